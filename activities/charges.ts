@@ -39,7 +39,7 @@ const chargeHandler = ({
   providerCallsFor: (charge) => ({
     provider: charge.provider,
     resendSafety: providerCalls.resendSafetyOf(charge),
-    submit: (requestedAt, signal) => providerCalls.send(charge, requestedAt, signal),
+    submit: (requestedAt, signal) => providerCalls.submit(charge, requestedAt, signal),
     verify: (signal) => providerCalls.verify(charge, signal),
   }),
 

@@ -54,7 +54,7 @@ type InstructionStores = {
 export type InstructionType = keyof InstructionStores;
 
 /** Input of the generic activities: one instruction, by its type and id. */
-export type InstructionRef = RecordRef & { type: InstructionType };
+type InstructionRef = RecordRef & { type: InstructionType };
 
 /** Stores of all instructions, by their collection. */
 export type InstructionActivityDeps = {

@@ -37,7 +37,7 @@ const refundHandler = ({
   providerCallsFor: (refund) => ({
     provider: refund.provider,
     resendSafety: providerCalls.resendSafetyOf(refund),
-    submit: (requestedAt, signal) => providerCalls.send(refund, requestedAt, signal),
+    submit: (requestedAt, signal) => providerCalls.submit(refund, requestedAt, signal),
     verify: (signal) => providerCalls.verify(refund, signal),
   }),
 

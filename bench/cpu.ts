@@ -78,7 +78,7 @@ function readMachine(): { busyMs: number; allMs: number } {
 const QUIET_WINDOW_MS = 500;
 
 /** Waits until the whole machine is nearly idle, or the time is over. */
-export async function quiet({ withinMs }: { withinMs: number }): Promise<void> {
+export async function waitUntilIdle({ withinMs }: { withinMs: number }): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   let calmWindows = 0;
   for (let before = readMachine(); performance.now() < giveUpAt && calmWindows < 2;) {

@@ -45,12 +45,12 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const tenants = many.map(({ tenant }) => tenant);
   /** Transfers that were accepted on the hot wallet and have no outcome yet. */
   const open: string[] = [];
-  const store = async (item: AcceptTransfer) => {
-    const outcome = await groupCommit.commit(acceptTransfer, item);
-    if (outcome.kind !== 'answered' || outcome.resource !== item.transfer._id) {
+  const store = async (input: AcceptTransfer) => {
+    const outcome = await groupCommit.commit(acceptTransfer, input);
+    if (outcome.kind !== 'answered' || outcome.resource !== input.transfer._id) {
       throw new Error('not accepted');
     }
-    if (item.tenantId === hot.tenant.id) open.push(item.transfer._id);
+    if (input.tenantId === hot.tenant.id) open.push(input.transfer._id);
   };
   const peer = createMongoClient(mongod.uri, 'bursar-bench-peer');
   const plain = createPlainTransactions(peer, config.mongodb.database);
@@ -91,7 +91,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
 /** Two API processes, with Temporal and without, the bank, and the bench's own: HTTP clients and applied outcomes. */
 async function startProcesses(stack: Stack, { mongod, temporal }: Engines) {
   const bankPort = await stack.freePort();
-  const nobody = `127.0.0.1:${await stack.freePort()}`;
+  const unusedAddress = `127.0.0.1:${await stack.freePort()}`;
   const startApi = async (name: string, temporalAddress: string) => {
     const apiPort = await stack.freePort();
     const at = { mongodbUri: mongod.uri, bankPort, apiPort, temporalAddress };
@@ -102,7 +102,7 @@ async function startProcesses(stack: Stack, { mongod, temporal }: Engines) {
     return { env, config, url, pid };
   };
   const beside = await startApi('api', temporal.address);
-  const alone = await startApi('api-alone', nobody);
+  const alone = await startApi('api-alone', unusedAddress);
   stack.node('bank', beside.env);
   await stack.until('bank', () => answers(`http://127.0.0.1:${bankPort}/_sandbox/health`));
   const { config } = beside;
@@ -128,7 +128,7 @@ const PROVIDER = 'sandbox-bank';
 
 /** Clients inside this process, each with one mutation after the other; several tenants take turns. */
 function createInProcess(mongod: number, makeMutation: MakeMutation) {
-  return (tenants: readonly Tenant[], act: (item: AcceptTransfer) => Promise<unknown>): Subject =>
+  return (tenants: readonly Tenant[], act: (input: AcceptTransfer) => Promise<unknown>): Subject =>
     async ({ clients, forMs }) => {
       const work = () => acceptLoop({ clients, forMs, tenants, makeMutation, act });
       const { result, ...cpu } = await measureCpu({ bench: process.pid, mongod }, work);
@@ -144,7 +144,7 @@ function acceptLoop({
 }: Pace & {
   tenants: readonly Tenant[];
   makeMutation: MakeMutation;
-  act: (item: AcceptTransfer) => Promise<unknown>;
+  act: (input: AcceptTransfer) => Promise<unknown>;
 }): Promise<Loop> {
   let turn = 0;
   return closedLoop({
@@ -164,7 +164,7 @@ function acceptLoop({
 function createConcurrentOutcomes(parts: {
   tenant: Tenant;
   makeMutation: MakeMutation;
-  store: (item: AcceptTransfer) => Promise<void>;
+  store: (input: AcceptTransfer) => Promise<void>;
   open: string[];
   applier: Child<ApplierQuestion, ApplierAnswer>;
   mongod: number;
@@ -180,8 +180,8 @@ function createConcurrentOutcomes(parts: {
       unreported = 0;
     };
     const timer = setInterval(report, REPORT_EVERY_MS);
-    const act = async (item: AcceptTransfer) => {
-      await store(item);
+    const act = async (input: AcceptTransfer) => {
+      await store(input);
       unreported += 1;
     };
     const loop = await acceptLoop({ ...pace, tenants, makeMutation, act });

@@ -46,11 +46,11 @@ async function insist(
 ): Promise<void> {
   const giveUpAt = Date.now() + CLIENT_TRIES_FOR_MS;
   for (let waitMs = firstWaitMs; Date.now() < giveUpAt; waitMs = CLIENT_WAITS_MS) {
-    const taken = await target.submit(transfer, AbortSignal.timeout(waitMs)).then(
+    const isAccepted = await target.submit(transfer, AbortSignal.timeout(waitMs)).then(
       () => true,
       () => false,
     );
-    if (taken) return;
+    if (isAccepted) return;
     await sleep(CLIENT_PAUSES_MS);
   }
 }
@@ -148,13 +148,13 @@ function verdictOf(paid: number, status: SubjectStatus): Verdict {
 
 /** The verdict on each transfer, once nothing changes any more. */
 async function outcomes({ target, bank }: Arena, transfers: TransferBody[]): Promise<Verdict[]> {
-  const standings = async () =>
+  const readStatuses = async () =>
     Promise.all(transfers.map(({ reference }) => target.readStatus(reference).catch(() => 'open')));
   const giveUpAt = Date.now() + END_WITHIN_MS;
-  let present = await standings();
+  let present = await readStatuses();
   while (present.includes('open') && Date.now() < giveUpAt) {
     await sleep(500);
-    present = await standings();
+    present = await readStatuses();
   }
   const paid = await payments(bank);
   return transfers.map(({ reference }, i) =>

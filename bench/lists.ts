@@ -94,11 +94,11 @@ async function seed(database: Database, tenant: Tenant, count: number): Promise<
 async function start(stack: Stack) {
   const mongod = await stack.mongod();
   const apiPort = await stack.freePort();
-  const nobody = await stack.freePort();
+  const unusedPort = await stack.freePort();
   const { env, config } = environmentOf(stack, {
     mongodbUri: mongod.uri,
-    temporalAddress: `127.0.0.1:${nobody}`,
-    bankPort: nobody,
+    temporalAddress: `127.0.0.1:${unusedPort}`,
+    bankPort: unusedPort,
     apiPort,
   });
   const { pid } = stack.node('api', env);

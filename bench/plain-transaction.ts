@@ -14,9 +14,9 @@ import type { Transfer } from '../src/capabilities/transfers/transfer.js';
  */
 export function createPlainTransactions(client: MongoClient, databaseName: string) {
   const collections = ledgerCollections(client.db(databaseName));
-  return (item: AcceptTransfer): Promise<void> =>
+  return (input: AcceptTransfer): Promise<void> =>
     client.withSession((session) =>
-      session.withTransaction(() => accept(collections, item, session), TRANSACTION_OPTIONS),
+      session.withTransaction(() => accept(collections, input, session), TRANSACTION_OPTIONS),
     );
 }
 

@@ -64,9 +64,9 @@ export async function openStack() {
     stop,
 
     /** With a port, restarts the mongod that used it before, with its data. */
-    async mongod(again?: number): Promise<Engine & { uri: string }> {
+    async mongod(restartPort?: number): Promise<Engine & { uri: string }> {
       const { binary, version } = await findEngine('mongod', process.env, say);
-      const port = again ?? (await claimPort(FIRST_PORT)).port;
+      const port = restartPort ?? (await claimPort(FIRST_PORT)).port;
       const dataDir = join(folder, 'mongod');
       const started = await startMongod({
         binary,
@@ -78,9 +78,9 @@ export async function openStack() {
       return { uri: started.uri, pid: started.pid, port, version };
     },
 
-    async temporal(again?: number): Promise<Engine & { address: string }> {
+    async temporal(restartPort?: number): Promise<Engine & { address: string }> {
       const { binary, version } = await findEngine('temporal', process.env, say);
-      const port = again ?? (await claimPort(FIRST_PORT)).port;
+      const port = restartPort ?? (await claimPort(FIRST_PORT)).port;
       const dbFile = join(folder, 'temporal.db');
       const options = { binary, dbFile, port, uiPort: null, namespace: NAMESPACE };
       const started = await startTemporal({ ...options, logFile: logOf('temporal'), onSpawn });

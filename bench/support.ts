@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { quiet } from './cpu.js';
+import { waitUntilIdle } from './cpu.js';
 
 /** True for a quick run with `--short`: CI sees that the bench works, but the figures mean nothing. */
 export const isShort = process.argv.includes('--short');
@@ -104,7 +104,7 @@ async function undisturbed<Result extends { othersShare: number }>(
   if (isShort) return run();
   for (let attempt = 1; ; attempt += 1) {
     const since = performance.now();
-    await quiet({ withinMs: Math.min(waitLeftMs, MAX_WAIT_MS) });
+    await waitUntilIdle({ withinMs: Math.min(waitLeftMs, MAX_WAIT_MS) });
     waitLeftMs -= performance.now() - since;
     const result = await run();
     if (result.othersShare <= DISTURBED_ABOVE || attempt === MAX_TRIES || waitLeftMs <= 0) {

@@ -12,7 +12,6 @@ import { createTenants } from '../src/platform/tenants/store.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import { createTransferCreation } from '../src/capabilities/transfers/create.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
-import type { Transfers } from '../src/capabilities/transfers/store.js';
 
 /** More than a bench can spend: it measures acceptance, not refusals. */
 const BALANCE_MINOR = 1_000_000_000_000_000n;
@@ -74,16 +73,15 @@ export type MakeMutation = (tenant: Tenant) => Promise<AcceptTransfer>;
  * step returns the mutation. Each has its own key, id and reference.
  */
 export function createMutationMaker(provider: string): MakeMutation {
-  const itemOf = new WeakMap<SavedResponse, AcceptTransfer>();
+  const inputOf = new WeakMap<SavedResponse, AcceptTransfer>();
   let count = 0;
   const create = createTransferCreation({
-    // The code uses nothing else of the store and the starter.
-    transfers: {
-      async accept(item: AcceptTransfer) {
-        itemOf.set(item.answer, item);
-        return { kind: 'answered', answer: item.answer, resource: null, replayed: false };
+    groupCommit: {
+      async commit(_mutation: unknown, input: AcceptTransfer) {
+        inputOf.set(input.answer, input);
+        return { kind: 'answered', answer: input.answer, resource: null, replayed: false };
       },
-    } as unknown as Transfers,
+    } as unknown as GroupCommit,
     starter: {} as TransferStarter,
     nameEnquiry: async () => ({ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }),
     provider,
@@ -100,8 +98,8 @@ export function createMutationMaker(provider: string): MakeMutation {
       now: new Date(),
     });
     const { answer } = await create(tenant, { ...body, currency: 'NGN' }, claim);
-    const item = itemOf.get(answer);
-    if (!item) throw new Error('no item was made');
-    return item;
+    const input = inputOf.get(answer);
+    if (!input) throw new Error('no item was made');
+    return input;
   };
 }

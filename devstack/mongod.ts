@@ -4,7 +4,7 @@ import { MongoClient, MongoServerError } from 'mongodb';
 import { launch, readFrom, sizeOf, type Running } from './processes.js';
 
 /** Settings of one mongod. */
-export type MongodOptions = {
+type MongodOptions = {
   binary: string;
   dataDir: string;
   port: number;

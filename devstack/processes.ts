@@ -27,7 +27,7 @@ export type Running = {
 };
 
 /** Settings of a child process. */
-export type Launch = {
+type Launch = {
   command: string;
   args: string[];
   env?: NodeJS.ProcessEnv;

@@ -2,7 +2,7 @@
 export type EngineName = 'temporal' | 'mongod' | 'temporal-test-server';
 
 /** A pinned engine and its sources. */
-export type EngineRelease = {
+type EngineRelease = {
   /** Environment variable with the path of the user's own binary, which is then the only one considered. */
   variable: string;
   /** The oldest supported version; the program on PATH may be older. */

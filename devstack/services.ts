@@ -130,7 +130,7 @@ const NODE_SERVICES = {
 };
 
 /** Names of the Node processes. */
-export type NodeServiceName = keyof typeof NODE_SERVICES;
+type NodeServiceName = keyof typeof NODE_SERVICES;
 
 /** A Node process as a supervised service. It counts as started once it exists; readiness is checked separately. */
 export function nodeService(

@@ -7,7 +7,7 @@ import { searchAttributes } from '../src/platform/temporal/search-attributes.js'
 import { launch, readFrom, sizeOf, type Running } from './processes.js';
 
 /** Settings of a Temporal dev server. */
-export type TemporalOptions = {
+type TemporalOptions = {
   binary: string;
   /** Null keeps the data in memory. */
   dbFile: string | null;

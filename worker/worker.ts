@@ -15,7 +15,7 @@ import { LOCAL_RATE_SHARE } from '../src/core/instructions/local-submission-limi
 import { BULK_TRANSFER_CHUNK } from '../workflows/policies.js';
 
 /** Settings of the workers of one process. */
-export type WorkerSettings = {
+type WorkerSettings = {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;

@@ -44,7 +44,7 @@ export const IDLE_POLL_MS = 15_000;
 /** Limit of possible submissions of one instruction. Each one after the first needs proof that the last had no effect. */
 export const MAX_SUBMISSIONS = 4;
 
-/** Consecutive errors of a provider that does answer, after which attention is raised. */
+/** Consecutive unknown outcomes after which an error answer of the provider raises attention. */
 export const MAX_ERRORS = 12;
 
 /** Transfers per chunk of a bulk transfer: enough to spread an activity's cost, few enough to end while a worker drains. */

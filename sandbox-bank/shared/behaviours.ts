@@ -27,7 +27,7 @@ export type Behaviour =
   | 'lost_first';
 
 /** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */
-export function isReportedByCallbackOnly(behaviour: Behaviour): boolean {
+function isReportedByCallbackOnly(behaviour: Behaviour): boolean {
   return behaviour === 'done_later' || behaviour === 'reported_out_of_order';
 }
 

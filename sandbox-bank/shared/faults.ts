@@ -38,7 +38,7 @@ export const faultsBody = z.union([
 ]);
 
 /** The current faults. */
-export type FaultSetting = z.infer<typeof faultsBody>;
+type FaultSetting = z.infer<typeof faultsBody>;
 /** A call that faults can hit. */
 export type FaultyCall = (typeof CALLS)[number];
 /** One fault to apply to a call. */

@@ -57,7 +57,7 @@ export function answered(behaviour: Behaviour, status: number, body: unknown): O
 }
 
 /** Decides whether a request is rejected without being executed; null accepts it. */
-export type TurnAway = (key: string, behaviour: Behaviour, at: number) => Outcome | null;
+type TurnAway = (key: string, behaviour: Behaviour, at: number) => Outcome | null;
 
 /**
  * Creates the rule that rejects the first requests of some behaviours. The count is in the journal, so it survives a

@@ -29,7 +29,7 @@ import type { Allowance } from '../platform/rate-limits/rate-limit.js';
 import type { RateLimits } from '../platform/rate-limits/store.js';
 
 /** The parts that the HTTP application is made of. */
-export type AppDeps = {
+type AppDeps = {
   log: Log;
   apiKeys: Pick<ApiKeys, 'authenticate'>;
   rateLimits: Pick<RateLimits, 'take'>;

@@ -42,7 +42,7 @@ export const list = [
 export type CapabilityDeps = Deps & { safeguard: ReturnType<typeof createSafeguard> };
 
 /** The parts that exist before the pipeline of provider events: handlers are made of them. */
-export type ProviderEventParts = CoreDeps & PartsByName<Listed>;
+type ProviderEventParts = CoreDeps & PartsByName<Listed>;
 
 /** The same list for the readers that treat all capabilities alike. Compiling it checks that each gets the parts it takes. */
 export const capabilities: readonly Capability<CapabilityDeps, Deps, ProviderEventParts>[] = list;

@@ -101,9 +101,7 @@ type Factory<N extends Needs, Parts> = {
 type Creatable = { name: string; needs?: Needs; create?(core: CoreDeps, needs: object): unknown };
 
 /** The parts that a capability creates; `never` if it creates none. */
-export type PartsOf<C> = C extends { create?(core: CoreDeps, needs: never): infer Parts }
-  ? Parts
-  : never;
+type PartsOf<C> = C extends { create?(core: CoreDeps, needs: never): infer Parts } ? Parts : never;
 
 /** The fields of a capability that keep types of their own, which `deps` and the check of the client's types need. */
 type Typed<Name, N extends Needs, Parts, O, E> = Factory<N, Parts> & {

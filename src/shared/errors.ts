@@ -39,7 +39,7 @@ export const OUTCOME_UNKNOWN =
 export type ErrorCode = keyof typeof ERRORS;
 
 /** Details of one error. All but `cause` are visible to the client. */
-export type ErrorExtra = {
+type ErrorExtra = {
   message?: string;
   /** Path of the offending field as the client sent it: `recipient_account`, `metadata.order`. */
   field?: string;

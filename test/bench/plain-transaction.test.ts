@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function itemOfNewTenant(): Promise<AcceptTransfer> {
+async function inputOfNewTenant(): Promise<AcceptTransfer> {
   const tenants = createTenants({ db: database.db, environment: 'sandbox' });
   const tenant = await tenants.create({ name: randomUUID(), plan: 'sandbox' });
   const credit = { tenantId: tenant.id, amountMinor: BALANCE_MINOR, reference: 'first' };
@@ -61,7 +61,7 @@ async function written({ tenantId, transfer, claim }: AcceptTransfer): Promise<u
 
 describe('the plain transaction that benchmarks compare with', () => {
   it('the plain transaction of the benchmarks writes exactly the documents of a group commit', async () => {
-    const [ours, plain] = [await itemOfNewTenant(), await itemOfNewTenant()];
+    const [ours, plain] = [await inputOfNewTenant(), await inputOfNewTenant()];
     await groupCommit.commit(acceptTransfer, ours);
     await createPlainTransactions(database.client, database.name)(plain);
     expect(await written(plain)).toEqual(await written(ours));
@@ -69,15 +69,18 @@ describe('the plain transaction that benchmarks compare with', () => {
 
   it('the plain transaction of the benchmarks accepts a key, a reference and a balance only once', async () => {
     const accept = createPlainTransactions(database.client, database.name);
-    const item = await itemOfNewTenant();
-    await accept(item);
-    const before = await written(item);
-    await expect(accept(item)).rejects.toThrow('key is taken');
-    const other = { ...item, claim: item.claim && { ...item.claim, id: randomUUID() } };
+    const input = await inputOfNewTenant();
+    await accept(input);
+    const before = await written(input);
+    await expect(accept(input)).rejects.toThrow('key is taken');
+    const other = { ...input, claim: input.claim && { ...input.claim, id: randomUUID() } };
     await expect(accept(other)).rejects.toThrow('reference is taken');
     const total_minor = BALANCE_MINOR + 1n;
-    const dear = { ...other, transfer: { ...item.transfer, reference: randomUUID(), total_minor } };
+    const dear = {
+      ...other,
+      transfer: { ...input.transfer, reference: randomUUID(), total_minor },
+    };
     await expect(accept(dear)).rejects.toThrow('insufficient balance');
-    expect(await written(item)).toEqual(before);
+    expect(await written(input)).toEqual(before);
   });
 });

@@ -103,7 +103,7 @@ describe('a payment', () => {
   test.each([
     ['reversed', 'reversed'],
     ['expired', 'expired'],
-  ] as const)('that is %s gives its hold back', async (outcome, status) => {
+  ] as const)('an authorization that is %s releases its hold', async (outcome, status) => {
     const card = await jitCard();
     const { token } = await issuer.pay(card.id);
     await issuer.end(token, outcome);
@@ -153,7 +153,7 @@ describe('a payment', () => {
   });
 });
 
-describe('declined is a payment', () => {
+describe('a payment is declined', () => {
   const codeOf = async (id: string, payment: Parameters<IssuerClient['pay']>[1] = {}) => {
     const { approved, code } = await issuer.pay(id, payment);
     return approved ? 'approved' : code;
@@ -193,20 +193,23 @@ describe('declined is a payment', () => {
 
   test('a payment with an unknown card, of zero, or in another currency is declined', async () => {
     const card = await jitCard();
-    const ask = async (name: string, changes: Record<string, unknown> = {}) =>
+    const requestAuthorization = async (name: string, changes: Record<string, unknown> = {}) =>
       (await issuer.send(authorizationRequest(name, changes))).body;
-    expect(await ask('card_of_nobody')).toEqual({ approved: false, code: 'card_unknown' });
-    expect(await ask(card.name, { amount_minor: 0 })).toEqual({
+    expect(await requestAuthorization('card_of_nobody')).toEqual({
+      approved: false,
+      code: 'card_unknown',
+    });
+    expect(await requestAuthorization(card.name, { amount_minor: 0 })).toEqual({
       approved: false,
       code: 'invalid_amount',
     });
-    expect(await ask(card.name, { currency: 'USD' })).toEqual({
+    expect(await requestAuthorization(card.name, { currency: 'USD' })).toEqual({
       approved: false,
       code: 'currency_not_supported',
     });
   });
 
-  test('a payment is declined after the card’s month, and with a card that is locked here and not yet at the issuer', async () => {
+  test('a payment is declined after the card’s month, and with a card that is locked in Bursar and not yet at the issuer', async () => {
     const card = await jitCard();
     const all = service.deps.database.db.collection<Card>('cards');
     const expiry = { 'issued.expiry_year': 2025, 'issued.expiry_month': 12 };
@@ -278,7 +281,7 @@ test('50 concurrent payments on three cards of one wallet never hold more than i
     Array.from({ length: 50 }, (_, n) => issuer.pay(ids[n % 3] ?? '')),
   );
   const approved = answers.filter((answer) => answer.approved).length;
-  await eventually('what was declined holds nothing', async () =>
+  await eventually('the declined payments hold nothing', async () =>
     (await card.balance()).held === approved * 5_000 ? true : undefined,
   );
   const { available, held } = await card.balance();

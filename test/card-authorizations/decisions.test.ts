@@ -70,7 +70,7 @@ async function cardWith(availableMinor: bigint) {
 
 const cards = () => database.db.collection<Card>('cards');
 const authorizations = () => database.db.collection<CardAuthorization>('card_authorizations');
-const remembered = (token: string) =>
+const storedAuthorization = (token: string) =>
   authorizations().findOne({ _id: authorizationId('sandbox-bank', token) });
 const APPROVED = { approved: true, code: 'approved' };
 const LATE = { approved: false, code: 'deadline_exceeded' };
@@ -88,9 +88,9 @@ function heldBack(what: 'answer' | 'decision' = 'answer') {
   const [decision, answer] = [gate(), gate()];
   if (what === 'answer') decision.open();
   const through = (store: AuthorizationStore): Partial<AuthorizationStore> => ({
-    async decide(item) {
+    async decide(input) {
       await decision.opened;
-      const found = await store.decide(item);
+      const found = await store.decide(input);
       await answer.opened;
       return found;
     },
@@ -98,7 +98,7 @@ function heldBack(what: 'answer' | 'decision' = 'answer') {
   return {
     through,
     letDecide: () => decision.open(),
-    letGo() {
+    release() {
       decision.open();
       answer.open();
     },
@@ -108,29 +108,32 @@ function heldBack(what: 'answer' | 'decision' = 'answer') {
 describe('a decision', () => {
   test('a repeated token gets the same decision and one hold', async () => {
     const { id, pay } = await cardWith(20_000n);
-    const asked = pay();
+    const payment = pay();
     const [one, two] = [decisionsOf(), decisionsOf(undefined, { at: other })];
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => (n % 2 ? one : two).decide('sandbox-bank', asked)),
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? one : two).decide('sandbox-bank', payment)),
     );
-    answers.push(await one.decide('sandbox-bank', asked), await two.decide('sandbox-bank', asked));
+    answers.push(
+      await one.decide('sandbox-bank', payment),
+      await two.decide('sandbox-bank', payment),
+    );
     expect(answers).toEqual(answers.map(() => APPROVED));
     expect(await cards().findOne({ _id: id })).toMatchObject({
       available_minor: 15_000n,
       held_minor: 5_000n,
       open_holds: 1,
     });
-    expect(started).toContain(authorizationId('sandbox-bank', asked.token));
+    expect(started).toContain(authorizationId('sandbox-bank', payment.token));
   });
 
   test('a decline stays a decline although the balance has grown since', async () => {
     const { id, pay } = await cardWith(4_999n);
-    const asked = pay();
+    const payment = pay();
     const decisions = decisionsOf();
     const code = 'insufficient_balance';
-    expect(await decisions.decide('sandbox-bank', asked)).toEqual({ approved: false, code });
+    expect(await decisions.decide('sandbox-bank', payment)).toEqual({ approved: false, code });
     await cards().updateOne({ _id: id }, { $set: { available_minor: 50_000n } });
-    expect(await decisions.decide('sandbox-bank', asked)).toEqual({ approved: false, code });
+    expect(await decisions.decide('sandbox-bank', payment)).toEqual({ approved: false, code });
     expect(await decisions.decide('sandbox-bank', pay())).toEqual(APPROVED);
   });
 
@@ -190,25 +193,28 @@ describe('a decision', () => {
 describe('a decision that is not committed in time', () => {
   test('an approval committed after its deadline is voided, and a repeat is declined', async () => {
     const { id, pay } = await cardWith(20_000n);
-    const asked = pay();
+    const payment = pay();
     const slow = heldBack();
     const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
-    const first = decisions.decide('sandbox-bank', asked);
-    await eventually('the hold is there', async () => (await remembered(asked.token)) ?? undefined);
-    expect(await first).toEqual(LATE);
-    expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
-    slow.letGo();
-    await eventually('the hold is given back', async () =>
-      (await remembered(asked.token))?.status === 'declined' ? true : undefined,
+    const first = decisions.decide('sandbox-bank', payment);
+    await eventually(
+      'the hold is there',
+      async () => (await storedAuthorization(payment.token)) ?? undefined,
     );
-    const again = await decisionsOf().decide('sandbox-bank', asked);
+    expect(await first).toEqual(LATE);
+    expect(await decisions.decide('sandbox-bank', payment)).toEqual(LATE);
+    slow.release();
+    await eventually('the hold is given back', async () =>
+      (await storedAuthorization(payment.token))?.status === 'declined' ? true : undefined,
+    );
+    const again = await decisionsOf().decide('sandbox-bank', payment);
     expect(again.approved).toBe(false);
     expect(await cards().findOne({ _id: id })).toMatchObject({
       available_minor: 20_000n,
       held_minor: 0n,
       open_holds: 0,
     });
-    expect(started).not.toContain(authorizationId('sandbox-bank', asked.token));
+    expect(started).not.toContain(authorizationId('sandbox-bank', payment.token));
   });
 
   test.each([
@@ -218,17 +224,17 @@ describe('a decision that is not committed in time', () => {
     'a late approval is not voided once another process has answered with it: %s',
     async (_, what) => {
       const { id, pay } = await cardWith(20_000n);
-      const asked = pay();
+      const payment = pay();
       const slow = heldBack(what);
       const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
-      expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
+      expect(await decisions.decide('sandbox-bank', payment)).toEqual(LATE);
       // A repeat shows that the issuer has not received the first answer.
-      expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
+      expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', payment)).toEqual(
         APPROVED,
       );
-      slow.letGo();
+      slow.release();
       await decisions.idle();
-      expect(await remembered(asked.token)).toMatchObject({
+      expect(await storedAuthorization(payment.token)).toMatchObject({
         status: 'approved',
         held_minor: 5_000n,
       });
@@ -241,74 +247,91 @@ describe('a decision that is not committed in time', () => {
 
   test('an approval of another process is not voided by a late request, even if that was decided in time', async () => {
     const { id, pay } = await cardWith(20_000n);
-    const asked = pay();
+    const payment = pay();
     const slow = heldBack('decision');
     const decisions = decisionsOf(slow.through, { deadlineMs: 3_000 });
-    const first = decisions.decide('sandbox-bank', asked);
-    expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
+    const first = decisions.decide('sandbox-bank', payment);
+    expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', payment)).toEqual(
       APPROVED,
     );
     slow.letDecide();
     await eventually('both have been decided', async () =>
-      (await remembered(asked.token))?.authorization_request_ids?.length === 2 ? true : undefined,
+      (await storedAuthorization(payment.token))?.authorization_request_ids?.length === 2
+        ? true
+        : undefined,
     );
     expect(await first).toEqual(LATE);
-    slow.letGo();
+    slow.release();
     await decisions.idle();
-    expect(await remembered(asked.token)).toMatchObject({ status: 'approved', held_minor: 5_000n });
+    expect(await storedAuthorization(payment.token)).toMatchObject({
+      status: 'approved',
+      held_minor: 5_000n,
+    });
     expect(await cards().findOne({ _id: id })).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
   });
 
   test('an approval is voided once every request of its token has been declined', async () => {
     const { id, pay } = await cardWith(20_000n);
-    const asked = pay();
+    const payment = pay();
     const [slow, slower] = [heldBack(), heldBack()];
     const one = decisionsOf(slow.through, { deadlineMs: 300 });
     const two = decisionsOf(slower.through, { deadlineMs: 300, at: other });
-    expect(await one.decide('sandbox-bank', asked)).toEqual(LATE);
-    expect(await two.decide('sandbox-bank', asked)).toEqual(LATE);
-    slow.letGo();
+    expect(await one.decide('sandbox-bank', payment)).toEqual(LATE);
+    expect(await two.decide('sandbox-bank', payment)).toEqual(LATE);
+    slow.release();
     await one.idle();
-    expect(await remembered(asked.token)).toMatchObject({ status: 'approved', held_minor: 5_000n });
-    slower.letGo();
+    expect(await storedAuthorization(payment.token)).toMatchObject({
+      status: 'approved',
+      held_minor: 5_000n,
+    });
+    slower.release();
     await two.idle();
-    expect(await remembered(asked.token)).toMatchObject({ status: 'declined', held_minor: 0n });
+    expect(await storedAuthorization(payment.token)).toMatchObject({
+      status: 'declined',
+      held_minor: 0n,
+    });
     expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
   });
 
   test('a request is declined while another transaction holds the card, and the decline is stored', async () => {
     const { id, pay } = await cardWith(20_000n);
-    const asked = pay();
+    const payment = pay();
     const decisions = decisionsOf(undefined, { deadlineMs: 300 });
     const session = other.client.startSession();
     try {
       session.startTransaction();
       const all = other.db.collection<Card>('cards');
       await all.updateOne({ _id: id }, { $set: { name: 'Ada' } }, { session });
-      expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
+      expect(await decisions.decide('sandbox-bank', payment)).toEqual(LATE);
       await session.commitTransaction();
     } finally {
       await session.endSession();
     }
     await decisions.idle();
-    expect(await remembered(asked.token)).toMatchObject({ status: 'declined', held_minor: 0n });
-    expect((await decisionsOf().decide('sandbox-bank', asked)).approved).toBe(false);
+    expect(await storedAuthorization(payment.token)).toMatchObject({
+      status: 'declined',
+      held_minor: 0n,
+    });
+    expect((await decisionsOf().decide('sandbox-bank', payment)).approved).toBe(false);
     expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
   });
 
   test('a request is declined when the store fails, and a committed approval is voided', async () => {
     const { id, pay } = await cardWith(20_000n);
-    const asked = pay();
+    const payment = pay();
     const failing = decisionsOf((store) => ({
-      async decide(item) {
-        await store.decide(item);
+      async decide(input) {
+        await store.decide(input);
         throw new Error('the answer of the database never came');
       },
     }));
     const code = 'service_unavailable';
-    expect(await failing.decide('sandbox-bank', asked)).toEqual({ approved: false, code });
+    expect(await failing.decide('sandbox-bank', payment)).toEqual({ approved: false, code });
     await failing.idle();
-    expect(await remembered(asked.token)).toMatchObject({ status: 'declined', held_minor: 0n });
+    expect(await storedAuthorization(payment.token)).toMatchObject({
+      status: 'declined',
+      held_minor: 0n,
+    });
     expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
   });
 });

@@ -1,4 +1,8 @@
-import { evaluateAuthorization } from '../../src/capabilities/card-authorizations/rules.js';
+import { readFileSync } from 'node:fs';
+import {
+  DECLINES,
+  evaluateAuthorization,
+} from '../../src/capabilities/card-authorizations/rules.js';
 import { OPEN_SECURITY, type Card, type CardSecurity } from '../../src/capabilities/cards/card.js';
 import type { AuthorizationRequest } from '../../src/core/providers/card-issuer.js';
 import { request } from '../support/authorizations.js';
@@ -9,11 +13,16 @@ const rich = { available_minor: 1_000_000n };
 
 function codeFor(
   card: Partial<Card>,
-  asked: Partial<AuthorizationRequest> = {},
-  { wallet = 0n, now = NOW } = {},
+  changes: Partial<AuthorizationRequest> = {},
+  { wallet: availableMinor = 0n, now = NOW } = {},
 ): string {
-  const purse = { availableMinor: wallet };
-  const verdict = evaluateAuthorization(openCard({ ...rich, ...card }), purse, request(asked), now);
+  const wallet = { availableMinor };
+  const verdict = evaluateAuthorization(
+    openCard({ ...rich, ...card }),
+    wallet,
+    request(changes),
+    now,
+  );
   return verdict.approved ? `approved of ${verdict.fundingSource}` : verdict.code;
 }
 
@@ -111,4 +120,9 @@ test('a just-in-time card spends what is on it, otherwise what the wallet has', 
   expect(codeFor({ ...jit, available_minor: 4_999n }, {}, { wallet: 4_999n })).toBe(
     'insufficient_balance',
   );
+});
+
+test('the guide lists every code of a decline', () => {
+  const guide = readFileSync(new URL('../../docs/guide/using-cards.md', import.meta.url), 'utf8');
+  expect(DECLINES.filter((code) => !guide.includes(`\`${code}\``))).toEqual([]);
 });

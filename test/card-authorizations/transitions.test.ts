@@ -18,16 +18,16 @@ import { reloadOf } from '../support/fundings.js';
 import { NOW } from '../support/transfers.js';
 
 /** The state after these mutations in sequence, for a card and a wallet with these balances. */
-function after(items: AnyMutation[], card: Partial<Card> = {}, wallet = 0n) {
+function after(mutations: AnyMutation[], card: Partial<Card> = {}, wallet = 0n) {
   const start = stateWith(openCard({ available_minor: 10_000n, ...card }), wallet);
   const { state, outcomes } = run(
     start,
-    items.map((item) => [item]),
+    mutations.map((mutation) => [mutation]),
   );
   const [authorization] = state.records.all(cardAuthorizations);
   if (!authorization) throw new Error('nothing was decided');
-  const books = balances(state);
-  const of = (account: string) => books.get(account) ?? 0n;
+  const ledger = balances(state);
+  const of = (account: string) => ledger.get(account) ?? 0n;
   return {
     authorization,
     card: state.records.get(cards, 'crd_a') as Card,
@@ -35,7 +35,7 @@ function after(items: AnyMutation[], card: Partial<Card> = {}, wallet = 0n) {
     postings: [...state.postings.keys()]
       .filter((id) => id !== 'given')
       .map((id) => id.split('/')[1]),
-    books: {
+    ledger: {
       card: of('card:crd_a:available'),
       held: of('card:crd_a:held'),
       wallet: of('wallet:ten_a:available'),
@@ -47,10 +47,10 @@ function after(items: AnyMutation[], card: Partial<Card> = {}, wallet = 0n) {
   };
 }
 
-const standing = ({ status, held_minor, cleared_minor }: CardAuthorization) =>
+const statusAndAmounts = ({ status, held_minor, cleared_minor }: CardAuthorization) =>
   [status, Number(held_minor), Number(cleared_minor)] as const;
 
-const asked = decideAuthorizationMutation();
+const decision = decideAuthorizationMutation();
 const cleared = (minor: bigint, at = 1, key = `c${at}`) =>
   authorizationFactMutation('cleared', { minor, at, key });
 const reversed = (at = 2) => authorizationFactMutation('reversed', { at, key: `r${at}` });
@@ -59,110 +59,116 @@ const declined = (at = 1) => authorizationFactMutation('declined', { at });
 
 describe('an authorization', () => {
   test('an approved authorization holds its amount on the card or in the wallet', () => {
-    const prepaid = after([asked]);
-    expect(standing(prepaid.authorization)).toEqual(['approved', 5_000, 0]);
-    expect(prepaid.books).toMatchObject({ card: 5_000n, held: 5_000n });
+    const prepaid = after([decision]);
+    expect(statusAndAmounts(prepaid.authorization)).toEqual(['approved', 5_000, 0]);
+    expect(prepaid.ledger).toMatchObject({ card: 5_000n, held: 5_000n });
     expect(prepaid.card).toMatchObject({
       available_minor: 5_000n,
       held_minor: 5_000n,
       open_holds: 1,
     });
     expect(prepaid.card.daily_spend).toEqual({ day: '2026-11-21', minor: 5_000n });
-    const jit = after([asked], { funding: 'jit', available_minor: 0n }, 8_000n);
-    expect(jit.books).toMatchObject({ wallet: 3_000n, walletHeld: 5_000n, card: 0n });
+    const jit = after([decision], { funding: 'jit', available_minor: 0n }, 8_000n);
+    expect(jit.ledger).toMatchObject({ wallet: 3_000n, walletHeld: 5_000n, card: 0n });
     expect(jit.card).toMatchObject({ held_minor: 0n, open_holds: 1 });
   });
 
   test('a clearing for less, for all or for more captures its amount and releases the rest of the hold', () => {
-    const less = after([asked, cleared(4_200n)]);
-    expect(standing(less.authorization)).toEqual(['cleared', 0, 4_200]);
-    expect(less.books).toMatchObject({ card: 5_800n, held: 0n, network: 4_200n });
+    const less = after([decision, cleared(4_200n)]);
+    expect(statusAndAmounts(less.authorization)).toEqual(['cleared', 0, 4_200]);
+    expect(less.ledger).toMatchObject({ card: 5_800n, held: 0n, network: 4_200n });
     expect(less.card).toMatchObject({ open_holds: 0 });
     expect(less.card.daily_spend.minor).toBe(4_200n);
-    expect(after([asked, cleared(5_000n)]).books).toMatchObject({ card: 5_000n, network: 5_000n });
-    const more = after([asked, cleared(6_000n)]);
-    expect(more.books).toMatchObject({ card: 4_000n, held: 0n, network: 6_000n, owed: 0n });
+    expect(after([decision, cleared(5_000n)]).ledger).toMatchObject({
+      card: 5_000n,
+      network: 5_000n,
+    });
+    const more = after([decision, cleared(6_000n)]);
+    expect(more.ledger).toMatchObject({ card: 4_000n, held: 0n, network: 6_000n, owed: 0n });
   });
 
   test('a clearing above the card’s balance is debited from the wallet, and then becomes a receivable', () => {
-    const all = after([asked, cleared(20_000n)], {}, 4_000n);
-    expect(all.books).toMatchObject({ card: 0n, wallet: 0n, network: 20_000n, owed: 6_000n });
+    const all = after([decision, cleared(20_000n)], {}, 4_000n);
+    expect(all.ledger).toMatchObject({ card: 0n, wallet: 0n, network: 20_000n, owed: 6_000n });
     expect(all.verdicts.at(-1)).toBe('attention');
     expect(all.authorization.attention?.reason).toContain('owes');
-    const back = after([asked, cleared(20_000n), reversed()], {}, 4_000n);
-    expect(back.books).toMatchObject({ card: 14_000n, wallet: 0n, network: 0n, owed: 0n });
+    const back = after([decision, cleared(20_000n), reversed()], {}, 4_000n);
+    expect(back.ledger).toMatchObject({ card: 14_000n, wallet: 0n, network: 0n, owed: 0n });
   });
 
   test('partial clearings are distinguished by their key, and repeats are not counted', () => {
-    const parts = after([asked, cleared(2_000n, 1), cleared(1_000n, 2), cleared(2_000n, 1)]);
-    expect(standing(parts.authorization)).toEqual(['cleared', 0, 3_000]);
+    const parts = after([decision, cleared(2_000n, 1), cleared(1_000n, 2), cleared(2_000n, 1)]);
+    expect(statusAndAmounts(parts.authorization)).toEqual(['cleared', 0, 3_000]);
     expect(parts.postings).toEqual(['hold', 'clear', 'clear-2']);
     expect(parts.verdicts.at(-1)).toBe('unchanged');
-    expect(parts.books).toMatchObject({ card: 7_000n, network: 3_000n });
+    expect(parts.ledger).toMatchObject({ card: 7_000n, network: 3_000n });
   });
 
   test('a clearing after the expiry of the authorization is still captured', () => {
-    const late = after([asked, expired(1), cleared(5_000n, 2)]);
-    expect(standing(late.authorization)).toEqual(['cleared', 0, 5_000]);
-    expect(late.books).toMatchObject({ card: 5_000n, network: 5_000n });
+    const late = after([decision, expired(1), cleared(5_000n, 2)]);
+    expect(statusAndAmounts(late.authorization)).toEqual(['cleared', 0, 5_000]);
+    expect(late.ledger).toMatchObject({ card: 5_000n, network: 5_000n });
     expect(
-      after([asked, expired(1), cleared(5_000n, 2)], { available_minor: 5_000n }).books,
+      after([decision, expired(1), cleared(5_000n, 2)], { available_minor: 5_000n }).ledger,
     ).toMatchObject({ card: 0n, network: 5_000n, owed: 0n });
   });
 
   test('a reversal returns earlier clearings, and none that came after it', () => {
-    expect(after([asked, cleared(4_200n, 1), reversed(2)]).books).toMatchObject({
+    expect(after([decision, cleared(4_200n, 1), reversed(2)]).ledger).toMatchObject({
       card: 10_000n,
       network: 0n,
     });
-    const forced = after([asked, reversed(1), cleared(4_200n, 2)]);
-    expect(standing(forced.authorization)).toEqual(['cleared', 0, 4_200]);
-    const late = after([asked, reversed(2), cleared(4_200n, 1)]);
-    expect(standing(late.authorization)).toEqual(['reversed', 0, 0]);
-    expect(late.books).toMatchObject({ card: 10_000n, held: 0n, network: 0n });
+    const forced = after([decision, reversed(1), cleared(4_200n, 2)]);
+    expect(statusAndAmounts(forced.authorization)).toEqual(['cleared', 0, 4_200]);
+    const late = after([decision, reversed(2), cleared(4_200n, 1)]);
+    expect(statusAndAmounts(late.authorization)).toEqual(['reversed', 0, 0]);
+    expect(late.ledger).toMatchObject({ card: 10_000n, held: 0n, network: 0n });
   });
 
   test('a decline of the issuer after our approval releases the hold, and a repeated request is declined', () => {
-    const freed = after([
-      asked,
+    const released = after([
+      decision,
       declined(),
       decideAuthorizationMutation({}, { authorizationRequestId: 'second' }),
     ]);
-    expect(standing(freed.authorization)).toEqual(['declined', 0, 0]);
-    expect(freed.books).toMatchObject({ card: 10_000n, held: 0n });
-    expect(freed.card).toMatchObject({ open_holds: 0, daily_spend: { minor: 0n } });
+    expect(statusAndAmounts(released.authorization)).toEqual(['declined', 0, 0]);
+    expect(released.ledger).toMatchObject({ card: 10_000n, held: 0n });
+    expect(released.card).toMatchObject({ open_holds: 0, daily_spend: { minor: 0n } });
   });
 
   test('an authorization that the issuer reports before its decision is never approved afterwards', () => {
     for (const first of [declined(), reversed(), expired()]) {
-      const { authorization, books } = after([first, asked]);
-      expect(standing(authorization)).toEqual(['declined', 0, 0]);
-      expect(books).toMatchObject({ card: 10_000n, held: 0n });
+      const { authorization, ledger } = after([first, decision]);
+      expect(statusAndAmounts(authorization)).toEqual(['declined', 0, 0]);
+      expect(ledger).toMatchObject({ card: 10_000n, held: 0n });
     }
-    const taken = after([cleared(1_000n), asked]);
+    const taken = after([cleared(1_000n), decision]);
     expect(taken.authorization).toMatchObject({ status: 'cleared', approved: false });
-    expect(taken.books).toMatchObject({ card: 9_000n, held: 0n, network: 1_000n });
+    expect(taken.ledger).toMatchObject({ card: 9_000n, held: 0n, network: 1_000n });
     expect(taken.authorization.attention).not.toBeNull();
   });
 
   test('the reversal of a payment without an authorization request returns to the wallet that paid it', () => {
     const jit = { funding: 'jit', available_minor: 0n } as const;
-    const { books } = after([cleared(1_000n, 1), reversed(2)], jit, 4_000n);
-    expect(books).toMatchObject({ card: 0n, wallet: 4_000n, network: 0n, owed: 0n });
+    const { ledger } = after([cleared(1_000n, 1), reversed(2)], jit, 4_000n);
+    expect(ledger).toMatchObject({ card: 0n, wallet: 4_000n, network: 0n, owed: 0n });
   });
 
   test('a reversal restores the daily limit by the amount that the payment used, and no more', () => {
-    const spent = (...items: AnyMutation[]) =>
+    const spent = (...mutations: AnyMutation[]) =>
       after([
-        asked,
+        decision,
         decideAuthorizationMutation({ token: 'auth_2', amountMinor: 1_000n }),
-        ...items,
+        ...mutations,
       ]).card.daily_spend;
     expect(spent(cleared(6_000n, 1)).minor).toBe(6_000n);
     expect(spent(cleared(6_000n, 1), reversed(2)).minor).toBe(1_000n);
     expect(spent(reversed(1), cleared(4_000n, 2)).minor).toBe(5_000n);
     const never = keyOf('auth_3');
-    const unasked = [cleared(2_000n, 1), reversed(2)].map((item) => ({ ...item, ...never }));
+    const unasked = [cleared(2_000n, 1), reversed(2)].map((mutation) => ({
+      ...mutation,
+      ...never,
+    }));
     expect(spent(...unasked).minor).toBe(6_000n);
   });
 
@@ -172,7 +178,7 @@ describe('an authorization', () => {
     start.records.set(cards, other);
     const mixedUp = { card: 'crd_b' };
     const { state, outcomes } = run(start, [
-      [asked],
+      [decision],
       [{ ...decideAuthorizationMutation({}, { authorizationRequestId: 'second' }), ...mixedUp }],
       [{ ...cleared(5_000n), ...mixedUp }],
     ]);
@@ -189,17 +195,17 @@ describe('an authorization', () => {
       held_minor: 5_000n,
       open_holds: 1,
     } as const;
-    const start = after([asked], { available_minor: 5_000n });
+    const start = after([decision], { available_minor: 5_000n });
     start.state.records.set(cards, { ...start.card, ...closed });
     const { state } = run(start.state, [[expired()]]);
-    const books = balances(state);
-    expect(books.get('wallet:ten_a:available')).toBe(5_000n);
-    expect(books.get('card:crd_a:available')).toBe(0n);
+    const ledger = balances(state);
+    expect(ledger.get('wallet:ten_a:available')).toBe(5_000n);
+    expect(ledger.get('card:crd_a:available')).toBe(0n);
   });
 });
 
 test('a clearing after a voided or unreceived approval needs an operator’s attention', () => {
-  const { authorization, verdicts } = after([asked, declined(1), cleared(5_000n, 2)]);
+  const { authorization, verdicts } = after([decision, declined(1), cleared(5_000n, 2)]);
   expect(verdicts).toEqual(['decided', 'applied', 'attention']);
   expect(authorization.attention?.reason).toBe('money was taken that we had not approved');
 });
@@ -207,49 +213,49 @@ test('a clearing after a voided or unreceived approval needs an operator’s att
 test('a payment declined for insufficient balance triggers the card’s auto-reload, as no later spending may follow', () => {
   const reload = reloadOf({ threshold_minor: 1_000n });
   const { state, authorization } = after(
-    [asked],
+    [decision],
     { available_minor: 10n, auto_reload: reload },
     8_000n,
   );
-  expect(standing(authorization)).toEqual(['declined', 0, 0]);
+  expect(statusAndAmounts(authorization)).toEqual(['declined', 0, 0]);
   const [operation] = state.records.all(cardOperations);
   expect(operation).toMatchObject({ type: 'auto_reload', status: 'pending' });
   expect(state.records.get(cards, 'crd_a')?.auto_reload?.operation_id).toBe(operation?._id);
 });
 
 describe('an authorization request', () => {
-  const takenBack = (requestId: string): Named<'applyCardAuthorizationFact'> => ({
+  const voided = (requestId: string): Named<'applyCardAuthorizationFact'> => ({
     ...authorizationFactMutation('declined', { key: `voided-${requestId}` }),
     code: 'deadline_exceeded',
-    by: { withdrawsRequestId: requestId, request: asked.request },
+    by: { withdrawsRequestId: requestId, request: decision.request },
   });
 
   test('an authorization request after its deadline is declined, and the decline is stored', () => {
     const tooLate = decideAuthorizationMutation({}, { answerBy: new Date(NOW.getTime() - 1) });
-    const { authorization, books } = after([
+    const { authorization, ledger } = after([
       tooLate,
       decideAuthorizationMutation({}, { authorizationRequestId: 'second' }),
     ]);
     expect(authorization).toMatchObject({ status: 'declined', code: 'deadline_exceeded' });
-    expect(books).toMatchObject({ card: 10_000n, held: 0n });
+    expect(ledger).toMatchObject({ card: 10_000n, held: 0n });
   });
 
   test('an authorization request that was answered with a decline voids its committed approval', () => {
-    const { authorization, books } = after([asked, takenBack('first')]);
-    expect(standing(authorization)).toEqual(['declined', 0, 0]);
-    expect(books).toMatchObject({ card: 10_000n, held: 0n });
+    const { authorization, ledger } = after([decision, voided('first')]);
+    expect(statusAndAmounts(authorization)).toEqual(['declined', 0, 0]);
+    expect(ledger).toMatchObject({ card: 10_000n, held: 0n });
   });
 
   test('an approval is not voided once a later request has answered with it', () => {
     const again = decideAuthorizationMutation({}, { authorizationRequestId: 'second' });
-    const { authorization, verdicts } = after([asked, again, takenBack('first')]);
-    expect(standing(authorization)).toEqual(['approved', 5_000, 0]);
+    const { authorization, verdicts } = after([decision, again, voided('first')]);
+    expect(statusAndAmounts(authorization)).toEqual(['approved', 5_000, 0]);
     expect(verdicts.at(-1)).toBe('unchanged');
   });
 
   test('an authorization request that was never committed is stored as declined', () => {
     const { authorization } = after([
-      takenBack('first'),
+      voided('first'),
       decideAuthorizationMutation({}, { authorizationRequestId: 'second' }),
     ]);
     expect(authorization).toMatchObject({
@@ -275,35 +281,37 @@ const fact = fc
   );
 const facts = fc.uniqueArray(fact, {
   maxLength: 6,
-  // Two things at one moment have no order.
+  // Events at the same moment have no order.
   selector: ({ fact: { at } }) => at.getTime(),
 });
 
 describe('events of the issuer in any order, with repeats', () => {
   test('events in any order, with repeats, lead to the same authorization and a balanced ledger', () => {
     fc.assert(
-      fc.property(facts, fc.infiniteStream(fc.nat()), fc.boolean(), (inOrder, random, jit) => {
+      fc.property(facts, fc.infiniteStream(fc.nat()), fc.boolean(), (inSequence, random, jit) => {
         const card = jit ? ({ funding: 'jit', available_minor: 0n } as const) : {};
-        const shuffled = [...inOrder, ...inOrder]
-          .map((item) => [random.next().value as number, item] as const)
+        const shuffled = [...inSequence, ...inSequence]
+          .map((mutation) => [random.next().value as number, mutation] as const)
           .toSorted(([a], [b]) => a - b)
-          .map(([, item]) => item);
-        const wanted = after([asked, ...inOrder], card, 10_000n);
-        const found = after([asked, ...shuffled], card, 10_000n);
-        expect(standing(found.authorization)).toEqual(standing(wanted.authorization));
-        for (const { authorization, card: stored, books, state } of [wanted, found]) {
-          expect(books.network).toBe(authorization.cleared_minor);
-          expect(books.held + books.walletHeld).toBe(authorization.held_minor);
-          expect([stored.available_minor, stored.held_minor]).toEqual([books.card, books.held]);
+          .map(([, mutation]) => mutation);
+        const wanted = after([decision, ...inSequence], card, 10_000n);
+        const found = after([decision, ...shuffled], card, 10_000n);
+        expect(statusAndAmounts(found.authorization)).toEqual(
+          statusAndAmounts(wanted.authorization),
+        );
+        for (const { authorization, card: stored, ledger, state } of [wanted, found]) {
+          expect(ledger.network).toBe(authorization.cleared_minor);
+          expect(ledger.held + ledger.walletHeld).toBe(authorization.held_minor);
+          expect([stored.available_minor, stored.held_minor]).toEqual([ledger.card, ledger.held]);
           expect(stored.open_holds).toBe(authorization.held_minor > 0n ? 1 : 0);
           expect(state.wallets.get('ten_a')).toMatchObject({
-            availableMinor: books.wallet,
-            owedMinor: books.owed,
+            availableMinor: ledger.wallet,
+            receivableMinor: ledger.owed,
           });
-          expect(books.card >= 0n && books.wallet >= 0n && books.owed >= 0n).toBe(true);
+          expect(ledger.card >= 0n && ledger.wallet >= 0n && ledger.owed >= 0n).toBe(true);
           // The sum of all balances is constant.
-          const all = books.card + books.held + books.wallet + books.walletHeld - books.owed;
-          expect(all + books.network).toBe(jit ? 10_000n : 20_000n);
+          const all = ledger.card + ledger.held + ledger.wallet + ledger.walletHeld - ledger.owed;
+          expect(all + ledger.network).toBe(jit ? 10_000n : 20_000n);
         }
       }),
     );
@@ -314,11 +322,11 @@ describe('events of the issuer in any order, with repeats', () => {
     fc.assert(
       fc.property(amounts, fc.boolean(), (list, limited) => {
         const security = { ...OPEN_SECURITY, daily_limit_minor: limited ? 7_000n : null };
-        const items = list.map((amountMinor, n) =>
+        const mutations = list.map((amountMinor, n) =>
           decideAuthorizationMutation({ token: `auth_${n}`, amountMinor }),
         );
         const start = stateWith(openCard({ available_minor: 10_000n, security }));
-        const { state } = run(start, [items]);
+        const { state } = run(start, [mutations]);
         const held = balances(state).get('card:crd_a:held') ?? 0n;
         expect(held <= (limited ? 7_000n : 10_000n)).toBe(true);
         expect(state.records.get(cards, 'crd_a')?.available_minor).toBe(10_000n - held);

@@ -46,7 +46,7 @@ function end(state: Snapshot, kind: 'succeeded' | 'rejected'): Snapshot {
   return commit(state, { kind: 'applyCardFundingFact', tenantId: 'ten_a', id, card: CARD, fact });
 }
 
-const commit = (state: Snapshot, item: AnyMutation) => run(state, [[item]]).state;
+const commit = (state: Snapshot, mutation: AnyMutation) => run(state, [[mutation]]).state;
 
 const put = (state: Snapshot, changes: Partial<AutoReload> = {}) => {
   const { enabled, threshold_minor, amount_minor, daily_cap_minor } = reloadOf(changes);
@@ -107,7 +107,7 @@ test('no more than the wallet has: refused without a hold', () => {
   expect(cardIn(poor).auto_reload).toMatchObject({ refusals: 1, triggered: false });
 });
 
-test('after three refusals in a row nothing is tried until the settings are put again', () => {
+test('after three refusals in a row the card is not reloaded until its settings are set again', () => {
   const refused = spendings(start({ wallet: 0n }), 250n, 1n, 1n);
   expect(cardIn(refused).auto_reload?.refusals).toBe(3);
   expect(cardIn(refused).auto_reload?.attention?.reason).toMatch(/3 times in a row.*too little/);
@@ -118,7 +118,7 @@ test('after three refusals in a row nothing is tried until the settings are put 
   expect(reloadsIn(again)).toHaveLength(1);
 });
 
-test('one that the issuer refuses counts as refused, gives the cap back, and the next spending tries again', () => {
+test('a reload that the issuer refuses counts as refused and restores the cap, and the next spending triggers another one', () => {
   let state = start({}, { daily_cap_minor: 500n });
   for (let i = 1; i <= 3; i += 1) {
     state = spend(state, i === 1 ? 250n : 1n);
@@ -134,7 +134,7 @@ test('one that the issuer refuses counts as refused, gives the cap back, and the
   expect(state.wallets.get('ten_a')?.availableMinor).toBe(5_000n);
 });
 
-test('settings that find the card below reload it; put again, they do not do so again', () => {
+test('settings on a card below its threshold reload it; the same settings again do not', () => {
   const empty = snapshotWith(5_000n, openCard());
   const once = put(empty);
   expect(reloadsIn(once)).toHaveLength(1);

@@ -91,7 +91,7 @@ describe('fund, by the table of test values', () => {
   const row = (suffix: string) => begun.get(suffix) as Awaited<ReturnType<typeof fundOwn>>;
 
   test.each([
-    ['001', 'funded later, told by callback only'],
+    ['001', 'funded later, reported by callback only'],
     ['004', 'funded, the answer never comes'],
     ['007', 'three errors, then funded'],
     ['009', 'callbacks out of order and repeated'],
@@ -164,14 +164,14 @@ describe('jit-fund, by the table of test values', () => {
       return isOpen(operation) ? undefined : operation;
     });
 
-  test('completed in time: the answer says so', async () => {
+  test('a just-in-time funding completed in time is answered as completed', async () => {
     const { own, id, answer } = await jit('789');
     expect(answer).toMatchObject({ type: 'jit_fund', status: 'completed', failure: null });
     expect(await available(own.id)).toBe(5_000);
     expect(await journalOf(id)).toEqual(['funded']);
   });
 
-  test('002: refused in time: the answer says so, and the hold is back', async () => {
+  test('002: a just-in-time funding refused in time is answered as failed, and its hold is released', async () => {
     const { answer } = await jit('002');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'funding_refused' } });
   });
@@ -197,11 +197,11 @@ describe('jit-fund, by the table of test values', () => {
     expect((await fundReversalOf(id)).status).toBe('failed');
     expect(await journalOf(id)).toEqual(['funded', 'funding_reversed']);
     expect(await available(own.id)).toBe(0);
-    const told = (await stored(id)).timeline.map(({ type }) => type);
-    expect(told.at(-1)).toBe('released');
+    const eventTypes = (await stored(id)).timeline.map(({ type }) => type);
+    expect(eventTypes.at(-1)).toBe('released');
   });
 
-  test('013: late and not reversible: the card keeps it, the wallet pays, an operator sees it', async () => {
+  test('013: a late funding that is not reversible stays on the card, the wallet pays, and attention is raised', async () => {
     const { own, id, answer } = await jit('013');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
     const fundReversal = await fundReversalOf(id);
@@ -220,7 +220,7 @@ describe('jit-fund, by the table of test values', () => {
     expect(await stored(`${id}-reversal`)).toMatchObject({ attention: null, next_check_at: null });
   });
 
-  test('005: absent: the hold is kept until that is proven, and nothing is sent after the deadline', async () => {
+  test('005: an absent funding keeps its hold until its absence is proven, and is not submitted after the deadline', async () => {
     const before = await tenant.balance();
     const { id, answer } = await jit('005');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });

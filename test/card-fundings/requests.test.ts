@@ -45,13 +45,16 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
     ['note', { note: PAN }],
     ['metadata.deep.card', { metadata: { deep: { card: '4111 1111 1111 1111' } } }],
     ['idempotency_key', { idempotency_key: '' }],
-  ])('names %s where it is wrong, and makes nothing', async (field, changes) => {
-    const before = await countOperations();
-    const { status, body } = await cards.act(card.id, action, funding(changes));
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ code: 'validation_error', field });
-    expect(await countOperations()).toBe(before);
-  });
+  ])(
+    'a request with a wrong %s is refused by that name, and creates nothing',
+    async (field, changes) => {
+      const before = await countOperations();
+      const { status, body } = await cards.act(card.id, action, funding(changes));
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({ code: 'validation_error', field });
+      expect(await countOperations()).toBe(before);
+    },
+  );
 
   test('unknown fields are kept as metadata, together with the metadata of the request', async () => {
     const changes = { order: { no: 7 }, tags: ['a'], metadata: { team: 'sales' } };
@@ -90,7 +93,7 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
     expect(await poor.balance()).toEqual({ available: 4_999, held: 0 });
   });
 
-  test('another tenant’s card, and one that is not there, are not found', async () => {
+  test('another tenant’s card and an unknown card are answered 404', async () => {
     const stranger = cardClient(await service.tenant());
     expect((await stranger.act(card.id, action, funding())).status).toBe(404);
     const absent = card.id.slice(0, -1) + (card.id.endsWith('0') ? '1' : '0');
@@ -98,7 +101,7 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
   });
 
   test.each(['pending', 'locked', 'closed', 'expired', 'failed'] as const)(
-    'a card that is %s: invalid_state, and nothing is held',
+    'a funding of a card that is %s is refused with invalid_state, and nothing is held',
     async (status) => {
       const { id } = await cards.issue();
       await setCard(id, { status });
@@ -153,7 +156,7 @@ describe('auto-reload', () => {
   const put = (id: string, body: Record<string, unknown>) =>
     cards.call<Record<string, unknown>>('PUT', `/cards/${id}/auto-reload`, body);
 
-  test('an empty card is reloaded as soon as the settings are put, once', async () => {
+  test('an empty card is reloaded once, as soon as its settings are set', async () => {
     const { id } = await cards.issue();
     const first = await put(id, settings);
     expect(first.status).toBe(200);

@@ -30,7 +30,7 @@ const accept = (id: string, changes: Partial<CardOperation> = {}): AnyMutation =
   claim: null,
   answer: { status: 201, body: id },
 });
-const told = (id: string, fact: FundingFact): AnyMutation => ({
+const applyFact = (id: string, fact: FundingFact): AnyMutation => ({
   kind: 'applyCardFundingFact',
   tenantId: 'ten_a',
   id,
@@ -45,15 +45,17 @@ const expire = (id: string): AnyMutation => ({
 });
 
 /** Few fundings, so that facts meet them in every state: just in time or not, submitted or not, before or after the deadline. */
-const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
+const anyMutation: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
   fc.oneof(
-    fc.record({ jit: fc.boolean(), sends: fc.constantFrom(0, 1) }).map(({ jit, sends }) =>
-      accept(id, {
-        submissions: sends,
-        status: sends === 0 ? 'pending' : 'processing',
-        ...(jit && { type: 'jit_fund', deadline_at: NOW }),
-      }),
-    ),
+    fc
+      .record({ jit: fc.boolean(), submissions: fc.constantFrom(0, 1) })
+      .map(({ jit, submissions }) =>
+        accept(id, {
+          submissions: submissions,
+          status: submissions === 0 ? 'pending' : 'processing',
+          ...(jit && { type: 'jit_fund', deadline_at: NOW }),
+        }),
+      ),
     fc
       .record({
         kind: fc.constantFrom<FundingFact['kind']>(
@@ -66,7 +68,7 @@ const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
         via: fc.constantFrom<FundingFact['via']>('webhook', 'poll', 'operator'),
         amount: fc.constantFrom(null, amountOf(id), amountOf(id), 1n),
       })
-      .map(({ kind, via, amount }) => told(id, factOf(kind, via, amount))),
+      .map(({ kind, via, amount }) => applyFact(id, factOf(kind, via, amount))),
     fc.constant(expire(id)),
   ),
 );
@@ -74,19 +76,19 @@ const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
 function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): string[] {
   const problems: string[] = [];
   const check = (what: string, fine: boolean) => void (fine || problems.push(what));
-  const booked = (account: string) => sums.get(account) ?? 0n;
+  const balance = (account: string) => sums.get(account) ?? 0n;
   const wallet = wallets.get('ten_a');
   const card = records.get(cards, CARD);
-  check('wallet', wallet?.availableMinor === START + booked('wallet:ten_a:available'));
+  check('wallet', wallet?.availableMinor === START + balance('wallet:ten_a:available'));
   check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
-  check('owed', wallet?.owedMinor === -booked('receivable:ten_a'));
-  check('card', card?.available_minor === booked(`card:${CARD}:available`));
+  check('owed', wallet?.receivableMinor === -balance('receivable:ten_a'));
+  check('card', card?.available_minor === balance(`card:${CARD}:available`));
   check('card below zero', (card?.available_minor ?? -1n) >= 0n);
   const operations = records.all(cardOperations);
   const held = operations
     .filter(isOpen)
     .reduce((sum, { amount_minor: amount }) => sum + (amount ?? 0n), 0n);
-  check('held', held === booked('wallet:ten_a:held'));
+  check('held', held === balance('wallet:ten_a:held'));
   const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
   check('all together', total === 0n);
   for (const operation of operations) {
@@ -99,7 +101,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
 test('for any facts in any order, the money of a funding is in one place', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }),
+      fc.array(fc.array(anyMutation, { maxLength: 4 }), { maxLength: 12 }),
       fc.constantFrom<CardStatus>('active', 'closed'),
       (batches, end) => {
         const first = run(snapshotWith(START, openCard()), batches.slice(0, 6));
@@ -127,10 +129,10 @@ const late = [
   expire('cop_a'),
 ];
 
-const after = (items: AnyMutation[], available = START, card = openCard()) => {
+const after = (mutations: AnyMutation[], available = START, card = openCard()) => {
   const { state, outcomes } = run(
     snapshotWith(available, card),
-    items.map((item) => [item]),
+    mutations.map((mutation) => [mutation]),
   );
   const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
   return {
@@ -170,7 +172,10 @@ describe('a late funding', () => {
 
   test('a funding confirmed after its deadline is late even if the expiry was not recorded before', () => {
     const [accepted] = late as [AnyMutation];
-    const { operation, fundReversal, steps, outcomes } = after([accepted, told('cop_a', paid)]);
+    const { operation, fundReversal, steps, outcomes } = after([
+      accepted,
+      applyFact('cop_a', paid),
+    ]);
     expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
     expect(fundReversal?.status).toBe('processing');
     expect([steps, verdicts(outcomes)]).toEqual([['hold'], ['stale']]);
@@ -184,23 +189,23 @@ describe('a late funding', () => {
   });
 
   test('a late funding that reached the card keeps its hold until it is reversed', () => {
-    expect(after([...late, told('cop_a', paid)]).steps).toEqual(['hold']);
+    expect(after([...late, applyFact('cop_a', paid)]).steps).toEqual(['hold']);
     const { steps, card, available } = after([
       ...late,
-      told('cop_a', paid),
-      told('cop_a', reversed),
+      applyFact('cop_a', paid),
+      applyFact('cop_a', reversed),
     ]);
     expect([steps, card?.available_minor, available]).toEqual([['hold', 'resolve'], 0n, START]);
   });
 
   test('a late funding that is not reversible is captured, with attention on both operations; a later reversal returns it', () => {
-    const { operation, fundReversal, card } = after([...late, told('cop_a', notReversible)]);
+    const { operation, fundReversal, card } = after([...late, applyFact('cop_a', notReversible)]);
     expect(fundReversal?.status).toBe('completed');
     expect(operation?.status).toBe('failed');
     expect(operation?.attention).not.toBeNull();
     expect(operation?.attention).toEqual(fundReversal?.attention);
     expect(card?.available_minor).toBe(100n);
-    const back = after([...late, told('cop_a', notReversible), told('cop_a', reversed)]);
+    const back = after([...late, applyFact('cop_a', notReversible), applyFact('cop_a', reversed)]);
     expect([back.card?.available_minor, back.available]).toEqual([0n, START]);
     expect(back.operation?.attention).toBeNull();
   });
@@ -208,8 +213,8 @@ describe('a late funding', () => {
   test('a late funding that appears after its absence was proven goes to suspense for an operator', () => {
     const { fundReversal, steps, card } = after([
       ...late,
-      told('cop_a', refused),
-      told('cop_a', paid),
+      applyFact('cop_a', refused),
+      applyFact('cop_a', paid),
     ]);
     expect(steps).toEqual(['hold', 'resolve', 'suspense']);
     expect(fundReversal).toMatchObject({ status: 'failed', in_suspense: true });
@@ -217,9 +222,9 @@ describe('a late funding', () => {
   });
 
   test('a late funding found on the card after an operator failed it goes to suspense, whatever the source of the fact', () => {
-    const givenUp = [...late, told('cop_a', factOf('rejected', 'operator', null))];
+    const failedByOperator = [...late, applyFact('cop_a', factOf('rejected', 'operator', null))];
     for (const found of [paid, notReversible]) {
-      const { fundReversal, steps } = after([...givenUp, told('cop_a', found)]);
+      const { fundReversal, steps } = after([...failedByOperator, applyFact('cop_a', found)]);
       expect(steps).toEqual(['hold', 'resolve', 'suspense']);
       expect(fundReversal).toMatchObject({ in_suspense: true, monitor_until: null });
       expect(fundReversal?.attention?.reason).toContain('after the hold had been released');
@@ -229,9 +234,9 @@ describe('a late funding', () => {
   test('a callback about a late funding that is already reversed changes nothing', () => {
     const { fundReversal, steps, outcomes } = after([
       ...late,
-      told('cop_a', reversed),
-      told('cop_a', paid),
-      told('cop_a', reversed),
+      applyFact('cop_a', reversed),
+      applyFact('cop_a', paid),
+      applyFact('cop_a', reversed),
     ]);
     expect(steps).toEqual(['hold', 'resolve']);
     expect(fundReversal).toMatchObject({ status: 'failed', in_suspense: false, attention: null });
@@ -240,11 +245,11 @@ describe('a late funding', () => {
 });
 
 test('the spent part of a reversed funding does not return, and the card does not owe it', () => {
-  const taken = [accept('cop_a', { submissions: 1 }), told('cop_a', paid)];
+  const taken = [accept('cop_a', { submissions: 1 }), applyFact('cop_a', paid)];
   const { state } = run(snapshotWith(START, openCard()), [taken]);
   const card = state.records.get(cards, CARD);
   state.records.set(cards, openCard({ ...card, available_minor: 30n }));
-  const { state: last } = run(state, [[told('cop_a', reversed)]]);
+  const { state: last } = run(state, [[applyFact('cop_a', reversed)]]);
   expect(last.records.get(cards, CARD)?.available_minor).toBe(0n);
   expect(last.wallets.get('ten_a')?.availableMinor).toBe(START - 100n + 30n);
 });
@@ -253,7 +258,7 @@ test('a reload that the issuer reverses triggers no further reload', () => {
   const reload = reloadOf({ operation_id: 'cop_a', triggered: true });
   const one = accept('cop_a', { type: 'auto_reload', submissions: 1 });
   const { card } = after(
-    [one, told('cop_a', paid), told('cop_a', reversed)],
+    [one, applyFact('cop_a', paid), applyFact('cop_a', reversed)],
     START,
     openCard({ auto_reload: reload }),
   );

@@ -55,7 +55,7 @@ const ended = (operation: string) =>
   untilIs(operation, ({ status }) => status === 'completed' || status === 'failed');
 
 /** Waits until the card has no open operation and its workflow has ended. */
-async function settled(card: string): Promise<Card> {
+async function onceSettled(card: string): Promise<Card> {
   await eventually(`nothing is under way for ${card}`, async () =>
     (await stored(card)).state_control.pending_operation_id === null ? true : undefined,
   );
@@ -107,10 +107,10 @@ describe('lock and unlock', () => {
     expect(await ended(unlock)).toMatchObject({ status: 'completed' });
     expect((await cards.get(id)).status).toBe('active');
     expect(await atIssuer(id)).toEqual(['open', 2]);
-    await settled(id);
+    await onceSettled(id);
   });
 
-  test('an issuer that refuses first, says nothing or fails: the lock holds all the time, and is set once', async () => {
+  test('a lock holds and is set once at an issuer that refuses first, does not answer or fails', async () => {
     const suffixes = ['002', '004', '005', '007'];
     await Promise.all(
       suffixes.map(async (suffix) => {
@@ -120,8 +120,8 @@ describe('lock and unlock', () => {
         expect(await ended(lock)).toMatchObject({ status: 'completed', attention: null });
         expect(await changesOf(service, id)).toEqual(['card_locked']);
         expect(await atIssuer(id)).toEqual(['locked', 1]);
-        const told = await lines(lock);
-        expect(told.some((line) => line.includes('not_now'))).toBe(suffix === '002');
+        const logLines = await lines(lock);
+        expect(logLines.some((line) => line.includes('not_now'))).toBe(suffix === '002');
       }),
     );
   });
@@ -146,7 +146,7 @@ describe('lock and unlock', () => {
     const funded = (await Promise.all(fundings)).filter((reply) => reply.status === 201);
     for (const { body } of funded) await ended(body.data.id);
     expect((await cards.balance(id)).available_minor).toBe(1_000 * funded.length);
-    const { status, state_control: control } = await settled(id);
+    const { status, state_control: control } = await onceSettled(id);
     expect(control.confirmed_sequence).toBe(control.sequence);
     expect(await atIssuer(id)).toEqual([control.desired, control.sequence]);
     expect(status).toBe(control.desired === 'open' ? 'active' : 'locked');
@@ -177,7 +177,7 @@ describe('lock and unlock', () => {
       ),
     );
     expect(replies[0]?.text).toBe(replies[1]?.text);
-    await settled(id);
+    await onceSettled(id);
     const again = await cards.act(id, 'lock', {}, { key: `lock ${id}` });
     expect(again.text).toBe(replies[0]?.text);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -243,15 +243,18 @@ describe('invalid requests', () => {
     [{ metadata: 'text' }, 'metadata'],
     [{ number: '4111111111111111' }, 'number'],
     [{ a: { b: { c: { d: { e: { f: 1 } } } } } }, 'a.b.c.d.e'],
-  ])('%j: the field at fault is named, and nothing happens', async (body, field) => {
-    const { id } = await issued();
-    for (const action of ['lock', 'unlock', 'close']) {
-      const { status, body: answer } = await cards.act(id, action, body);
-      expect([status, answer.error.code]).toEqual([400, 'validation_error']);
-      expect(answer.error.field).toBe(field);
-    }
-    expect((await stored(id)).state_control.sequence).toBe(0);
-  });
+  ])(
+    'the body %j is refused by the name of its wrong field, and changes nothing',
+    async (body, field) => {
+      const { id } = await issued();
+      for (const action of ['lock', 'unlock', 'close']) {
+        const { status, body: answer } = await cards.act(id, action, body);
+        expect([status, answer.error.code]).toEqual([400, 'validation_error']);
+        expect(answer.error.field).toBe(field);
+      }
+      expect((await stored(id)).state_control.sequence).toBe(0);
+    },
+  );
 
   test('without a body; of an unknown card; of another tenant; one that is not issued yet', async () => {
     const { id } = await cards.issue();
@@ -282,7 +285,7 @@ describe('operators', () => {
   const command = async (operation: string, kind: 'complete' | 'fail' | 'verify', force = false) =>
     service.deps.cards.starter.command(await operationOf(operation), kind, payload(force));
 
-  test('an issuer that does not agree calls an operator; nothing is ended against its word but by force, and the card stays shut', async () => {
+  test('a card that differs at the issuer raises attention; only a forced failure ends its operation, and the card stays locked', async () => {
     const { id } = await cards.issue();
     await failing();
     const lock = await act(id, 'lock');
@@ -303,7 +306,7 @@ describe('operators', () => {
     expect(await lines(lock)).toContainEqual(
       'completed: the card stays locked here; the issuer has not confirmed it',
     );
-    expect((await settled(id)).status).toBe('locked');
+    expect((await onceSettled(id)).status).toBe('locked');
 
     // With nothing under way a command is answered all the same.
     const late = { done: false, message: 'The lock is failed already.' };

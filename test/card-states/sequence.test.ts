@@ -106,7 +106,7 @@ async function issued(): Promise<string> {
   return id;
 }
 
-async function ask(card: string, type: CardStateType): Promise<string> {
+async function requestState(card: string, type: CardStateType): Promise<string> {
   const { resource } = await deps.cardStates.change(
     await stored(card),
     type,
@@ -134,7 +134,7 @@ test('a change that arrives while a run is about to end is handled by that run o
   await Promise.all(
     cards.map(async (card) => {
       for (let round = 0; round < 8; round += 1) {
-        const operation = await ask(card, round % 2 === 0 ? 'lock' : 'unlock');
+        const operation = await requestState(card, round % 2 === 0 ? 'lock' : 'unlock');
         expect(await ended(operation)).toMatchObject({
           status: 'completed',
           state_sequence: round + 1,
@@ -147,14 +147,14 @@ test('a change that arrives while a run is about to end is handled by that run o
 
 test('a superseded change is abandoned at once: the next one overtakes it, and its late arrival undoes nothing', async () => {
   const card = await issued();
-  await ended(await ask(card, 'lock'));
+  await ended(await requestState(card, 'lock'));
   const slow = { call: 'set_state', kind: 'slow', probability: 0.5, ms: 4_000 } as const;
   await audit().faults([slow], FIRST_ONLY);
-  const unlock = await ask(card, 'unlock');
+  const unlock = await requestState(card, 'unlock');
   await eventually('the order is on its way', async () =>
     (await operationOf(unlock)).submissions > 0 ? true : undefined,
   );
-  const lock = await ask(card, 'lock');
+  const lock = await requestState(card, 'lock');
   expect(await ended(lock)).toMatchObject({ status: 'completed', state_sequence: 3 });
   expect(await operationOf(unlock)).toMatchObject({
     status: 'failed',

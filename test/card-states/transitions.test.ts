@@ -36,7 +36,7 @@ function withCard(changes: Partial<Card> = {}): Snapshot {
   return snapshot;
 }
 
-function asked(type: CardStateType, key?: string): Named<'acceptCardState'> {
+function stateRequest(type: CardStateType, key?: string): Named<'acceptCardState'> {
   const given = { tenant_id: TENANT, card_id: CARD, type, provider: 'sandbox-bank' };
   const operation = newOperation(given, NOW, 'accepted') as CardStateOperation;
   return {
@@ -52,26 +52,27 @@ const fact = (
   { operation: { _id: id } }: Named<'acceptCardState'>,
   what: { kind: 'succeeded' } | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean },
 ): Named<'applyCardStateFact'> => {
-  const said = what.kind === 'succeeded' ? { ...what, amountMinor: null, sessionId: null } : what;
+  const details =
+    what.kind === 'succeeded' ? { ...what, amountMinor: null, sessionId: null } : what;
   return {
     kind: 'applyCardStateFact',
     tenantId: TENANT,
     id,
     card: CARD,
-    fact: { ...byProvider, ...said },
+    fact: { ...byProvider, ...details },
   };
 };
-const set = (item: Named<'acceptCardState'>) => fact(item, { kind: 'succeeded' });
+const set = (mutation: Named<'acceptCardState'>) => fact(mutation, { kind: 'succeeded' });
 
 const cardIn = (state: Snapshot) => state.records.get(cards, CARD) as Card;
 const operationIn = (state: Snapshot, { operation: { _id: id } }: Named<'acceptCardState'>) =>
   state.records.get(cardOperations, id);
-const toldIn = (commits: ReturnType<typeof run>['commits']) =>
+const eventsIn = (commits: ReturnType<typeof run>['commits']) =>
   commits.flatMap(({ events }) => events.map(({ name, sequence }) => [name, sequence]));
 
 describe('the state of a card', () => {
   test('a lock holds from its commit on and emits an event; the operation completes when the issuer confirms it', () => {
-    const lock = asked('lock');
+    const lock = stateRequest('lock');
     const accepted = run(withCard(), [[lock]]);
     expect(cardIn(accepted.state)).toMatchObject({
       status: 'locked',
@@ -86,7 +87,7 @@ describe('the state of a card', () => {
       status: 'pending',
       state_sequence: 1,
     });
-    expect(toldIn(accepted.commits)).toEqual([['card.locked', 1]]);
+    expect(eventsIn(accepted.commits)).toEqual([['card.locked', 1]]);
 
     const done = run(accepted.state, [[set(lock)]]);
     expect(operationIn(done.state, lock)).toMatchObject({
@@ -97,11 +98,11 @@ describe('the state of a card', () => {
       confirmed_sequence: 1,
       pending_operation_id: null,
     });
-    expect(toldIn(done.commits)).toEqual([['card.operation.completed', 1]]);
+    expect(eventsIn(done.commits)).toEqual([['card.operation.completed', 1]]);
   });
 
   test('an unlock opens the card only when the issuer confirms it, and emits its event in that commit', () => {
-    const [lock, unlock] = [asked('lock'), asked('unlock')];
+    const [lock, unlock] = [stateRequest('lock'), stateRequest('unlock')];
     const waiting = run(withCard(), [[lock], [set(lock)], [unlock]]);
     expect(cardIn(waiting.state)).toMatchObject({
       status: 'locked',
@@ -109,7 +110,7 @@ describe('the state of a card', () => {
     });
     const done = run(waiting.state, [[set(unlock)]]);
     expect(cardIn(done.state).status).toBe('active');
-    expect(toldIn(done.commits)).toEqual(
+    expect(eventsIn(done.commits)).toEqual(
       expect.arrayContaining([
         ['card.unlocked', 2],
         ['card.operation.completed', 1],
@@ -119,19 +120,23 @@ describe('the state of a card', () => {
 
   test('a later change supersedes an open one, also in one commit; a late confirmation of the first opens nothing', () => {
     for (const together of [true, false]) {
-      const items = [asked('lock'), asked('unlock'), asked('lock')] as const;
-      const [first, unlock, last] = items;
-      const batches = together ? [[...items]] : items.map((item) => [item]);
+      const mutations = [
+        stateRequest('lock'),
+        stateRequest('unlock'),
+        stateRequest('lock'),
+      ] as const;
+      const [first, unlock, last] = mutations;
+      const batches = together ? [[...mutations]] : mutations.map((mutation) => [mutation]);
       const { state, commits } = run(withCard(), batches);
-      for (const item of [first, unlock]) {
-        expect(operationIn(state, item)).toMatchObject({
+      for (const mutation of [first, unlock]) {
+        expect(operationIn(state, mutation)).toMatchObject({
           status: 'failed',
           failure: { code: 'superseded' },
           next_check_at: null,
         });
       }
       expect(operationIn(state, last)).toMatchObject({ status: 'pending', state_sequence: 3 });
-      const names = toldIn(commits).map(([name]) => name);
+      const names = eventsIn(commits).map(([name]) => name);
       // It never opened in between, so it was locked once.
       expect(names.filter((name) => name === 'card.locked')).toHaveLength(1);
       expect(names.filter((name) => name === 'card.operation.failed')).toHaveLength(2);
@@ -168,26 +173,29 @@ describe('the state of a card', () => {
         },
       },
     ],
-  ] as const)('%s of a card that is so already is done at once and changes nothing', (type, so) => {
-    const item = asked(type);
-    const { state, commits } = run(withCard(so), [[item]]);
-    expect(cardIn(state)).toEqual(card(so));
-    expect(operationIn(state, item)).toMatchObject({
-      status: 'completed',
-      state_sequence: null,
-      next_check_at: null,
-    });
-    expect(toldIn(commits)).toEqual([['card.operation.completed', 1]]);
-  });
+  ] as const)(
+    '%s of a card already in that state completes at once and changes nothing',
+    (type, so) => {
+      const mutation = stateRequest(type);
+      const { state, commits } = run(withCard(so), [[mutation]]);
+      expect(cardIn(state)).toEqual(card(so));
+      expect(operationIn(state, mutation)).toMatchObject({
+        status: 'completed',
+        state_sequence: null,
+        next_check_at: null,
+      });
+      expect(eventsIn(commits)).toEqual([['card.operation.completed', 1]]);
+    },
+  );
 
   test.each([
     ['pending', ['lock', 'unlock', 'close']],
     ['failed', ['lock', 'unlock', 'close']],
     ['closed', ['lock', 'unlock']],
     ['expired', ['lock', 'unlock']],
-  ] as const)('a card that is %s takes no %s, and says so', (status, types) => {
+  ] as const)('a card that is %s refuses %s with its state', (status, types) => {
     for (const type of types) {
-      const { state, outcomes, commits } = run(withCard({ status }), [[asked(type, type)]]);
+      const { state, outcomes, commits } = run(withCard({ status }), [[stateRequest(type, type)]]);
       const [outcome] = outcomes;
       expect(outcome).toMatchObject({ kind: 'answered', resource: null, answer: { status: 422 } });
       expect(JSON.stringify(outcome)).toContain(status);
@@ -196,9 +204,13 @@ describe('the state of a card', () => {
     }
   });
 
-  test('closing ends an unlock under way, holds at once, and gives the balance back to the wallet', () => {
+  test('closing ends an open unlock, takes effect at once, and returns the balance to the wallet', () => {
     const before = withCard({ available_minor: 700n });
-    const [lock, unlock, close] = [asked('lock'), asked('unlock'), asked('close')];
+    const [lock, unlock, close] = [
+      stateRequest('lock'),
+      stateRequest('unlock'),
+      stateRequest('close'),
+    ];
     const { state } = run(before, [[lock], [unlock], [close]]);
     expect(cardIn(state)).toMatchObject({ status: 'closed', available_minor: 0n });
     expect(operationIn(state, unlock)).toMatchObject({ failure: { code: 'superseded' } });
@@ -216,29 +228,29 @@ describe('the state of a card', () => {
     ['unlock', 'locked', 'stays locked'],
     ['close', 'closed', 'stays closed here'],
   ] as const)(
-    '%s that an operator fails: the card stays shut with us, and that is said',
-    (type, status, said) => {
-      const lock = asked('lock');
-      const item = asked(type);
-      const start = type === 'unlock' ? [[lock], [set(lock)], [item]] : [[item]];
+    '%s failed by an operator leaves the card not spendable, and its timeline records that',
+    (type, status, details) => {
+      const lock = stateRequest('lock');
+      const mutation = stateRequest(type);
+      const start = type === 'unlock' ? [[lock], [set(lock)], [mutation]] : [[mutation]];
       const { state } = run(withCard(), start);
-      const failed = run(state, [[fact(item, { kind: 'rejected', code: 'operator' })]]);
-      const operation = operationIn(failed.state, item);
+      const failed = run(state, [[fact(mutation, { kind: 'rejected', code: 'operator' })]]);
+      const operation = operationIn(failed.state, mutation);
       expect(operation).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
-      expect(operation?.timeline.at(-1)?.detail).toContain(said);
+      expect(operation?.timeline.at(-1)?.detail).toContain(details);
       expect(cardIn(failed.state)).toMatchObject({
         status,
         state_control: { pending_operation_id: null },
       });
-      // Nobody knows how the issuer has it: the next order goes out whatever it is.
-      const again = asked(type === 'unlock' ? 'lock' : type);
+      // The state at the issuer is unknown, so the next request is always submitted.
+      const again = stateRequest(type === 'unlock' ? 'lock' : type);
       const { state: after } = run(failed.state, [[again]]);
       expect(operationIn(after, again)).toMatchObject({ status: 'pending' });
     },
   );
 
-  test('a failing that is good only for what never left us does nothing once an order has', () => {
-    const lock = asked('lock');
+  test('a rejection valid only before submission has no effect once a request was submitted', () => {
+    const lock = stateRequest('lock');
     const { state } = run(withCard(), [[lock]]);
     const sent = operationIn(state, lock);
     if (sent)
@@ -247,8 +259,8 @@ describe('the state of a card', () => {
         status: 'processing',
         submissions: 1,
       });
-    const word = fact(lock, { kind: 'rejected', code: 'operator', ifNotSubmitted: true });
-    expect(operationIn(run(state, [[word]]).state, lock)?.status).toBe('processing');
+    const rejection = fact(lock, { kind: 'rejected', code: 'operator', ifNotSubmitted: true });
+    expect(operationIn(run(state, [[rejection]]).state, lock)?.status).toBe('processing');
   });
 
   test('for any sequence of requests and confirmations the newest request decides, and opens the card only when confirmed', () => {
@@ -259,19 +271,19 @@ describe('the state of a card', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, together) => {
         const made: Named<'acceptCardState'>[] = [];
-        const items = steps.flatMap((one): AnyMutation[] => {
+        const mutations = steps.flatMap((one): AnyMutation[] => {
           if (typeof one !== 'string') return made.slice(one.confirm, one.confirm + 1).map(set);
-          const item = asked(one);
-          made.push(item);
-          return [item];
+          const mutation = stateRequest(one);
+          made.push(mutation);
+          return [mutation];
         });
-        const batches = together ? [items] : items.map((item) => [item]);
+        const batches = together ? [mutations] : mutations.map((mutation) => [mutation]);
         const { state } = run(withCard(), batches);
         const { status, state_control: control } = cardIn(state);
-        const settled = control.sequence === control.confirmed_sequence;
-        expect(control.pending_operation_id === null).toBe(settled);
-        expect(status === 'active').toBe(settled && control.desired === 'open');
-        const open = made.filter((item) => operationIn(state, item)?.status === 'pending');
+        const isConfirmed = control.sequence === control.confirmed_sequence;
+        expect(control.pending_operation_id === null).toBe(isConfirmed);
+        expect(status === 'active').toBe(isConfirmed && control.desired === 'open');
+        const open = made.filter((mutation) => operationIn(state, mutation)?.status === 'pending');
         expect(open.map(({ operation: { _id } }) => _id)).toEqual(
           control.pending_operation_id === null ? [] : [control.pending_operation_id],
         );
@@ -291,7 +303,7 @@ describe('the end of a card', () => {
   });
 
   test('expiry ends open operations, returns the balance, and a late confirmation opens nothing', () => {
-    const [lock, unlock] = [asked('lock'), asked('unlock')];
+    const [lock, unlock] = [stateRequest('lock'), stateRequest('unlock')];
     const issued = { ...card().issued, expiry_month: 10 } as Card['issued'];
     const expire = { kind: 'expireCard', tenantId: TENANT, card: CARD } as const;
     const before = withCard({ issued, available_minor: 300n });
@@ -318,7 +330,7 @@ test('a command about an operation that has ended never reaches the workflow of 
   const settings = { taskQueue: 'bursar', policy: { attentionAfterMs: 1, pollMaxMs: 1 } };
   // This test has no Temporal, so a call to it would fail.
   const nowhere = { ...settings, client: {}, log: {} } as unknown as InstructionStarterSettings;
-  const superseded = { ...asked('unlock').operation, status: 'failed' } as const;
+  const superseded = { ...stateRequest('unlock').operation, status: 'failed' } as const;
   const payload = { actor: 'ada', reason: 'lost', session_id: null, force: true };
   const answer = await createCardStateStarter(nowhere).command(superseded, 'fail', payload);
   expect(answer).toEqual({ done: false, message: 'The unlock is failed already.' });

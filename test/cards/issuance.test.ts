@@ -65,7 +65,7 @@ describe('issuing by the table of test values', () => {
     expect(await journalOf(card.id)).toEqual(['issued']);
   });
 
-  test('002: refused, the card has failed and says why', async () => {
+  test('002: a card that its issuer refuses has failed and names the reason', async () => {
     const { body } = await cards.create(newCard('002'));
     const card = await cards.waitFor(body.data.id, 'failed');
     expect(card.failure?.code).toBe('not_eligible');
@@ -83,25 +83,25 @@ describe('issuing by the table of test values', () => {
     expect((await cards.get(id)).status).toBe('pending');
     const command = async (line: string) => {
       const { code, out } = await bursar(`cards ${line} --json`, service.env);
-      return { code, told: JSON.parse(out) as unknown };
+      return { code, output: JSON.parse(out) as unknown };
     };
-    expect((await command('list --attention')).told).toContainEqual(
+    expect((await command('list --attention')).output).toContainEqual(
       expect.objectContaining({ id: stuck._id, card: id, type: 'issue', status: 'processing' }),
     );
     const fail = `fail ${stuck._id} --actor ada --reason asked-by-phone --yes`;
-    expect(await command(fail)).toMatchObject({ code: 1, told: { done: false } });
+    expect(await command(fail)).toMatchObject({ code: 1, output: { done: false } });
     expect(await command(`${fail} --force`)).toMatchObject({
       code: 0,
-      told: { done: true, status: 'failed' },
+      output: { done: true, status: 'failed' },
     });
     expect(await cards.get(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
-    expect((await command(`show ${stuck._id}`)).told).toMatchObject({
+    expect((await command(`show ${stuck._id}`)).output).toMatchObject({
       card_id: id,
       timeline: expect.arrayContaining([
         expect.objectContaining({ type: 'operator', actor: 'ada' }),
       ]) as unknown,
     });
-    expect((await command(`show ${id}`)).told).toMatchObject({
+    expect((await command(`show ${id}`)).output).toMatchObject({
       id,
       operations: [{ id: stuck._id, type: 'issue' }],
     });
@@ -130,13 +130,16 @@ describe('POST /cards', () => {
     ['name', { name: '4111 1111 1111 1111' }],
     ['metadata.pan', { metadata: { pan: '4111111111111111' } }],
     ['cvv', { cvv: '123' }],
-  ])('names %s where it is wrong, and makes nothing', async (field, changes) => {
-    const before = (await cards.list()).body.pagination?.total;
-    const { status, body } = await cards.create(newCard('789', changes));
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ code: 'validation_error', field });
-    expect((await cards.list()).body.pagination?.total).toBe(before);
-  });
+  ])(
+    'a request with a wrong %s is refused by that name, and creates nothing',
+    async (field, changes) => {
+      const before = (await cards.list()).body.pagination?.total;
+      const { status, body } = await cards.create(newCard('789', changes));
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({ code: 'validation_error', field });
+      expect((await cards.list()).body.pagination?.total).toBe(before);
+    },
+  );
 });
 
 describe('reading', () => {

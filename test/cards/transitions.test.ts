@@ -3,7 +3,7 @@ import { transitionIssuance, type IssuanceFact } from '../../src/capabilities/ca
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { byProvider, NOW } from '../support/transfers.js';
 
-const ordered = (changes: Partial<CardOperation> = {}): CardOperation => ({
+const requested = (changes: Partial<CardOperation> = {}): CardOperation => ({
   ...newOperation(
     { _id: 'cop_1', tenant_id: 'ten_a', card_id: 'crd_1', type: 'issue', provider: 'issuer' },
     NOW,
@@ -39,10 +39,15 @@ const confirmed: IssuanceFact = {
   via: 'operator',
   actor: 'ada',
 };
-const givenUp: IssuanceFact = { ...refused, code: 'operator', via: 'operator', actor: 'ada' };
+const failedByOperator: IssuanceFact = {
+  ...refused,
+  code: 'operator',
+  via: 'operator',
+  actor: 'ada',
+};
 
 /** Applies facts in sequence; returns the verdicts and the resulting records. */
-function after(facts: IssuanceFact[], first = ordered()) {
+function after(facts: IssuanceFact[], first = requested()) {
   let operation = first;
   let card = unissued;
   const verdicts = facts.map((fact) => {
@@ -87,16 +92,16 @@ describe('the transitions of a card’s issuance', () => {
   });
 
   test('an issuance failed by force is monitored, and a card that appears later is usable only after an operator confirms it', () => {
-    const given = after([givenUp]);
+    const given = after([failedByOperator]);
     expect(given.operation).toMatchObject({ status: 'failed' });
     expect(given.operation.monitor_until).not.toBeNull();
 
-    const { verdicts, operation, card } = after([givenUp, issued]);
+    const { verdicts, operation, card } = after([failedByOperator, issued]);
     expect(verdicts).toEqual(['applied', 'attention']);
     expect(card).toMatchObject({ status: 'failed', issued: issuedFace });
     expect(operation.attention).not.toBeNull();
 
-    const confirmedLater = after([givenUp, issued, confirmed, confirmed]);
+    const confirmedLater = after([failedByOperator, issued, confirmed, confirmed]);
     expect(confirmedLater.verdicts.slice(2)).toEqual(['applied', 'unchanged']);
     expect(confirmedLater.card).toMatchObject({ status: 'active', failure: null });
     expect(confirmedLater.operation).toMatchObject({
@@ -107,15 +112,15 @@ describe('the transitions of a card’s issuance', () => {
   });
 
   test('a report of the issuer that no card exists ends the monitoring', () => {
-    const { verdicts, operation } = after([givenUp, refused]);
+    const { verdicts, operation } = after([failedByOperator, refused]);
     expect(verdicts).toEqual(['applied', 'applied']);
     expect(operation).toMatchObject({ monitor_until: null, next_check_at: null, status: 'failed' });
   });
 
   test('an issuance that was not submitted can be failed only until its first submission', () => {
-    const unforced: IssuanceFact = { ...givenUp, ifNotSubmitted: true };
+    const unforced: IssuanceFact = { ...failedByOperator, ifNotSubmitted: true };
     expect(after([unforced]).verdicts).toEqual(['stale']);
-    const { operation } = after([unforced], ordered({ status: 'pending', submissions: 0 }));
+    const { operation } = after([unforced], requested({ status: 'pending', submissions: 0 }));
     expect(operation).toMatchObject({ status: 'failed', monitor_until: null });
   });
 });

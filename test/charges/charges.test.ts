@@ -1,6 +1,6 @@
 import {
   activeToken,
-  chargeOrder,
+  chargeBody,
   FEE_MINOR,
   acquirerEffects,
   newCustomer,
@@ -39,18 +39,18 @@ afterAll(async () => {
 const timesPaid = async (reference: string) =>
   (await acquirerEffects(service, reference)).filter(({ kind }) => kind === 'charged').length;
 
-/** Waits until the tenant was told this of a charge, in numbered order, and nothing else. */
-async function expectTold(reference: string, ...names: string[]) {
-  const told = () =>
+/** Waits for the events of a charge and checks that exactly these arrived, in numbered order. */
+async function expectEvents(reference: string, ...names: string[]) {
+  const received = () =>
     receiver
       .events()
       .filter(({ data }) => data['reference'] === reference)
       .toSorted((a, b) => a.sequence - b.sequence)
       .map(({ event }) => event);
-  await eventually(`it is told of ${reference}`, () =>
-    told().length >= names.length ? true : undefined,
+  await eventually(`the events of ${reference} arrive`, () =>
+    received().length >= names.length ? true : undefined,
   );
-  expect(told()).toEqual(names);
+  expect(received()).toEqual(names);
 }
 
 describe('tokens', () => {
@@ -120,24 +120,24 @@ describe('tokens', () => {
 describe('a charge on the provider’s page', () => {
   test('sends the customer there, and credits the wallet when it is paid', async () => {
     const before = await tenant.balance();
-    const order = chargeOrder('789', { return_url: 'https://shop.example/paid?cart=7' });
-    const accepted = await payments.charge(order, { headers: { prefer: 'wait=10' } });
+    const sentBody = chargeBody('789', { return_url: 'https://shop.example/paid?cart=7' });
+    const accepted = await payments.charge(sentBody, { headers: { prefer: 'wait=10' } });
     expect(accepted.status).toBe(201);
-    expect(accepted.headers.get('location')).toBe(`/api/v1/payments/charges/${order.reference}`);
+    expect(accepted.headers.get('location')).toBe(`/api/v1/payments/charges/${sentBody.reference}`);
     const { next_action: action, status } = accepted.body.data;
     expect(status).toBe('requires_action');
     const back = await onPage(String(action?.url));
     const returned = new URL(String(back.headers.get('location')));
     expect(returned.searchParams.get('cart')).toBe('7');
-    // The reference that the customer comes back with leads to the charge, too.
+    // The reference in the return URL also leads to the charge.
     const verified = await payments.verify(String(returned.searchParams.get('reference')));
     expect(verified.body.data).toMatchObject({
-      reference: order.reference,
+      reference: sentBody.reference,
       status: 'completed',
       next_action: null,
     });
     expect(await tenant.balance()).toEqual({ available: before.available + NET_MINOR, held: 0 });
-    await expectTold(order.reference, 'charge.requires_action', 'charge.completed');
+    await expectEvents(sentBody.reference, 'charge.requires_action', 'charge.completed');
   });
 
   test('ends as the table of test values has it, and is paid once where it is', async () => {
@@ -156,14 +156,14 @@ describe('a charge on the provider’s page', () => {
         await onPage(url, choice);
         const wanted = code === null ? 'completed' : 'failed';
         const { failure, next_action: action } = await payments.waitFor(reference, wanted);
-        await expectTold(reference, 'charge.requires_action', `charge.${wanted}`);
+        await expectEvents(reference, 'charge.requires_action', `charge.${wanted}`);
         return [what, failure?.code ?? null, action, await timesPaid(reference)];
       }),
     );
     expect(found).toEqual(table.map(([what, , , code]) => [what, code, null, code ? 0 : 1]));
   });
 
-  test('of which another amount is paid is not completed: an operator is called, and nothing is booked', async () => {
+  test('of which another amount is paid is not completed: attention is raised, and nothing is posted', async () => {
     const before = await tenant.balance();
     const { reference, url } = await payments.page('014');
     await onPage(url);
@@ -174,7 +174,7 @@ describe('a charge on the provider’s page', () => {
     expect(await tenant.balance()).toEqual(before);
   });
 
-  test('is completed once, whatever comes how often and in which order: return, callback, verify', async () => {
+  test('is completed once, for returns, callbacks and verifications in any number and order', async () => {
     const before = await tenant.balance();
     let seed = 11;
     const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -217,7 +217,7 @@ describe('a charge on the provider’s page', () => {
     await onPage(url);
     const paid = await payments.waitFor(reference, 'completed');
     expect(paid.failure).toBeNull();
-    await expectTold(reference, 'charge.requires_action', 'charge.failed', 'charge.completed');
+    await expectEvents(reference, 'charge.requires_action', 'charge.failed', 'charge.completed');
     await api.kill();
   });
 });
@@ -227,7 +227,7 @@ describe('a merchant-initiated charge', () => {
     const { token, customer } = await activeToken(payments, choice);
     const { payment_token_id } = token;
     const capture_mode = 'merchant_initiated';
-    return chargeOrder(suffix, { capture_mode, payment_token_id, customer });
+    return chargeBody(suffix, { capture_mode, payment_token_id, customer });
   };
 
   test('ends as the table of test values has it, and is charged once where it is', async () => {
@@ -252,13 +252,13 @@ describe('a merchant-initiated charge', () => {
     ];
     const found = await Promise.all(
       table.map(async ([what, choice, suffix, code]) => {
-        const order = await merchant(choice, suffix);
-        expect((await payments.charge(order)).status).toBe(201);
+        const sentBody = await merchant(choice, suffix);
+        expect((await payments.charge(sentBody)).status).toBe(201);
         const wanted = code === null ? 'completed' : 'failed';
-        const { failure } = await payments.waitFor(order.reference, wanted);
-        await expectTold(order.reference, `charge.${wanted}`);
-        const stored = await service.deps.charges.store.byReference(tenant.id, order.reference);
-        const paid = await timesPaid(order.reference);
+        const { failure } = await payments.waitFor(sentBody.reference, wanted);
+        await expectEvents(sentBody.reference, `charge.${wanted}`);
+        const stored = await service.deps.charges.store.byReference(tenant.id, sentBody.reference);
+        const paid = await timesPaid(sentBody.reference);
         return [what, failure?.code ?? null, stored?.attempt, paid];
       }),
     );
@@ -268,35 +268,38 @@ describe('a merchant-initiated charge', () => {
   });
 
   test('that is never answered and never made is sent again as far as that is safe, then an operator is called', async () => {
-    const order = await merchant('good', '005');
-    await payments.charge(order);
-    const charge = await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    const sentBody = await merchant('good', '005');
+    await payments.charge(sentBody);
+    const charge = await payments.waitFor(
+      sentBody.reference,
+      ({ attention }) => attention !== null,
+    );
     expect(charge.status).toBe('processing');
-    expect(await timesPaid(order.reference)).toBe(0);
+    expect(await timesPaid(sentBody.reference)).toBe(0);
   });
 
-  test('takes its tenant’s own days', async () => {
+  test('a charge is counted in its tenant’s own days', async () => {
     const own = await service.tenant({ balanceMinor: 0 });
     await service.deps.tenants.update(own.id, { dunningDays: [] });
     const client = paymentClient(own);
     const { token, customer } = await activeToken(client, 'later_low_funds');
     const { payment_token_id } = token;
-    const order = chargeOrder('789', {
+    const sentBody = chargeBody('789', {
       capture_mode: 'merchant_initiated',
       payment_token_id,
       customer,
     });
-    await client.charge(order);
-    await client.waitFor(order.reference, 'failed');
-    const stored = await service.deps.charges.store.byReference(own.id, order.reference);
+    await client.charge(sentBody);
+    await client.waitFor(sentBody.reference, 'failed');
+    const stored = await service.deps.charges.store.byReference(own.id, sentBody.reference);
     expect(stored?.attempt).toBe(1);
   });
 
   test('has nothing of the customer or of the authorization in its history', async () => {
-    const order = await merchant();
-    await payments.charge(order);
-    await payments.waitFor(order.reference, 'completed');
-    const stored = await service.deps.charges.store.byReference(tenant.id, order.reference);
+    const sentBody = await merchant();
+    await payments.charge(sentBody);
+    await payments.waitFor(sentBody.reference, 'completed');
+    const stored = await service.deps.charges.store.byReference(tenant.id, sentBody.reference);
     const handle = service.deps.temporal.client.workflow.getHandle(`charge/${stored?._id}`);
     const history = JSON.stringify(await handle.fetchHistory(), (_, value: unknown) =>
       value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
@@ -305,7 +308,7 @@ describe('a merchant-initiated charge', () => {
       tenant.id,
       String(stored?.payment_token_id),
     );
-    const customer = order.customer as { email: string; name: string };
+    const customer = sentBody.customer as { email: string; name: string };
     expect(token?.authorization).toMatch(/^authz_/);
     for (const secret of [String(token?.authorization), customer.email, customer.name]) {
       expect(history).not.toContain(secret);

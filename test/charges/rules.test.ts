@@ -2,7 +2,7 @@ import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
   activeToken,
-  chargeOrder,
+  chargeBody,
   newCustomer,
   onPage,
   paymentClient,
@@ -34,20 +34,20 @@ afterAll(async () => {
   await service?.close();
 });
 
-const merchantOrder = (changes: Record<string, unknown> = {}) =>
-  chargeOrder('789', { capture_mode: 'merchant_initiated', ...changes });
+const merchantBody = (changes: Record<string, unknown> = {}) =>
+  chargeBody('789', { capture_mode: 'merchant_initiated', ...changes });
 
 describe('a public key', () => {
-  test('makes tokens and charges for a customer who is there, and nothing else', async () => {
+  test('makes tokens and charges for a customer who is present, and nothing else', async () => {
     const customer = newCustomer();
     const token = await browser.token(customer);
-    const order = chargeOrder('789', { customer, payment_token_id: token.payment_token_id });
-    expect((await browser.charge(order)).status).toBe(201);
-    const merchant = merchantOrder({ customer, payment_token_id: token.payment_token_id });
-    const path = `/payments/charges/${order.reference}`;
+    const sentBody = chargeBody('789', { customer, payment_token_id: token.payment_token_id });
+    expect((await browser.charge(sentBody)).status).toBe(201);
+    const merchant = merchantBody({ customer, payment_token_id: token.payment_token_id });
+    const path = `/payments/charges/${sentBody.reference}`;
     const refused = await Promise.all([
       browser.charge(merchant),
-      browser.verify(order.reference),
+      browser.verify(sentBody.reference),
       browser.list(),
       browser.call('GET', path),
       browser.call('GET', `${path}/timeline`),
@@ -60,10 +60,10 @@ describe('a public key', () => {
 
   test('changes no token that is bound, whatever is paid with it', async () => {
     const { token, customer } = await activeToken(payments);
-    const order = chargeOrder('789', { customer, payment_token_id: token.payment_token_id });
-    const { body } = await browser.charge(order, { headers: { prefer: 'wait=10' } });
+    const sentBody = chargeBody('789', { customer, payment_token_id: token.payment_token_id });
+    const { body } = await browser.charge(sentBody, { headers: { prefer: 'wait=10' } });
     await onPage(String(body.data.next_action?.url), 'later_declined');
-    await payments.waitFor(order.reference, 'completed');
+    await payments.waitFor(sentBody.reference, 'completed');
     expect(await payments.tokens(customer.id)).toEqual([token]);
   });
 });
@@ -88,7 +88,7 @@ describe('bad input is refused, and says where', () => {
     ['a card', { card: { number: '1' } }, 'card'],
     ['a security code', { metadata: { cvv: '123' } }, 'metadata.cvv'],
   ])('%s', async (_what, changes, field) => {
-    const { status, body } = await payments.charge(chargeOrder('789', changes));
+    const { status, body } = await payments.charge(chargeBody('789', changes));
     expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field]);
   });
 
@@ -99,7 +99,7 @@ describe('bad input is refused, and says where', () => {
     const foreign = await activeToken(paymentClient(await service.tenant()));
     const refused = async (payment_token_id: string, who = customer) => {
       const { status, body } = await payments.charge(
-        merchantOrder({ customer: who, payment_token_id }),
+        merchantBody({ customer: who, payment_token_id }),
       );
       return [status, body.error.code, body.error.field];
     };
@@ -133,28 +133,30 @@ describe('bad input is refused, and says where', () => {
 
 describe('a charge is made once', () => {
   test('under its key: the same bytes again, another request is refused, a reference stays taken', async () => {
-    const order = chargeOrder();
-    const key = `key of ${order.reference}`;
+    const sentBody = chargeBody();
+    const key = `key of ${sentBody.reference}`;
     const [first, ...others] = await Promise.all(
-      Array.from({ length: 6 }, () => payments.charge(order, { key })),
+      Array.from({ length: 6 }, () => payments.charge(sentBody, { key })),
     );
     expect(first?.status).toBe(201);
     for (const other of others) expect(other.text).toBe(first?.text);
-    const again = await payments.charge(order, { key });
+    const again = await payments.charge(sentBody, { key });
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first?.text, 'true']);
-    expect(again.headers.get('location')).toBe(`/api/v1/payments/charges/${order.reference}`);
-    const changed = await payments.charge({ ...order, amount_minor: 1 }, { key });
+    expect(again.headers.get('location')).toBe(`/api/v1/payments/charges/${sentBody.reference}`);
+    const changed = await payments.charge({ ...sentBody, amount_minor: 1 }, { key });
     expect(changed.body.error.code).toBe('idempotency_key_reused');
-    const taken = await payments.charge({ ...chargeOrder(), reference: order.reference });
+    const taken = await payments.charge({ ...chargeBody(), reference: sentBody.reference });
     expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
     // The ids that the refusal names exist.
     expect((await payments.get(String(taken.body.error.details?.id))).reference).toBe(
-      order.reference,
+      sentBody.reference,
     );
     const { db } = service.deps.database;
-    expect(await db.collection('charges').countDocuments({ reference: order.reference })).toBe(1);
+    expect(await db.collection('charges').countDocuments({ reference: sentBody.reference })).toBe(
+      1,
+    );
     // A public key's keys are its own.
-    const pk = await browser.charge({ ...chargeOrder() }, { key });
+    const pk = await browser.charge({ ...chargeBody() }, { key });
     expect(pk.status).toBe(201);
   });
 
@@ -168,8 +170,8 @@ describe('a charge is made once', () => {
   });
 
   test('a reference that looks like a path is found by it', async () => {
-    const reference = `a/b%2F?c#${chargeOrder().reference}`;
-    const made = await payments.charge({ ...chargeOrder(), reference });
+    const reference = `a/b%2F?c#${chargeBody().reference}`;
+    const made = await payments.charge({ ...chargeBody(), reference });
     expect(made.status).toBe(201);
     expect((await payments.get(reference)).reference).toBe(reference);
     const at = String(made.headers.get('location'));
@@ -178,7 +180,7 @@ describe('a charge is made once', () => {
   });
 });
 
-test('lists are filtered, in a stable order, and turned by pages', async () => {
+test('lists are filtered, in a stable order, and read page by page', async () => {
   const own = await service.tenant();
   const client = paymentClient(own);
   const customer = newCustomer();
@@ -187,7 +189,7 @@ test('lists are filtered, in a stable order, and turned by pages', async () => {
     const changes = i < 3 ? { customer } : {};
     open.push((await client.page('789', changes)).reference);
   }
-  await client.call('POST', '/payments/charges', chargeOrder());
+  await client.call('POST', '/payments/charges', chargeBody());
   const [first] = open;
   await onPage(String((await client.get(String(first))).next_action?.url));
   await client.waitFor(String(first), 'completed');
@@ -213,7 +215,7 @@ describe('operators', () => {
   const idOf = async (reference: string) =>
     String((await service.deps.charges.store.byReference(tenant.id, reference))?._id);
 
-  test('see what was paid otherwise than asked for, can not complete it, and give it up by force alone', async () => {
+  test('see a payment that differs from the request, cannot complete it, and can fail it only by force', async () => {
     const { reference, url } = await payments.page('014');
     await onPage(url);
     await payments.waitFor(reference, ({ attention }) => attention !== null);
@@ -242,15 +244,15 @@ describe('operators', () => {
   test('operators are called if the provider does not answer, and not while the customer has to act', async () => {
     const waiting = await payments.page();
     const { token, customer } = await activeToken(payments);
-    const order = merchantOrder({
+    const sentBody = merchantBody({
       customer,
       payment_token_id: token.payment_token_id,
-      reference: `${chargeOrder().reference}-006`,
+      reference: `${chargeBody().reference}-006`,
     });
-    await payments.charge(order);
-    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    await payments.charge(sentBody);
+    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
     expect((await payments.get(waiting.reference)).attention).toBeNull();
-    const id = await idOf(order.reference);
+    const id = await idOf(sentBody.reference);
     expect((await cli(`retry ${id} --reason test`)).code).toBe(0);
     await eventually('it is found by its attention', async () => {
       const query = `NeedsAttention = true AND WorkflowId = "charge/${id}"`;
@@ -258,26 +260,26 @@ describe('operators', () => {
       return undefined;
     });
     expect(await service.bank.setChargeOutcome(`${id}-1`, 'paid')).toBe(200);
-    const done = await payments.waitFor(order.reference, 'completed');
+    const done = await payments.waitFor(sentBody.reference, 'completed');
     expect(done.attention).toBeNull();
   });
 
   test('operators are called for a later attempt as for the first', async () => {
     const { token, customer } = await activeToken(payments, 'later_low_funds');
-    const order = merchantOrder({ customer, payment_token_id: token.payment_token_id });
+    const sentBody = merchantBody({ customer, payment_token_id: token.payment_token_id });
     const attempt = async () =>
-      (await service.deps.charges.store.byReference(tenant.id, order.reference))?.attempt;
+      (await service.deps.charges.store.byReference(tenant.id, sentBody.reference))?.attempt;
     const silent = [{ call: 'any', kind: 'drop_before', probability: 1 }] as const;
 
     await service.bank.faults([...silent]);
-    await payments.charge(order);
-    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    await payments.charge(sentBody);
+    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
     await service.bank.faults([]);
-    await payments.waitFor(order.reference, ({ attention }) => attention === null);
+    await payments.waitFor(sentBody.reference, ({ attention }) => attention === null);
     expect(await attempt()).toBe(2);
 
     await service.bank.faults([...silent]);
-    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
     expect(await attempt()).toBe(2);
     await service.bank.faults([]);
   });

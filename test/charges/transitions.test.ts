@@ -1,5 +1,5 @@
 import { newId } from '../../src/shared/ids.js';
-import { newCharge, type ChargeOrder } from '../../src/capabilities/charges/new-charge.js';
+import { newCharge, type NewCharge } from '../../src/capabilities/charges/charge.js';
 import {
   charges,
   attemptReference,
@@ -18,10 +18,10 @@ import { byProvider, emptySnapshot, NOW } from '../support/transfers.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const days = (n: number) => new Date(NOW.getTime() + n * DAY_MS);
-const noDebt = { owedMinor: 0n };
+const noDebt = { receivableMinor: 0n };
 const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
 
-const order: ChargeOrder = {
+const chargeFields: NewCharge = {
   tenant_id: 'ten_a',
   amount_minor: 300_000n,
   capture_mode: 'merchant_initiated',
@@ -32,9 +32,9 @@ const order: ChargeOrder = {
   provider: 'sandbox-bank',
   dunning_days: [1, 3, 5, 7],
 };
-const merchantCharge = (changes: Partial<ChargeOrder> = {}) =>
-  newCharge({ ...order, ...changes }, NOW);
-const pageCharge = (changes: Partial<ChargeOrder> = {}) =>
+const merchantCharge = (changes: Partial<NewCharge> = {}) =>
+  newCharge({ ...chargeFields, ...changes }, NOW);
+const pageCharge = (changes: Partial<NewCharge> = {}) =>
   merchantCharge({ capture_mode: 'customer_action_required', expiresAfterMs: DAY_MS, ...changes });
 
 const sent = (charge: Charge, now = NOW): Charge => {
@@ -81,17 +81,22 @@ const of = (kind: 'abandoned' | 'expired' | 'operator_confirmed'): ChargeFact =>
   attempt: 1,
   kind,
 });
-const tell = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt) =>
+const transition = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt) =>
   transitionCharge(charge, fact, now, wallet);
 
 describe('a payment', () => {
-  test('completes it, and credits the amount less the fee; what is owed is taken first', () => {
-    const { next, postings, availableMinor, owedMinor } = tell(sent(pageCharge()), paid(), NOW, {
-      owedMinor: 100_000n,
-    });
+  test('completes the charge and credits the amount less the fee, after the receivable is paid', () => {
+    const { next, postings, availableMinor, receivableMinor } = transition(
+      sent(pageCharge()),
+      paid(),
+      NOW,
+      {
+        receivableMinor: 100_000n,
+      },
+    );
     expect(next).toMatchObject({ status: 'completed', next_action: null, next_check_at: null });
     expect(availableMinor).toBe(185_500n);
-    expect(owedMinor).toBe(-100_000n);
+    expect(receivableMinor).toBe(-100_000n);
     expect(postings[0]?.legs.map(({ amountMinor }) => amountMinor)).toEqual([
       -300_000n,
       14_500n,
@@ -104,57 +109,60 @@ describe('a payment', () => {
     ['another amount', { amountMinor: 150_000n }],
     ['another currency', { currency: 'USD' }],
     ['a fee above the amount', { feeMinor: 300_001n }],
-  ])('with %s books nothing and calls an operator, once', (_what, changes) => {
-    for (const charge of [sent(pageCharge()), tell(sent(pageCharge()), of('abandoned')).next]) {
-      const first = tell(charge, paid(changes));
+  ])('with %s posts nothing and raises attention, once', (_what, changes) => {
+    for (const charge of [
+      sent(pageCharge()),
+      transition(sent(pageCharge()), of('abandoned')).next,
+    ]) {
+      const first = transition(charge, paid(changes));
       expect(first).toMatchObject({ verdict: 'attention', postings: [], availableMinor: 0n });
       expect(first.next).toMatchObject({ status: charge.status, attention: { since: NOW } });
-      expect(tell(first.next, paid(changes)).verdict).toBe('unchanged');
+      expect(transition(first.next, paid(changes)).verdict).toBe('unchanged');
     }
   });
 
   test('is credited also where it is proven late', () => {
     const failed = [
-      tell(sent(pageCharge()), of('abandoned')).next,
-      tell(sent(pageCharge()), of('expired'), days(1)).next,
-      tell(sent(merchantCharge()), refused({ decline: 'hard' })).next,
+      transition(sent(pageCharge()), of('abandoned')).next,
+      transition(sent(pageCharge()), of('expired'), days(1)).next,
+      transition(sent(merchantCharge()), refused({ decline: 'hard' })).next,
     ];
     for (const charge of failed) {
       expect(charge.status).toBe('failed');
-      const { next, availableMinor } = tell(charge, paid());
+      const { next, availableMinor } = transition(charge, paid());
       expect(next).toMatchObject({ status: 'completed', failure: null });
       expect(availableMinor).toBe(285_500n);
     }
   });
 
   test('twice, by two attempts, calls an operator and is credited once', () => {
-    const second = sent(tell(sent(merchantCharge()), refused()).next, days(1));
-    const first = tell(second, paid({ attempt: 2 })).next;
-    const { verdict, next, postings } = tell(first, paid({ attempt: 1 }));
+    const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
+    const first = transition(second, paid({ attempt: 2 })).next;
+    const { verdict, next, postings } = transition(first, paid({ attempt: 1 }));
     expect([verdict, next.status, postings]).toEqual(['attention', 'completed', []]);
     expect(attemptReference(next)).toBe(`${next._id}-2`);
   });
 
   test('of a declined attempt raises attention if a later attempt is submitted and no longer verified', () => {
-    const second = sent(tell(sent(merchantCharge()), refused()).next, days(1));
-    const { verdict, next, availableMinor } = tell(second, paid({ attempt: 1 }));
+    const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
+    const { verdict, next, availableMinor } = transition(second, paid({ attempt: 1 }));
     expect([verdict, next.status, availableMinor]).toEqual(['attention', 'completed', 285_500n]);
     expect(next.attention?.reason).toContain(attemptReference(second));
     expect(next.next_check_at).not.toBeNull();
-    expect(tell(next, of('operator_confirmed')).next).toMatchObject({
+    expect(transition(next, of('operator_confirmed')).next).toMatchObject({
       attention: null,
       next_check_at: null,
     });
-    const given = tell(second, refused({ attempt: 2, decline: 'hard' })).next;
+    const given = transition(second, refused({ attempt: 2, decline: 'hard' })).next;
     expect(given.status).toBe('failed');
-    expect(tell(given, paid({ attempt: 1 })).next.attention).toBeNull();
+    expect(transition(given, paid({ attempt: 1 })).next.attention).toBeNull();
     const refusedToTake = { ...second, rejected_submissions: second.submissions };
-    expect(tell(refusedToTake, paid({ attempt: 1 })).next.attention).toBeNull();
+    expect(transition(refusedToTake, paid({ attempt: 1 })).next.attention).toBeNull();
   });
 
   test('by an attempt that was declined ends the one that waits', () => {
-    const waiting = tell(sent(merchantCharge()), refused()).next;
-    const { next } = tell(waiting, paid({ attempt: 1 }));
+    const waiting = transition(sent(merchantCharge()), refused()).next;
+    const { next } = transition(waiting, paid({ attempt: 1 }));
     expect(next).toMatchObject({ status: 'completed', attempt: 1, next_attempt_at: null });
     expect(grantPermit(next, { submissions: 0, actor: 'test', dueAt: NOW }, days(9))).toBeNull();
   });
@@ -166,8 +174,8 @@ describe('a decline', () => {
     const due: unknown[] = [];
     for (const day of [0, 1, 3, 5, 7]) {
       charge = sent(charge, days(day));
-      // A decline that is heard late moves nothing: the days count from the first.
-      charge = tell(charge, refused({ attempt: charge.attempt }), days(day)).next;
+      // A decline that arrives late changes no date: the days count from the first attempt.
+      charge = transition(charge, refused({ attempt: charge.attempt }), days(day)).next;
       due.push(charge.next_attempt_at);
     }
     expect(due).toEqual([days(1), days(3), days(5), days(7), null]);
@@ -176,7 +184,7 @@ describe('a decline', () => {
   });
 
   test('softly may not leave again before its day', () => {
-    const waiting = tell(sent(merchantCharge()), refused()).next;
+    const waiting = transition(sent(merchantCharge()), refused()).next;
     expect(waiting).toMatchObject({
       status: 'pending',
       attempt: 2,
@@ -192,58 +200,60 @@ describe('a decline', () => {
   });
 
   test('for good fails at once', () => {
-    expect(tell(sent(merchantCharge()), refused({ decline: 'hard' })).next.status).toBe('failed');
-    expect(tell(sent(pageCharge()), refused()).next.status).toBe('failed');
+    expect(transition(sent(merchantCharge()), refused({ decline: 'hard' })).next.status).toBe(
+      'failed',
+    );
+    expect(transition(sent(pageCharge()), refused()).next.status).toBe('failed');
   });
 
-  test('in an earlier attempt says nothing about this one', () => {
-    const second = sent(tell(sent(merchantCharge()), refused()).next, days(1));
-    expect(tell(second, refused({ attempt: 1 })).verdict).toBe('stale');
+  test('in an earlier attempt has no effect on this one', () => {
+    const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
+    expect(transition(second, refused({ attempt: 1 })).verdict).toBe('stale');
   });
 });
 
 describe('the time of a customer', () => {
   test('is over only when it is', () => {
     const open = sent(pageCharge());
-    expect(tell(open, of('expired'), new Date(days(1).getTime() - 1)).verdict).toBe('stale');
-    expect(tell(open, of('expired'), days(1)).next.failure?.code).toBe('expired');
-    expect(tell(sent(merchantCharge()), of('expired'), days(9)).verdict).toBe('stale');
+    expect(transition(open, of('expired'), new Date(days(1).getTime() - 1)).verdict).toBe('stale');
+    expect(transition(open, of('expired'), days(1)).next.failure?.code).toBe('expired');
+    expect(transition(sent(merchantCharge()), of('expired'), days(9)).verdict).toBe('stale');
   });
 });
 
 describe('an operator', () => {
   const byOperator = { via: 'operator' as const, actor: 'ada', note: 'why', attempt: null };
 
-  test('gives up what was not sent, and by force what was, which is then watched', () => {
+  test('fails a charge that was not submitted, and by force a submitted one, which is then monitored', () => {
     const act = (charge: Charge, changes: object) =>
-      tell(charge, refused({ code: 'operator', decline: 'hard', ...byOperator, ...changes }));
+      transition(charge, refused({ code: 'operator', decline: 'hard', ...byOperator, ...changes }));
     expect(act(merchantCharge(), { ifNotSubmitted: true }).next.status).toBe('failed');
     expect(act(sent(merchantCharge()), { ifNotSubmitted: true }).verdict).toBe('stale');
     const forced = act(sent(merchantCharge()), {}).next;
     expect(forced).toMatchObject({ status: 'failed', monitor_until: days(1) });
-    expect(tell(forced, paid()).next.status).toBe('completed');
+    expect(transition(forced, paid()).next.status).toBe('completed');
   });
 
-  test('settles what was paid otherwise than it was asked for by giving it up', () => {
-    const disputed = tell(sent(pageCharge()), paid({ amountMinor: 1n })).next;
-    const given = tell(
+  test('resolves a payment that differs from the request by failing the charge', () => {
+    const disputed = transition(sent(pageCharge()), paid({ amountMinor: 1n })).next;
+    const given = transition(
       disputed,
       refused({ code: 'operator', decline: 'hard', ...byOperator }),
     ).next;
     expect(given).toMatchObject({ status: 'failed', attention: null });
-    expect(tell(given, paid({ amountMinor: 1n })).verdict).toBe('stale');
+    expect(transition(given, paid({ amountMinor: 1n })).verdict).toBe('stale');
   });
 
-  test('is called for what is paid otherwise after it was given up, and settles that likewise', () => {
+  test('is called for a differing payment of a failed charge, and resolves it the same way', () => {
     const give = refused({ code: 'operator', decline: 'hard', ...byOperator });
-    const given = tell(sent(pageCharge()), give).next;
-    const late = tell(given, paid({ amountMinor: 1n }));
+    const given = transition(sent(pageCharge()), give).next;
+    const late = transition(given, paid({ amountMinor: 1n }));
     expect(late).toMatchObject({ verdict: 'attention', next: { status: 'failed' }, postings: [] });
     expect(late.next.next_check_at).not.toBeNull();
-    const settled = tell(late.next, give).next;
-    expect(settled.attention).toBeNull();
-    expect(tell(settled, paid({ amountMinor: 1n })).verdict).toBe('stale');
-    expect(tell(settled, paid({ currency: 'USD' })).verdict).toBe('attention');
+    const resolved = transition(late.next, give).next;
+    expect(resolved.attention).toBeNull();
+    expect(transition(resolved, paid({ amountMinor: 1n })).verdict).toBe('stale');
+    expect(transition(resolved, paid({ currency: 'USD' })).verdict).toBe('attention');
   });
 });
 
@@ -258,7 +268,7 @@ function* shuffles(facts: ChargeFact[], count: number): Generator<ChargeFact[]> 
 }
 
 describe('in any order and any number', () => {
-  const told = [paid(), paid({ via: 'webhook' }), paid({ via: 'poll' })];
+  const paidFacts = [paid(), paid({ via: 'webhook' }), paid({ via: 'poll' })];
   const others = [
     refused(),
     refused({ via: 'webhook', decline: 'hard' }),
@@ -267,12 +277,12 @@ describe('in any order and any number', () => {
   ];
 
   test('a page that was paid once ends completed, credited once; one that was not is never credited', () => {
-    for (const facts of shuffles([...told, ...others], 2_000)) {
+    for (const facts of shuffles([...paidFacts, ...others], 2_000)) {
       let charge = sent(pageCharge());
       let credited = 0n;
       const states: string[] = [];
       for (const fact of facts) {
-        const { next, availableMinor } = tell(charge, fact, days(2));
+        const { next, availableMinor } = transition(charge, fact, days(2));
         credited += availableMinor;
         charge = next;
         states.push(charge.status);

@@ -9,7 +9,7 @@ import {
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
 import type { Received } from '../support/receiver.js';
-import { order, type TestTenant } from '../support/tenant.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
 
 let all: Listening;
 let tenant: TestTenant;
@@ -26,7 +26,7 @@ afterAll(async () => {
 describe('calls', () => {
   test('the client creates a transfer, waits for it, reads it, lists it, and reads its timeline', async () => {
     const { client } = tenant;
-    const body = order();
+    const body = transferBody();
     const created = await client.createTransfer(body, { wait: 20 });
     expect(created).toMatchObject({
       data: { status: 'completed', reference: body.reference },
@@ -48,13 +48,14 @@ describe('calls', () => {
 
   test('the client iterates over all pages of a list without duplicates, although items are added meanwhile', async () => {
     const own = await all.service.tenant();
-    const transfers = Array.from({ length: 120 }, () => order('002'));
+    const transfers = Array.from({ length: 120 }, () => transferBody('002'));
     const { data: bulk } = await own.client.createBulkTransfer({ transfers });
     expect(bulk.counts.accepted).toBe(120);
     const ids: string[] = [];
     for await (const { id } of own.client.listTransfers.all()) {
       ids.push(id);
-      if (ids.length === 50) await own.client.createBulkTransfer({ transfers: [order(), order()] });
+      if (ids.length === 50)
+        await own.client.createBulkTransfer({ transfers: [transferBody(), transferBody()] });
     }
     expect(ids).toHaveLength(120);
     expect(new Set(ids)).toEqual(new Set(bulk.items.map(({ id }) => id)));
@@ -82,7 +83,9 @@ describe('errors', () => {
 
   test('an error of the client has the code, the field, the details and the request id', async () => {
     const { client } = tenant;
-    expect(await caught(client.createTransfer({ ...order(), amount_minor: 0.5 }))).toMatchObject({
+    expect(
+      await caught(client.createTransfer({ ...transferBody(), amount_minor: 0.5 })),
+    ).toMatchObject({
       code: 'validation_error',
       status: 400,
       field: 'amount_minor',
@@ -91,7 +94,7 @@ describe('errors', () => {
       outcomeUnknown: false,
     });
     const poor = await all.service.tenant({ balanceMinor: 10 });
-    expect(await caught(poor.client.createTransfer(order()))).toMatchObject({
+    expect(await caught(poor.client.createTransfer(transferBody()))).toMatchObject({
       code: 'insufficient_balance',
       details: { available: 10 },
     });

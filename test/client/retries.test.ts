@@ -1,7 +1,7 @@
 import { BursarError, createClient, type Client } from '../../client/src/index.js';
 import { send } from '../../client/src/send.js';
 import { startService, type Service } from '../support/service.js';
-import { order, type TestTenant } from '../support/tenant.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
 import { startProxy, type Proxy } from './proxy.js';
 
 let service: Service;
@@ -35,7 +35,7 @@ const caught = (call: Promise<unknown>): Promise<BursarError> =>
 
 test('after a lost answer the client repeats the request under the same key: one transfer, replayed', async () => {
   proxy.failNext('lose');
-  const body = order();
+  const body = transferBody();
   const { data, replayed, idempotencyKey } = await client.createTransfer(body);
   expect(replayed).toBe(true);
   expect(proxy.attempts.map(({ key }) => key)).toEqual([idempotencyKey, idempotencyKey]);
@@ -44,9 +44,12 @@ test('after a lost answer the client repeats the request under the same key: one
 });
 
 test('every call of the client has a new idempotency key, unless it names one', async () => {
-  const [one, other] = [await client.createTransfer(order()), await client.createTransfer(order())];
+  const [one, other] = [
+    await client.createTransfer(transferBody()),
+    await client.createTransfer(transferBody()),
+  ];
   expect(one.idempotencyKey).not.toBe(other.idempotencyKey);
-  const body = order();
+  const body = transferBody();
   const first = await client.createTransfer(body, { idempotencyKey: 'named' });
   const again = await client.createTransfer(body, { idempotencyKey: 'named' });
   expect([first.replayed, again.replayed]).toEqual([false, true]);
@@ -55,7 +58,7 @@ test('every call of the client has a new idempotency key, unless it names one', 
 
 test('the client retries after 502, 429, a missing answer, 500 and 503', async () => {
   proxy.failNext({ status: 502 }, { status: 429, headers: { 'retry-after': '1' } }, 'hang');
-  const body = order();
+  const body = transferBody();
   const { replayed } = await client.createTransfer(body, { timeoutMs: 1_500 });
   expect(replayed).toBe(false);
   expect(proxy.attempts).toHaveLength(4);
@@ -68,7 +71,7 @@ test('the client retries after 502, 429, a missing answer, 500 and 503', async (
 
 test('an outcome that stays unknown is reported as unknown, with the idempotency key', async () => {
   proxy.failNext('lose', 'lose');
-  const body = order();
+  const body = transferBody();
   const error = await caught(client.createTransfer(body, { maxRetries: 1 }));
   expect(error).toMatchObject({ code: 'no_answer', status: null, outcomeUnknown: true });
   expect(error.message).toContain('idempotencyKey is safe');
@@ -78,7 +81,7 @@ test('an outcome that stays unknown is reported as unknown, with the idempotency
   expect(await made(body.reference)).toBe(1);
   // A refused last attempt does not prove that earlier ones failed; a read has no outcome.
   proxy.failNext('lose', { status: 429 });
-  expect(await caught(client.createTransfer(order(), { maxRetries: 1 }))).toMatchObject({
+  expect(await caught(client.createTransfer(transferBody(), { maxRetries: 1 }))).toMatchObject({
     status: 429,
     outcomeUnknown: true,
   });
@@ -91,7 +94,7 @@ test('an outcome that stays unknown is reported as unknown, with the idempotency
 
 test('the client does not retry after a refusal, a long Retry-After, or a redirect', async () => {
   proxy.failNext();
-  await caught(client.createTransfer(order('003')));
+  await caught(client.createTransfer(transferBody('003')));
   expect(proxy.attempts).toHaveLength(1);
   proxy.failNext({ status: 429, headers: { 'retry-after': '61' } });
   expect(await caught(client.listBanks())).toMatchObject({ retryAfterSeconds: 61 });
@@ -110,7 +113,7 @@ test('a POST without an idempotency key is retried only after a 429', async () =
         authorization: `Bearer ${tenant.key}`,
         'content-type': 'application/json',
       }),
-      body: JSON.stringify(order()),
+      body: JSON.stringify(transferBody()),
       safe: false,
       repeatable: false,
       idempotencyKey: null,
@@ -130,14 +133,16 @@ test('a POST without an idempotency key is retried only after a 429', async () =
 
 test('a call can be aborted before it is sent, while it waits for its answer, and between attempts', async () => {
   proxy.failNext();
-  const before = await caught(client.createTransfer(order(), { signal: AbortSignal.abort() }));
+  const before = await caught(
+    client.createTransfer(transferBody(), { signal: AbortSignal.abort() }),
+  );
   expect(before).toMatchObject({ code: 'aborted', outcomeUnknown: false });
   expect(proxy.attempts).toEqual([]);
 
   for (const fault of ['hang', { status: 503, headers: { 'retry-after': '60' } }] as const) {
     proxy.failNext(fault);
     const abort = new AbortController();
-    const call = caught(client.createTransfer(order(), { signal: abort.signal }));
+    const call = caught(client.createTransfer(transferBody(), { signal: abort.signal }));
     while (proxy.attempts.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     abort.abort();
     expect(await call).toMatchObject({
@@ -167,7 +172,7 @@ test('although the API is killed in between, every call of the client is answere
       }
     },
   });
-  const bodies = Array.from({ length: 40 }, () => order());
+  const bodies = Array.from({ length: 40 }, () => transferBody());
   // Ten at a time, because one commit might answer all of them before the API can be killed.
   const tens = Array.from({ length: 10 }, (_, first) => bodies.filter((__, i) => i % 10 === first));
   const calls = Promise.all(

@@ -48,7 +48,7 @@ function environment(name: string): NodeJS.ProcessEnv {
     BURSAR_KEY_PEPPER: 'p'.repeat(64),
     SANDBOX_BANK_SECRET: 's'.repeat(64),
   });
-  const here = Object.entries(given).map(([variable, value]) => [
+  const local = Object.entries(given).map(([variable, value]) => [
     variable,
     value
       .replace(/^mongodb:.*/, mongodbUri)
@@ -70,7 +70,7 @@ function environment(name: string): NodeJS.ProcessEnv {
     PATH: process.env['PATH'],
     BURSAR_DATABASE: database,
     BURSAR_TASK_QUEUE: database,
-    ...Object.fromEntries(here),
+    ...Object.fromEntries(local),
   };
 }
 

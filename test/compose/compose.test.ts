@@ -103,12 +103,14 @@ function before(name: string, path: string[] = []): Set<string> {
 }
 
 test('services start in the order databases, Temporal and bank, API and worker, without a cycle', () => {
-  const order = Object.fromEntries(services.map(([name]) => [name, [...before(name)].toSorted()]));
-  expect(order['worker']).toEqual(
+  const startOrder = Object.fromEntries(
+    services.map(([name]) => [name, [...before(name)].toSorted()]),
+  );
+  expect(startOrder['worker']).toEqual(
     ['bank', 'mongo1', 'mongo2', 'mongo3', 'postgres', 'temporal', 'temporal-schema'].toSorted(),
   );
-  expect(order['temporal']).toEqual(['postgres', 'temporal-schema']);
-  expect(order['api']).toEqual(['bank', 'mongo1', 'mongo2', 'mongo3']);
+  expect(startOrder['temporal']).toEqual(['postgres', 'temporal-schema']);
+  expect(startOrder['api']).toEqual(['bank', 'mongo1', 'mongo2', 'mongo3']);
 });
 
 test.each(ours)('%s runs a program of the build', (_, { command = [] }) => {

@@ -41,13 +41,13 @@ export async function findForeignAccess(
 ): Promise<string[]> {
   const { body, resources } = operation;
   const problems: string[] = [];
-  const ask = (key: string, ids: (resource: string) => string) =>
+  const callWith = (key: string, ids: (resource: string) => string) =>
     send({ operation, path: pathWith(operation, ids), key, body });
-  const own = await ask(owner.key, idOf(owner));
+  const own = await callWith(owner.key, idOf(owner));
   if (own.status === 404) problems.push(`the owner finds nothing: ${summarize(own)}`);
   for (const foreign of [resources, ...resources.map((resource) => [resource])]) {
     const ids = (resource: string) => idOf(foreign.includes(resource) ? owner : other)(resource);
-    const answer = await ask(other.key, ids);
+    const answer = await callWith(other.key, ids);
     const where = `with another tenant's ${foreign.join(' and ')}`;
     if (answer.status !== 404) problems.push(`${where}: ${summarize(answer)}`);
     for (const mark of leaksOf(owner, answer)) problems.push(`${where} it shows ${mark}`);

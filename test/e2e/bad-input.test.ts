@@ -1,5 +1,5 @@
 import { startService, type Service } from '../support/service.js';
-import { order, type Reply, type TestTenant } from '../support/tenant.js';
+import { transferBody, type Reply, type TestTenant } from '../support/tenant.js';
 
 /** The idempotency key of every refused request here. It must be unused afterwards. */
 const KEY = 'never claimed';
@@ -30,7 +30,7 @@ function expectRefused(reply: Reply, status: number, code: string, field?: strin
 }
 
 const without = (name: string) =>
-  Object.fromEntries(Object.entries(order()).filter(([field]) => field !== name));
+  Object.fromEntries(Object.entries(transferBody()).filter(([field]) => field !== name));
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) });
 const keys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
@@ -39,7 +39,7 @@ describe('bodies that are not JSON objects', () => {
   test.each([
     ['malformed JSON', '{"amount_minor": 150000,'],
     ['nothing but text', 'amount_minor=150000'],
-    ['an array', JSON.stringify([order()])],
+    ['an array', JSON.stringify([transferBody()])],
     ['a number', '150000'],
     ['null', 'null'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d])],
@@ -95,7 +95,7 @@ describe('fields with invalid values', () => {
     ['recipient_acount', 'a typo', '0123456789'],
     ['destination_account_number', 'old and new names mixed', '0123456789'],
   ])('an invalid value is refused by the field’s name: %s, %s', async (field, _name, value) => {
-    const body = JSON.stringify({ ...order(), [field.split('.')[0] ?? field]: value });
+    const body = JSON.stringify({ ...transferBody(), [field.split('.')[0] ?? field]: value });
     const reply = await post(body);
     expectRefused(reply, 400, 'validation_error', field);
     if (typeof value === 'string' && value.length > 3) {
@@ -111,7 +111,7 @@ describe('fields with invalid values', () => {
   );
 
   test('a refusal names the first invalid field and lists all', async () => {
-    const body = { ...order(), amount_minor: -1, recipient_account: 'x', surprise: 1 };
+    const body = { ...transferBody(), amount_minor: -1, recipient_account: 'x', surprise: 1 };
     const { error } = (await post(JSON.stringify(body))).body;
     const fields = error.details?.issues?.map((issue) => issue.field);
     expect(fields).toEqual(['amount_minor', 'recipient_account', 'surprise']);
@@ -128,7 +128,7 @@ describe('fields with invalid values', () => {
 
 /** Built as a text, because an object literal would drop the name `__proto__`. */
 const withRaw = (name: string, json: string) =>
-  `${JSON.stringify(order()).slice(0, -1)},"${name}":${json}}`;
+  `${JSON.stringify(transferBody()).slice(0, -1)},"${name}":${json}}`;
 
 describe('names that a database or JavaScript would interpret', () => {
   test.each([
@@ -163,12 +163,12 @@ describe('bodies and headers that cannot be read', () => {
     'application/json; charset=latin1',
     'application/xml',
   ])('Content-Type %s is 415', async (type) => {
-    const reply = await post(JSON.stringify(order()), { 'content-type': type });
+    const reply = await post(JSON.stringify(transferBody()), { 'content-type': type });
     expectRefused(reply, 415, 'unsupported_media_type');
   });
 
   test('a body of 1 MB is 413', async () => {
-    const body = JSON.stringify({ ...order(), narration: 'x'.repeat(1024 * 1024) });
+    const body = JSON.stringify({ ...transferBody(), narration: 'x'.repeat(1024 * 1024) });
     expectRefused(await post(body), 413, 'payload_too_large');
   });
 
@@ -178,7 +178,9 @@ describe('bodies and headers that cannot be read', () => {
     ['beyond ASCII', 'clé'],
   ])('an invalid idempotency key in the header (%s) is 400', async (_name, key) => {
     const headers = { ...JSON_TYPE, 'idempotency-key': key };
-    const reply = await tenant.call('POST', '/transfers', JSON.stringify(order()), { headers });
+    const reply = await tenant.call('POST', '/transfers', JSON.stringify(transferBody()), {
+      headers,
+    });
     expectRefused(reply, 400, 'validation_error', 'Idempotency-Key');
   });
 });
@@ -216,7 +218,7 @@ test('refused requests store nothing, hold nothing, and leave the idempotency ke
   // The posting that funded the wallet.
   expect(await count('postings')).toBe(1);
 
-  const reply = await tenant.transfer(order(), { key: KEY });
+  const reply = await tenant.transfer(transferBody(), { key: KEY });
   expect([reply.status, reply.headers.get('idempotent-replayed')]).toEqual([201, null]);
   await tenant.waitFor(reply.body.data.id, 'completed');
   expect(await service.problems()).toEqual([]);

@@ -1,7 +1,7 @@
 import { acceptedIds, bulkClient, type BatchReply } from '../support/bulk.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+import { transferBody, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
 let service: Service;
 
@@ -17,8 +17,8 @@ afterAll(async () => {
   await service?.close();
 });
 
-const orders = (count: number, suffix?: string) =>
-  Array.from({ length: count }, () => order(suffix));
+const bodies = (count: number, suffix?: string) =>
+  Array.from({ length: count }, () => transferBody(suffix));
 
 const transfersOf = ({ id }: TestTenant) =>
   service.deps.database.db.collection('transfers').countDocuments({ tenant_id: id });
@@ -30,19 +30,19 @@ describe('POST /transfers/bulk', () => {
   test('each item of a bulk transfer is accepted or refused on its own, with the error of a single transfer', async () => {
     const tenant = await service.tenant({ balanceMinor: 3 * ORDER_TOTAL_MINOR + 200_000 });
     const bulk = bulkClient(tenant);
-    const used = order();
+    const used = transferBody();
     await tenant.transfer(used);
-    const [first, last] = [order(), order()];
+    const [first, last] = [transferBody(), transferBody()];
     const items: unknown[] = [
       first,
-      { ...order(), amount_minor: 1.5 },
-      order('789', { reference: first.reference }),
-      order('003'),
-      { ...order(), reference: used.reference },
-      order('789', { amount_minor: 500_000_001 }),
-      order('789', { amount_minor: 400_000_000 }),
-      { ...order(), idempotency_key: 'not here' },
-      { ...order(), surprise: 1 },
+      { ...transferBody(), amount_minor: 1.5 },
+      transferBody('789', { reference: first.reference }),
+      transferBody('003'),
+      { ...transferBody(), reference: used.reference },
+      transferBody('789', { amount_minor: 500_000_001 }),
+      transferBody('789', { amount_minor: 400_000_000 }),
+      { ...transferBody(), idempotency_key: 'not here' },
+      { ...transferBody(), surprise: 1 },
       'not an object',
       null,
       { destination_account_number: '0123456789', destination_bank_code: '058' },
@@ -88,7 +88,7 @@ describe('POST /transfers/bulk', () => {
       expect(await service.bank.journal(id)).toHaveLength(1);
     }
     // A refused item has used up neither its reference nor its balance.
-    const again = await tenant.transfer(order('789', { amount_minor: 10_000 }));
+    const again = await tenant.transfer(transferBody('789', { amount_minor: 10_000 }));
     expect(again.status).toBe(201);
     expect(await transfersOf(tenant)).toBe(4);
   });
@@ -97,7 +97,7 @@ describe('POST /transfers/bulk', () => {
     const tenant = await service.tenant({ balanceMinor: 1_000 * ORDER_TOTAL_MINOR });
     const bulk = bulkClient(tenant);
     const special = ['001', '002', '004', '005', '006', '007', '008', '009', '010', '011'];
-    const items = [...special.map((suffix) => order(suffix)), ...orders(990)];
+    const items = [...special.map((suffix) => transferBody(suffix)), ...bodies(990)];
     const reply = await bulk.send(items, { headers: { prefer: 'wait=0' } });
     expect([reply.status, reply.body.data.counts.accepted]).toEqual([201, 1_000]);
     const ids = acceptedIds(reply.body.data);
@@ -133,7 +133,7 @@ describe('POST /transfers/bulk', () => {
     const tenant = await service.tenant();
     const at = service.apis.map(({ url }) => bulkClient(tenant.at(url)));
     const [one, other] = at as [(typeof at)[0], (typeof at)[0]];
-    const items = [...orders(20), { ...order(), narration: '' }];
+    const items = [...bodies(20), { ...transferBody(), narration: '' }];
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
         (i % 2 === 0 ? one : other).send(items, { key: 'one batch' }),
@@ -160,7 +160,7 @@ describe('POST /transfers/bulk', () => {
   test('with Prefer: wait a bulk transfer is answered when all its items have ended', async () => {
     const tenant = await service.tenant();
     const bulk = bulkClient(tenant);
-    const reply = await bulk.send([...orders(30), order('002')], {
+    const reply = await bulk.send([...bodies(30), transferBody('002')], {
       headers: { prefer: 'wait=20' },
     });
     expect(reply.headers.get('preference-applied')).toBe('wait=20');
@@ -173,7 +173,7 @@ describe('POST /transfers/bulk', () => {
 
   /** Retries as a client does: with the same key, when the answer says so. */
   async function answered(client: Pick<TestTenant, 'transfer'>) {
-    const body = order();
+    const body = transferBody();
     for (;;) {
       const reply = await client.transfer(body, { key: body.reference });
       if (reply.status !== 503) return reply;
@@ -189,7 +189,7 @@ describe('POST /transfers/bulk', () => {
         new Promise((resolve) => setTimeout(resolve, i * 15)).then(() => answered(client)),
       ),
     );
-    const batches = clients.map((client) => bulkClient(client).send(orders(200)));
+    const batches = clients.map((client) => bulkClient(client).send(bodies(200)));
     const replies = await Promise.all(singles);
     const accepted = (await Promise.all(batches)).map(({ body }) => body.data.counts.accepted);
     const made = replies.filter(({ status }) => status === 201).length;
@@ -208,10 +208,10 @@ describe('invalid bulk transfers', () => {
   test.each<[name: string, field: string, body: Record<string, unknown>]>([
     ['none', 'transfers', { transfers: [] }],
     ['1,001', 'transfers', { transfers: Array.from({ length: 1_001 }, () => 1) }],
-    ['no list', 'transfers', { transfers: order() }],
+    ['no list', 'transfers', { transfers: transferBody() }],
     ['nothing at all', 'transfers', {}],
-    ['a surprise', 'surprise', { transfers: [order()], surprise: 1 }],
-    ['a key that is none', 'idempotency_key', { transfers: [order()], idempotency_key: '' }],
+    ['a surprise', 'surprise', { transfers: [transferBody()], surprise: 1 }],
+    ['a key that is none', 'idempotency_key', { transfers: [transferBody()], idempotency_key: '' }],
     ['an operator', 'transfers.0.$where', { transfers: [{ $where: '1' }] }],
   ])('an invalid bulk transfer is refused as a whole: %s', async (_name, field, body) => {
     const reply = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
@@ -224,14 +224,14 @@ describe('invalid bulk transfers', () => {
 
   test('the answer to an item with very many errors is bounded', async () => {
     const mistakes = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`no_${i}`, i]));
-    const reply = await bulkClient(await service.tenant()).send([mistakes, order()]);
+    const reply = await bulkClient(await service.tenant()).send([mistakes, transferBody()]);
     expect(reply.status).toBe(201);
     expect(errors(reply)[0]?.details?.issues).toHaveLength(10);
     expect(errors(reply)[1]).toBeNull();
   });
 
   test('a bulk transfer of more than 1 MB is refused', async () => {
-    const body = { transfers: [{ ...order(), narration: 'x'.repeat(1024 * 1024) }] };
+    const body = { transfers: [{ ...transferBody(), narration: 'x'.repeat(1024 * 1024) }] };
     const reply = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
     expect([reply.status, reply.body.error.code]).toEqual([413, 'payload_too_large']);
   });
@@ -240,10 +240,10 @@ describe('invalid bulk transfers', () => {
     const level = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
     const { key } = await service.deps.apiKeys.create(level);
     const headers = { authorization: `Bearer ${key}` };
-    const reply = await bulkClient(tenant).send(orders(1), { headers });
+    const reply = await bulkClient(tenant).send(bodies(1), { headers });
     expect(reply.status).toBe(403);
 
-    const { body } = await bulkClient(tenant).send(orders(1));
+    const { body } = await bulkClient(tenant).send(bodies(1));
     const other = bulkClient(await service.tenant());
     for (const id of [body.data.id, 'btr_01m7yr04qfeh29r645zf36b5fg', 'nothing']) {
       const found = await other.get(id);

@@ -6,7 +6,7 @@ import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import { startService, type Service } from '../support/service.js';
 import {
   apiClient,
-  order,
+  transferBody,
   ORDER_TOTAL_MINOR,
   type Reply,
   type TestTenant,
@@ -29,7 +29,7 @@ const codes = (replies: Reply[]) => replies.map(({ body }) => body.error?.code ?
 
 test('50 concurrent POSTs with one idempotency key create one transfer and get 50 equal answers', async () => {
   const tenant = await service.tenant({ balanceMinor: 1_000_000 });
-  const body = order();
+  const body = transferBody();
   const replies = await Promise.all(
     Array.from({ length: 50 }, () => tenant.transfer(body, { key: 'one and the same' })),
   );
@@ -51,7 +51,7 @@ test('50 concurrent POSTs with one idempotency key create one transfer and get 5
 
 test('50 concurrent refused POSTs with one idempotency key get equal refusals, and the reference stays free', async () => {
   const tenant = await service.tenant({ balanceMinor: ORDER_TOTAL_MINOR - 1 });
-  const body = order();
+  const body = transferBody();
   const replies = await Promise.all(
     Array.from({ length: 50 }, () => tenant.transfer(body, { key: 'one and the same' })),
   );
@@ -76,7 +76,7 @@ test('50 concurrent refused POSTs with one idempotency key get equal refusals, a
 test('of 200 concurrent transfers on a wallet that covers 50, exactly 50 are accepted', async () => {
   const tenant = await service.tenant({ balanceMinor: 50 * ORDER_TOTAL_MINOR });
   const replies = await Promise.all(
-    Array.from({ length: 200 }, (_, i) => tenant.transfer(order(), { key: `of 200: ${i}` })),
+    Array.from({ length: 200 }, (_, i) => tenant.transfer(transferBody(), { key: `of 200: ${i}` })),
   );
   const count = (code: string) => codes(replies).filter((each) => each === code).length;
   expect([count('accepted'), count('insufficient_balance')]).toEqual([50, 150]);
@@ -92,18 +92,18 @@ test('one idempotency key with two different bodies is idempotency_key_reused, a
   const tenant = await service.tenant();
   const key = 'used twice';
   const replies = await Promise.all([
-    tenant.transfer(order(), { key }),
-    tenant.transfer(order(), { key }),
+    tenant.transfer(transferBody(), { key }),
+    tenant.transfer(transferBody(), { key }),
   ]);
   expect(codes(replies).toSorted()).toEqual(['accepted', 'idempotency_key_reused']);
-  const later = await tenant.transfer(order(), { key });
+  const later = await tenant.transfer(transferBody(), { key });
   expect([later.status, later.body.error.code]).toEqual([422, 'idempotency_key_reused']);
   expect(await transfersOf(tenant)).toBe(1);
 });
 
 test('concurrent requests with one reference and different keys create one transfer, which the refusals name', async () => {
   const tenant = await service.tenant();
-  const body = order();
+  const body = transferBody();
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, i) => tenant.transfer(body, { key: `reference ${i}` })),
   );
@@ -122,7 +122,7 @@ test('concurrent requests with one reference and different keys create one trans
 
 test('an idempotency key is the same in the header, in quotes, and in the body', async () => {
   const tenant = await service.tenant();
-  const body = order();
+  const body = transferBody();
   const first = await tenant.transfer(body, { key: 'abc-123' });
   const others = [
     await tenant.transfer(body, { key: '"abc-123"' }),
@@ -151,7 +151,7 @@ test('an idempotency key in two header lines, or an empty one, is refused', asyn
     };
     const url = `${service.api.url}/api/v1/transfers`;
     // The only available client that can send a header twice.
-    const sent = httpRequest(url, { method: 'POST', headers }).end(JSON.stringify(order()));
+    const sent = httpRequest(url, { method: 'POST', headers }).end(JSON.stringify(transferBody()));
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     const { error } = (await jsonOf(answer)) as Reply['body'];
     return { status: answer.statusCode, field: error.field };
@@ -172,7 +172,7 @@ test('a key that has lost its rights gets no saved response', async () => {
     await keyOf('read'),
     await keyOf('write', { allowedIps: ['192.0.2.1'] }),
   ];
-  const body = order();
+  const body = transferBody();
   const retry = (key: string) =>
     apiClient(service.api.url, key).transfer(body, { key: 'mine before' });
   expect((await retry(writer.key)).status).toBe(201);
@@ -190,7 +190,7 @@ test('a key that has lost its rights gets no saved response', async () => {
 
 test('two tenants with the same idempotency key and reference get a transfer each, which the other cannot see', async () => {
   const [one, other] = [await service.tenant(), await service.tenant()];
-  const body = order();
+  const body = transferBody();
   const replies = await Promise.all([
     one.transfer(body, { key: 'shared' }),
     other.transfer(body, { key: 'shared' }),
@@ -206,7 +206,7 @@ test('two tenants with the same idempotency key and reference get a transfer eac
 
 test('after 24 hours an idempotency key is free again, and its reference is not', async () => {
   const tenant = await service.tenant();
-  const body = order();
+  const body = transferBody();
   const first = await tenant.transfer(body, { key: 'of yesterday' });
   const keys = service.deps.database.db.collection('idempotency_keys');
   const { expires_at: expiresAt, created_at: createdAt } = (await keys.findOne({

@@ -7,7 +7,7 @@ import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js
 import { privateMongod, privateTemporal } from '../support/engines.js';
 import { answers, type ManagedProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
-import { apiClient, createTenant, order, type TestTenant } from '../support/tenant.js';
+import { apiClient, createTenant, transferBody, type TestTenant } from '../support/tenant.js';
 
 /** The names of a deployment that sets none. */
 const DEFAULTS = {
@@ -75,7 +75,7 @@ test('an API key of one environment gets wrong_environment in the other', async 
 });
 
 test('the same request to both environments creates a transfer in each, invisible to the other', async () => {
-  const body = order();
+  const body = transferBody();
   const key = { key: 'the same in both' };
   const [one, other] = [await sandbox.transfer(body, key), await live.transfer(body, key)];
   expect([one.status, other.status]).toEqual([201, 201]);

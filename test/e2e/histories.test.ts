@@ -2,7 +2,7 @@ import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { startService, type Service } from '../support/service.js';
 import { eventually } from '../support/eventually.js';
-import { order, type TestTenant } from '../support/tenant.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
 
 /** Transfers that take different paths through the workflow. */
 const WAYS = ['789', '001', '002', '004', '005', '008', '010', '011'];
@@ -21,11 +21,11 @@ let ids: string[];
 beforeAll(async () => {
   service = await startService({ env: ENVIRONMENT });
   tenant = await service.tenant();
-  const orders = WAYS.map((suffix) =>
-    order(suffix, { narration: NARRATION, metadata: { note: METADATA } }),
+  const bodies = WAYS.map((suffix) =>
+    transferBody(suffix, { narration: NARRATION, metadata: { note: METADATA } }),
   );
   const replies = await Promise.all(
-    orders.map((body, i) => tenant.transfer(body, { key: `idempotency-key-${i}` })),
+    bodies.map((body, i) => tenant.transfer(body, { key: `idempotency-key-${i}` })),
   );
   ids = replies.map(({ body }) => body.data.id);
   await Promise.all(
@@ -37,11 +37,11 @@ beforeAll(async () => {
     ),
   );
   // Refused and failing requests are logged too.
-  const bad = order('789', { recipient_account: '01234567890', narration: NARRATION });
+  const bad = transferBody('789', { recipient_account: '01234567890', narration: NARRATION });
   await tenant.transfer(bad, { key: 'idempotency-key-bad' });
   const names = await Promise.all(ids.map(async (id) => (await tenant.get(id)).recipient_name));
   secrets = [
-    ...orders.map(({ recipient_account: account }) => account),
+    ...bodies.map(({ recipient_account: account }) => account),
     bad.recipient_account,
     ...names.filter((name) => name !== null),
     tenant.key,

@@ -1,6 +1,6 @@
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
-import { order, type TestTenant } from '../support/tenant.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -17,25 +17,25 @@ afterAll(async () => {
 const waiting = (seconds: number | string) => ({ prefer: `wait=${seconds}` });
 
 test('with Prefer: wait a transfer that ends in time is answered when it has ended', async () => {
-  const reply = await tenant.transfer(order(), { headers: waiting(20) });
+  const reply = await tenant.transfer(transferBody(), { headers: waiting(20) });
   expect(reply.status).toBe(201);
   expect(reply.headers.get('preference-applied')).toBe('wait=20');
   expect(reply.headers.get('location')).toBe(`/api/v1/transfers/${reply.body.data.id}`);
   expect(reply.body.data).toMatchObject({ status: 'completed', failure: null });
   expect(reply.body.data).toEqual(await tenant.get(reply.body.data.id));
 
-  const { data: refused } = await tenant.client.createTransfer(order('002'), { wait: 20 });
+  const { data: refused } = await tenant.client.createTransfer(transferBody('002'), { wait: 20 });
   expect(refused.status).toBe('failed');
 });
 
 test('with Prefer: wait a transfer that does not end in time is answered with its current state', async () => {
-  const reply = await tenant.transfer(order('006'), { headers: waiting(1) });
+  const reply = await tenant.transfer(transferBody('006'), { headers: waiting(1) });
   expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, 'wait=1']);
   expect(['pending', 'processing']).toContain(reply.body.data.status);
 });
 
 test('a repeat with Prefer: wait gets the current state, and one without gets the saved response', async () => {
-  const [body, key] = [order(), 'waited for'];
+  const [body, key] = [transferBody(), 'waited for'];
   const first = await tenant.transfer(body, { key });
   expect(first.headers.get('preference-applied')).toBeNull();
   const waited = await tenant.transfer(body, { key, headers: waiting(20) });
@@ -44,7 +44,7 @@ test('a repeat with Prefer: wait gets the current state, and one without gets th
   expect((await tenant.transfer(body, { key })).text).toBe(first.text);
 
   // The reverse: the answer after a wait is not the saved response.
-  const again = { body: order(), key: 'waited for first' };
+  const again = { body: transferBody(), key: 'waited for first' };
   const state = await tenant.client.createTransfer(again.body, {
     idempotencyKey: again.key,
     wait: 20,
@@ -56,7 +56,7 @@ test('a repeat with Prefer: wait gets the current state, and one without gets th
 
 test('a malformed Prefer header is ignored', async () => {
   for (const bad of ['soon', '-1', '1.5', '']) {
-    const reply = await tenant.transfer(order(), { headers: waiting(bad) });
+    const reply = await tenant.transfer(transferBody(), { headers: waiting(bad) });
     expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, null]);
     expect(reply.body.data.status).toBe('pending');
   }
@@ -64,14 +64,14 @@ test('a malformed Prefer header is ignored', async () => {
 
 test('a refusal does not wait', async () => {
   const poor = await service.tenant({ balanceMinor: 10 });
-  await expect(poor.client.createTransfer(order(), { wait: 20 })).rejects.toMatchObject({
+  await expect(poor.client.createTransfer(transferBody(), { wait: 20 })).rejects.toMatchObject({
     status: 422,
     code: 'insufficient_balance',
   });
 });
 
 test('a transfer continues after its waiting client has disconnected', async () => {
-  const body = order('001', { idempotency_key: 'left alone' });
+  const body = transferBody('001', { idempotency_key: 'left alone' });
   await expect(
     fetch(`${service.api.url}/api/v1/transfers`, {
       method: 'POST',
@@ -91,7 +91,7 @@ test('a transfer continues after its waiting client has disconnected', async () 
 test('a stopping API answers waiting requests at once, with the current state', async () => {
   const [, stopping] = service.apis;
   if (!stopping) throw new Error('there are two');
-  const body = order('006');
+  const body = transferBody('006');
   const pending = tenant.at(stopping.url).transfer(body, { headers: waiting(30) });
   await eventually('it waits', async () => {
     const { db } = service.deps.database;

@@ -1,5 +1,5 @@
 import { startService, type Service } from '../support/service.js';
-import { order, type Reply, type TestTenant } from '../support/tenant.js';
+import { transferBody, type Reply, type TestTenant } from '../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -82,7 +82,7 @@ describe('POST /transfers/resolve-account', () => {
     });
     const older = { destination_account_number: '0123456789', destination_bank_code: '058' };
     expect((await resolve(older)).text).toBe(reply.text);
-    const made = await tenant.transfer(order());
+    const made = await tenant.transfer(transferBody());
     expect(made.body.data).toMatchObject(parse(reply).data);
   });
 

@@ -1,7 +1,7 @@
 import { callbackSender } from '../support/callbacks.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
-import { order, type TestTenant } from '../support/tenant.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
 
 let service: Service;
 
@@ -15,7 +15,7 @@ afterAll(async () => {
 
 test('the older field names of the recipient create the same transfer; the recipient’s name is the bank’s', async () => {
   const tenant = await service.tenant();
-  const { recipient_account, recipient_bank_code, ...rest } = order();
+  const { recipient_account, recipient_bank_code, ...rest } = transferBody();
   const older = {
     ...rest,
     destination_account_number: recipient_account,
@@ -46,12 +46,12 @@ test('a refusal by the daily limit has limit and use, and a failed or reversed t
   await tenant.waitFor(reversed, ({ reversed_at: at }) => at !== null);
 
   for (let i = 0; i < 2; i += 1) await tenant.waitFor(await tenant.send(), 'completed');
-  const over = await tenant.transfer(order());
+  const over = await tenant.transfer(transferBody());
   expect([over.status, over.body.error]).toMatchObject([
     422,
     { code: 'limit_exceeded', details: { limit: 400_000, used: 300_000 } },
   ]);
-  expect((await tenant.transfer(order('789', { amount_minor: 100_000 }))).status).toBe(201);
+  expect((await tenant.transfer(transferBody('789', { amount_minor: 100_000 }))).status).toBe(201);
 });
 
 describe('GET /transfers', () => {
@@ -156,7 +156,7 @@ describe('callbacks of the bank', () => {
 
   const handled = (body: string) =>
     eventually('the callback was applied', () => callbacks.outcomeOf(body));
-  const settlements = async (id: string) =>
+  const outcomes = async (id: string) =>
     (await tenant.stored(id)).timeline.filter(({ type }) => type === 'captured');
 
   test.each([
@@ -218,7 +218,7 @@ describe('callbacks of the bank', () => {
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
     expect(await handled(body)).toBe('unchanged');
     expect(await callbacks.countStored()).toBe(before + 1);
-    expect(await settlements(id)).toHaveLength(1);
+    expect(await outcomes(id)).toHaveLength(1);
   });
 
   test('a callback before the answer to the request completes the transfer, which is paid once whatever the answer', async () => {
@@ -235,7 +235,7 @@ describe('callbacks of the bank', () => {
         ? true
         : undefined,
     );
-    expect(await settlements(id)).toHaveLength(1);
+    expect(await outcomes(id)).toHaveLength(1);
     expect(await service.bank.journal(id)).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@ import type { ProviderEvent } from '../../src/core/provider-events/event.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type Reply, type TestTenant } from '../support/tenant.js';
+import { transferBody, ORDER_TOTAL_MINOR, type Reply, type TestTenant } from '../support/tenant.js';
 
 const BALANCE_MINOR = 1_000_000;
 const AFTER_PAYMENT = { available: BALANCE_MINOR - ORDER_TOTAL_MINOR, held: 0 };
@@ -11,7 +11,7 @@ const UNTOUCHED = { available: BALANCE_MINOR, held: 0 };
 
 const ROWS = ['789', '001', '002', '003', '004', '005', '006', '007', '008', '009', '010', '011'];
 
-type Row = { tenant: TestTenant; body: ReturnType<typeof order>; reply: Reply; id: string };
+type Row = { tenant: TestTenant; body: ReturnType<typeof transferBody>; reply: Reply; id: string };
 
 /**
  * The table runs against a bank that de-duplicates requests, and against one where only our own checks keep a transfer
@@ -38,7 +38,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
 
   async function startRow(suffix: string): Promise<Row> {
     const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
-    const body = order(suffix);
+    const body = transferBody(suffix);
     const reply = await tenant.transfer(body, { key: 'one key' });
     if (reply.status >= 500) throw new Error(`${suffix} was answered ${reply.text}`);
     return { tenant, body, reply, id: reply.body.data?.id };

@@ -1,5 +1,5 @@
 import { startService, type Service } from '../support/service.js';
-import { apiClient, order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+import { apiClient, transferBody, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
 /** The number of transfers that the wallet covers exactly. */
 const PAYS_FOR = 40;
@@ -22,7 +22,7 @@ test('with two API processes on one wallet each transfer gets the right answer, 
   const balanceMinor = PAYS_FOR * ORDER_TOTAL_MINOR + LEFT_MINOR;
   const tenant = await service.tenant({ balanceMinor });
   const replies = await Promise.all(
-    Array.from({ length: 30 }, () => both(tenant).map((at) => at.transfer(order()))).flat(),
+    Array.from({ length: 30 }, () => both(tenant).map((at) => at.transfer(transferBody()))).flat(),
   );
   const accepted = replies.filter(({ status }) => status === 201);
   const refused = replies.filter(({ status }) => status !== 201);
@@ -38,7 +38,10 @@ test('with two API processes on one wallet each transfer gets the right answer, 
 
 test('one idempotency key at two API processes at once creates one transfer with equal answers', async () => {
   const tenant = await service.tenant();
-  const requests = Array.from({ length: 15 }, (_, i) => ({ body: order(), key: `both ${i}` }));
+  const requests = Array.from({ length: 15 }, (_, i) => ({
+    body: transferBody(),
+    key: `both ${i}`,
+  }));
   const pairs = await Promise.all(
     requests.map(({ body, key }) =>
       Promise.all(both(tenant).map((at) => at.transfer(body, { key }))),
@@ -54,7 +57,7 @@ test('one idempotency key at two API processes at once creates one transfer with
 
 test('one reference at two API processes at once creates one transfer, and the refusal names it', async () => {
   const tenant = await service.tenant();
-  const bodies = Array.from({ length: 15 }, () => order());
+  const bodies = Array.from({ length: 15 }, () => transferBody());
   for (const body of bodies) {
     const replies = await Promise.all(both(tenant).map((at) => at.transfer(body)));
     const [made, refused] = replies.toSorted((a, b) => a.status - b.status);
@@ -70,7 +73,7 @@ test('one reference at two API processes at once creates one transfer, and the r
 test('a transfer accepted by one API process is visible at the other at once', async () => {
   const tenant = await service.tenant();
   const [one, other] = both(tenant);
-  const reply = await one?.transfer(order());
+  const reply = await one?.transfer(transferBody());
   expect((await other?.get(String(reply?.body.data.id)))?.reference).toBe(
     reply?.body.data.reference,
   );
@@ -80,19 +83,19 @@ test('a revoked key is refused by both API processes within a second, however bu
   const tenant = await service.tenant();
   const wanted = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
   const { id, key } = await service.deps.apiKeys.create(wanted);
-  const ask = async (api: (typeof service.apis)[number]) => {
+  const listTransfers = async (api: (typeof service.apis)[number]) => {
     const { body } = await apiClient(api.url, key).call('GET', '/transfers', undefined);
     return body.error?.code ?? 'served';
   };
-  expect(await Promise.all(service.apis.map(ask))).toEqual(['served', 'served']);
+  expect(await Promise.all(service.apis.map(listTransfers))).toEqual(['served', 'served']);
   // Like the command line, this process cannot reach the memory of either API.
   await service.deps.apiKeys.revoke(id);
   const until = performance.now() + 1_000;
   // Stops after the first refusal, because an address has few requests without a valid key.
   const lastAnswer = async (api: (typeof service.apis)[number]) => {
-    let answer = await ask(api);
-    while (answer === 'served' && performance.now() < until) answer = await ask(api);
-    return answer === 'served' ? ask(api) : answer;
+    let answer = await listTransfers(api);
+    while (answer === 'served' && performance.now() < until) answer = await listTransfers(api);
+    return answer === 'served' ? listTransfers(api) : answer;
   };
   expect(await Promise.all(service.apis.map(lastAnswer))).toEqual(['expired_key', 'expired_key']);
 });

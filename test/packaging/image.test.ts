@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../support/cli.js';
 import { startService } from '../support/service.js';
-import { order } from '../support/tenant.js';
+import { transferBody } from '../support/tenant.js';
 import { installedInImage, type Lock } from './image-packages.js';
 
 const LIMIT_BYTES = 150_000_000;
@@ -84,7 +84,7 @@ test('API, worker, bank and command line run from the pruned tree', async () => 
   const service = await startService({ dist: join(image, 'dist') });
   try {
     const tenant = await service.tenant();
-    const { body } = await tenant.transfer(order());
+    const { body } = await tenant.transfer(transferBody());
     await service.allEnded();
     expect(await tenant.get(body.data.id)).toMatchObject({ status: 'completed' });
     const { bin } = readJson('package.json') as { bin: { bursar: string } };

@@ -61,7 +61,7 @@ test('engines, set-up, README and guide agree on the releases that Bursar runs o
   }
 });
 
-test('no package of production asks for more than the oldest release that Bursar runs on', () => {
+test('no package of production requires more than the oldest release that Bursar runs on', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { dev?: boolean; engines?: { node?: string } }>;
   };
@@ -73,7 +73,7 @@ test('no package of production asks for more than the oldest release that Bursar
 });
 
 test('the tests run under the release of Node that the caller names in BURSAR_EXPECTED_NODE', () => {
-  const asked = process.env['BURSAR_EXPECTED_NODE'];
-  if (asked !== undefined) expect(process.versions.node).toBe(asked);
+  const expectedVersion = process.env['BURSAR_EXPECTED_NODE'];
+  if (expectedVersion !== undefined) expect(process.versions.node).toBe(expectedVersion);
   expect(isInEngines(process.versions.node)).toBe(true);
 });

@@ -24,11 +24,11 @@ const IMPORT =
 /** Packages that compiled code imports, also by way of other files; `via` is the first file that does. */
 function importedPackages(entries: readonly string[]): Map<string, string> {
   const packages = new Map<string, string>();
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   const queue = entries.map((entry) => join(root, entry));
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (seen.has(file)) continue;
-    seen.add(file);
+    if (visited.has(file)) continue;
+    visited.add(file);
     for (const [, , specifier = ''] of readFileSync(file, 'utf8').matchAll(IMPORT)) {
       if (specifier.startsWith('.')) {
         const next = join(dirname(file), specifier);

@@ -1,3 +1,4 @@
+import { acceptRecurringCharge } from '../../src/capabilities/recurring-charges/mutations.js';
 import { audits } from '../../src/composition/capabilities.js';
 import { newId } from '../../src/shared/ids.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
@@ -52,8 +53,10 @@ async function accepted(changes: Partial<RecurringCharge> = {}): Promise<Recurri
   });
   const { _id: id } = recurring;
   const answer = { status: 201, body: '{}' };
-  const item = { kind: 'acceptRecurring', tenantId, id, recurring, claim: null, answer } as const;
-  expect(await recurringCharges.accept(item)).toMatchObject({ resource: id });
+  const input = { kind: 'acceptRecurring', tenantId, id, recurring, claim: null, answer } as const;
+  expect(await createGroupCommit(database).commit(acceptRecurringCharge, input)).toMatchObject({
+    resource: id,
+  });
   return recurring;
 }
 
@@ -111,7 +114,7 @@ const periodsOf = (made: readonly Charge[]) => made.map(({ recurring }) => recur
 describe('a recurring charge', () => {
   test('24 months on the 31st, with three days of outage and two declines: 24 charges, one for each period, the oldest first', async () => {
     const recurring = await accepted({ count: 24 });
-    // Nobody looks on these days, the 31st among them.
+    // Nothing is renewed on these days, the 31st among them.
     const outage = {
       from: new Date('2027-01-30T00:00:00Z'),
       until: new Date('2027-02-02T00:00:00Z'),
@@ -122,7 +125,7 @@ describe('a recurring charge', () => {
     ]);
     const waiting = new Map<string, Charge>();
     const dates: string[] = [];
-    const told: string[] = [];
+    const eventNames: string[] = [];
 
     for (let day = 0; day < 25 * 31; day += 1) {
       now = new Date(START.getTime() + day * DAY_MS);
@@ -138,7 +141,7 @@ describe('a recurring charge', () => {
         await charges.applyFact(charge, left > 0 ? declined('soft') : paid);
         if (left > 0) waiting.set(charge._id, charge);
         else waiting.delete(charge._id);
-        told.push((await stored(recurring)).status);
+        eventNames.push((await stored(recurring)).status);
       }
     }
 
@@ -152,7 +155,7 @@ describe('a recurring charge', () => {
     // The one that fell into the outage, and the one after it.
     expect(dates.slice(12, 14)).toEqual(['2027-02-02', '2027-02-28']);
     // Past due while one of the two was tried again, and only then.
-    expect(told.filter((status) => status === 'past_due')).toHaveLength(3);
+    expect(eventNames.filter((status) => status === 'past_due')).toHaveLength(3);
     expect(await stored(recurring)).toMatchObject({
       status: 'ended',
       charged_periods: 24,
@@ -185,7 +188,7 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ charged_periods: 4, next_period: 4 });
   });
 
-  test('periods that begin while it is paused are never charged; what was missed before is', async () => {
+  test('periods that begin while it is paused are never charged; periods missed before are', async () => {
     const recurring = await accepted({ interval: 'day' });
     await renew(recurring);
     now = new Date(START.getTime() + 1.5 * DAY_MS);
@@ -225,7 +228,7 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ status: 'past_due' });
     await charges.applyFact(second as Charge, paid);
     expect(await stored(recurring)).toMatchObject({ status: 'active', unpaid: [] });
-    // A payment that is proven late is told, and contradicts nothing.
+    // A payment that is proven late emits an event and contradicts no earlier one.
     await charges.applyFact(first as Charge, paid);
     const { status, last_paid_reference: lastPaid } = await stored(recurring);
     expect([status, lastPaid]).toEqual(['active', `${recurring._id}-0`]);
@@ -255,7 +258,7 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ status: 'cancelled', next_charge_at: null });
   });
 
-  test('cancelled while charges are with the provider: what is declined after that is not tried again', async () => {
+  test('cancelled while charges are at the provider: charges that are declined later are not retried', async () => {
     const recurring = await accepted({ interval: 'day' });
     now = new Date(START.getTime() + DAY_MS);
     const [declinedBefore, first] = (await renew(recurring)) as [Charge, Charge];
@@ -273,13 +276,13 @@ describe('a recurring charge', () => {
     expect(await chargesOf(recurring)).toMatchObject([failed, failed]);
   });
 
-  test('cancelled by who has not seen the latest decline: that is not tried again either', async () => {
+  test('cancelled by a caller with a state before the latest decline: that charge is not retried either', async () => {
     const recurring = await accepted({ interval: 'day' });
-    const seen = await stored(recurring);
+    const stale = await stored(recurring);
     const [charge] = await renew(recurring);
     await charges.applyFact(charge as Charge, declined('soft'));
     const answer = () => ({ status: 200, body: '' });
-    await recurringCharges.change(seen, { change: 'cancel', claim: null, answer });
+    await recurringCharges.change(stale, { change: 'cancel', claim: null, answer });
     expect(await chargesOf(recurring)).toMatchObject([
       { status: 'failed', failure: { code: 'recurring_cancelled' } },
     ]);
@@ -292,7 +295,7 @@ describe('a recurring charge', () => {
     await charges.applyFact(charge as Charge, declined('soft'));
     expect(await stored(recurring)).toMatchObject({ status: 'paused' });
     await change(recurring, 'resume');
-    // Its one event, as it is told of every other that is past due.
+    // Its only event, as for every other recurring charge that is past due.
     expect(await stored(recurring)).toMatchObject({ status: 'past_due', event_sequence: 1 });
   });
 
@@ -312,7 +315,7 @@ describe('a recurring charge', () => {
     expect((await stored(recurring)).version).toBe(3);
   });
 
-  test('a name that its tenant has used already keeps no period from being charged', async () => {
+  test('a reference that its tenant has used already does not stop a period from being charged', async () => {
     const recurring = await accepted({ interval: 'day' });
     const [taken] = await renew(await accepted({ interval: 'day' }));
     const { tenant_id: tenantId, _id } = recurring;

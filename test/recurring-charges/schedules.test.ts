@@ -1,3 +1,4 @@
+import { acceptRecurringCharge } from '../../src/capabilities/recurring-charges/mutations.js';
 import { randomUUID } from 'node:crypto';
 import { nextPeriod } from '../../src/capabilities/recurring-charges/periods.js';
 import {
@@ -102,7 +103,7 @@ const isPaused = (id: string, paused: boolean) =>
   );
 
 describe('a recurring charge and its Schedule', () => {
-  test('charged at its start, seen as a Schedule in plain words, and not charged again when it is triggered', async () => {
+  test('charged at its start, shown as a readable Schedule, and not charged again when it is triggered', async () => {
     const { id, status, next_charge_at: next } = await create({ description: 'Gold plan' });
     expect([status, next]).toEqual(['active', (await get(id)).start_at]);
     await firstPaid(id);
@@ -123,7 +124,7 @@ describe('a recurring charge and its Schedule', () => {
       last_paid_reference: `${id}-0`,
       description: 'Gold plan',
     });
-    await eventually('it is told', () => at.events(id)[0]);
+    await eventually('the event arrives', () => at.events(id)[0]);
     expect(at.events(id)).toMatchObject([
       { event: 'recurring_charge.renewed', sequence: 1, data: await get(id) },
     ]);
@@ -155,7 +156,7 @@ describe('a recurring charge and its Schedule', () => {
     // Committed by a process that died before it did anything else.
     const { _id: id } = recurring;
     const answer = { status: 201, body: '{}' };
-    await service.deps.recurringCharges.store.accept({
+    await service.deps.groupCommit.commit(acceptRecurringCharge, {
       tenantId: tenant.id,
       id,
       recurring,
@@ -233,9 +234,9 @@ describe('a recurring charge and its Schedule', () => {
     );
     const failed = await payments.waitFor(`${id}-0`, 'failed');
     expect(failed.failure?.code).toBe('token_revoked');
-    const events = await eventually('it is told', () => {
-      const told = at.events(id).map(({ event, sequence }) => [event, sequence]);
-      return told.length > 0 ? told : undefined;
+    const events = await eventually('the event arrives', () => {
+      const received = at.events(id).map(({ event, sequence }) => [event, sequence]);
+      return received.length > 0 ? received : undefined;
     });
     // Its only period: it has ended, and so it says no more than that.
     expect(events).toEqual([['recurring_charge.ended', 1]]);
@@ -292,7 +293,7 @@ describe('a recurring charge and its Schedule', () => {
 describe('the API of recurring charges', () => {
   const future = () => new Date(Date.now() + DAY_MS).toISOString();
 
-  test('says what is wrong, by the field', async () => {
+  test('names the field that is wrong', async () => {
     const past = new Date(Date.now() - DAY_MS).toISOString();
     const cases: [Record<string, unknown>, string][] = [
       [{ interval: 'fortnight' }, 'interval'],

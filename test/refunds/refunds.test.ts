@@ -34,14 +34,14 @@ afterAll(async () => {
 
 let made = 0;
 /** By the end of its reference the network does what its table says. */
-const order = (suffix = '789', changes: Record<string, unknown> = {}) => ({
+const refundRequest = (suffix = '789', changes: Record<string, unknown> = {}) => ({
   charge_reference: charge.reference,
   amount_minor: 1_000,
   reference: `refund-${process.pid}-${(made += 1)}-${suffix}`,
   ...changes,
 });
 
-async function accepted(client: PaymentClient, body = order()): Promise<RefundView> {
+async function accepted(client: PaymentClient, body = refundRequest()): Promise<RefundView> {
   const reply = await client.refund(body);
   if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
   return reply.body.data;
@@ -61,7 +61,7 @@ describe('a refund', () => {
   test('a partial refund leaves the wallet, reaches the customer and emits its event', async () => {
     const own = await payments.paid();
     const before = await tenant.balance();
-    const body = order('789', { charge_reference: own.reference, reason: 'Returned' });
+    const body = refundRequest('789', { charge_reference: own.reference, reason: 'Returned' });
     const reply = await payments.refund(body, { headers: { prefer: 'wait=20' } });
     expect(reply.status).toBe(201);
     expect(reply.headers.get('location')).toBe(`/api/v1/payments/refunds/${body.reference}`);
@@ -78,10 +78,10 @@ describe('a refund', () => {
     expect(rest.amount_minor).toBe(299_000);
     await waitFor(rest.reference, isOver);
     expect((await payments.get(own.reference)).refunded_minor).toBe(300_000);
-    const told = await eventually('it is told', () =>
+    const notice = await eventually('a webhook about the refund arrives', () =>
       receiver.events().find(({ data }) => data['reference'] === body.reference),
     );
-    expect(told.event).toBe('refund.completed');
+    expect(notice.event).toBe('refund.completed');
     const timeline = await payments.call<{ type: string }[]>(
       'GET',
       `/payments/refunds/${body.reference}/timeline`,
@@ -105,7 +105,7 @@ describe('a refund', () => {
     const counted = (await payments.get(charge.reference)).refunded_minor;
     const found = await Promise.all(
       wanted.map(async ([suffix]) => {
-        const { reference } = await accepted(payments, order(suffix));
+        const { reference } = await accepted(payments, refundRequest(suffix));
         const { status, failure } = await waitFor(reference, isOver);
         return [suffix, status, failure?.code ?? null, await timesRefunded(service, reference)];
       }),
@@ -113,14 +113,15 @@ describe('a refund', () => {
     expect(found).toEqual(wanted);
     expect(await tenant.balance()).toEqual({ available: before.available - 6_000, held: 0 });
     expect((await payments.get(charge.reference)).refunded_minor).toBe(counted + 6_000);
-    await eventually('the refusal is told', () =>
+    await eventually('the refusal is emitted', () =>
       receiver.events().some(({ event }) => event === 'refund.failed') ? true : undefined,
     );
   });
 
-  test('is never more than is left, however many are asked for at once', async () => {
+  test('never exceeds the remaining amount, however many are requested at once', async () => {
     const own = await payments.paid();
-    const body = () => order('789', { charge_reference: own.reference, amount_minor: 10_000 });
+    const body = () =>
+      refundRequest('789', { charge_reference: own.reference, amount_minor: 10_000 });
     const replies = await Promise.all(Array.from({ length: 50 }, () => payments.refund(body())));
     const taken = replies.filter(({ status }) => status === 201);
     const refused = replies.filter(({ status }) => status === 422);
@@ -137,7 +138,7 @@ describe('a refund', () => {
   });
 
   test('is made once under its key, and a reference stays taken', async () => {
-    const body = order();
+    const body = refundRequest();
     const key = `key of ${body.reference}`;
     const [first, ...others] = await Promise.all(
       Array.from({ length: 6 }, () => payments.refund(body, { key })),
@@ -146,7 +147,7 @@ describe('a refund', () => {
     for (const other of others) expect(other.text).toBe(first?.text);
     const changed = await payments.refund({ ...body, amount_minor: 1 }, { key });
     expect(changed.body.error.code).toBe('idempotency_key_reused');
-    const taken = await payments.refund({ ...order(), reference: body.reference });
+    const taken = await payments.refund({ ...refundRequest(), reference: body.reference });
     expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
     const named = await payments.getRefund(String(taken.body.error.details?.id));
     expect(named.reference).toBe(body.reference);
@@ -157,7 +158,7 @@ describe('a refund', () => {
   });
 });
 
-describe('bad input is refused, and says where', () => {
+describe('bad input is refused with the field’s name', () => {
   test.each([
     ['nothing', { amount_minor: 0 }, 'amount_minor'],
     ['less than nothing', { amount_minor: -1 }, 'amount_minor'],
@@ -168,13 +169,13 @@ describe('bad input is refused, and says where', () => {
     ['what there is not', { customer: 'me' }, 'customer'],
     ['a security code', { cvv: '123' }, 'cvv'],
   ])('%s', async (_what, changes, field) => {
-    const { status, body } = await payments.refund(order('789', changes));
+    const { status, body } = await payments.refund(refundRequest('789', changes));
     expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field]);
   });
 
   test('more than is left, a charge that is not paid, unknown or another tenant’s', async () => {
     const refused = async (changes: Record<string, unknown>, client = payments) => {
-      const { status, body } = await client.refund(order('789', changes));
+      const { status, body } = await client.refund(refundRequest('789', changes));
       return [status, body.error.code, body.error.field];
     };
     expect(await refused({ amount_minor: 300_001 })).toEqual([
@@ -188,18 +189,18 @@ describe('bad input is refused, and says where', () => {
     expect(await refused({ charge_reference: unpaid.reference })).toEqual(state);
     const gone = [404, 'not_found', field];
     expect(await refused({ charge_reference: 'no-such-charge' })).toEqual(gone);
-    // Kept under its key like every refusal of what a body names.
-    const kept = { charge_reference: 'not-yet', amount_minor: 1_000 };
-    const first = await payments.refund(kept, { key: 'of a charge that comes later' });
+    // The refusal is saved under its key, like every refusal of a valid body.
+    const sentBody = { charge_reference: 'not-yet', amount_minor: 1_000 };
+    const first = await payments.refund(sentBody, { key: 'of a charge that comes later' });
     await payments.paid({ reference: 'not-yet' });
-    const again = await payments.refund(kept, { key: 'of a charge that comes later' });
+    const again = await payments.refund(sentBody, { key: 'of a charge that comes later' });
     expect([again.status, again.text]).toEqual([404, first.text]);
     const other = paymentClient(await service.tenant());
     expect(await refused({}, other)).toEqual(gone);
     const { reference } = await accepted(payments);
     const path = `/payments/refunds/${reference}`;
-    for (const asked of [path, `${path}/timeline`]) {
-      expect((await other.call('GET', asked)).status).toBe(404);
+    for (const route of [path, `${path}/timeline`]) {
+      expect((await other.call('GET', route)).status).toBe(404);
     }
     await waitFor(reference, isOver);
   });
@@ -230,23 +231,23 @@ describe('operators', () => {
   const cli = (line: string) => bursar(`refunds ${line} --json`, service.env);
 
   test('operators are called if the provider does not answer and nothing was refunded; a forced failure releases the hold', async () => {
-    const { reference } = await accepted(payments, order('005'));
+    const { reference } = await accepted(payments, refundRequest('005'));
     await waitFor(reference, ({ attention }) => attention !== null);
     const id = await idOf(reference);
     const listed = JSON.parse((await cli('list --attention')).out) as { id: string }[];
     expect(listed.map((row) => row.id)).toContain(id);
     const shown = JSON.parse((await cli(`show ${id}`)).out) as Record<string, unknown>;
     expect(shown).toMatchObject({ charge_reference: charge.reference, status: 'processing' });
-    const kept = await cli(`fail ${id} --reason test --actor ada`);
-    expect([kept.code, JSON.parse(kept.out)]).toMatchObject([1, { done: false }]);
+    const sentBody = await cli(`fail ${id} --reason test --actor ada`);
+    expect([sentBody.code, JSON.parse(sentBody.out)]).toMatchObject([1, { done: false }]);
     const forced = await cli(`fail ${id} --reason test --actor ada --force`);
     expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'failed' }]);
     expect(await timesRefunded(service, reference)).toBe(0);
     expect((await tenant.balance()).held).toBe(0);
   });
 
-  test('adopt what they had given up and the network did all the same', async () => {
-    const { reference } = await accepted(payments, order('006'));
+  test('complete a refund that they had failed and the network executed nevertheless', async () => {
+    const { reference } = await accepted(payments, refundRequest('006'));
     await waitFor(reference, ({ attention }) => attention !== null);
     const before = await payments.get(charge.reference);
     const id = await idOf(reference);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import { charges, type Charge } from '../../src/capabilities/charges/charge.js';
-import { newCharge } from '../../src/capabilities/charges/new-charge.js';
+import { newCharge } from '../../src/capabilities/charges/charge.js';
 import { refunds, type Refund } from '../../src/capabilities/refunds/refund.js';
 import type { InstructionFact } from '../../src/core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';
@@ -79,7 +79,7 @@ const accept = (
   amountMinor,
   claim: null,
 });
-const told = (id: string, fact: InstructionFact): AnyMutation => ({
+const applyFact = (id: string, fact: InstructionFact): AnyMutation => ({
   kind: 'applyRefundFact',
   tenantId: 'ten_a',
   id,
@@ -98,7 +98,7 @@ const factOf = (
   return { ...origin, kind, amountMinor, sessionId };
 };
 
-const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
+const anyMutation: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
   fc.oneof(
     fc
       .record({ all: fc.boolean(), sends: fc.constantFrom(0, 1) })
@@ -115,27 +115,27 @@ const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
         amount: fc.constantFrom(null, amountOf(id), amountOf(id), 1n),
         refund: fc.constantFrom(null, 'rfnd_1', 'rfnd_2'),
       })
-      .map(({ kind, via, amount, refund }) => told(id, factOf(kind, via, amount, refund))),
+      .map(({ kind, via, amount, refund }) => applyFact(id, factOf(kind, via, amount, refund))),
   ),
 );
 
 function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): string[] {
   const problems: string[] = [];
   const check = (what: string, fine: boolean) => void (fine || problems.push(what));
-  const booked = (account: string) => sums.get(account) ?? 0n;
+  const balance = (account: string) => sums.get(account) ?? 0n;
   const wallet = wallets.get('ten_a');
   const charge = records.get(charges, CHARGE);
   const found = records.all(refunds);
   const sum = (which: (refund: Refund) => boolean) =>
     found.filter(which).reduce((total, { amount_minor: amount }) => total + amount, 0n);
   const done = sum(({ status }) => status === 'completed');
-  check('wallet', wallet?.availableMinor === START + booked('wallet:ten_a:available'));
+  check('wallet', wallet?.availableMinor === START + balance('wallet:ten_a:available'));
   check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
-  check('owed', wallet?.owedMinor === -booked('receivable:ten_a'));
-  check('held', sum(isOpen) === booked('wallet:ten_a:held'));
+  check('owed', wallet?.receivableMinor === -balance('receivable:ten_a'));
+  check('held', sum(isOpen) === balance('wallet:ten_a:held'));
   const late = sum((refund) => refund.in_suspense);
-  check('clearing', booked('clearing:sandbox-bank') === done + late);
-  check('suspense', booked('suspense') === -late);
+  check('clearing', balance('clearing:sandbox-bank') === done + late);
+  check('suspense', balance('suspense') === -late);
   check('refunded', charge?.refunded_minor === done);
   check('refunding', charge?.refund_pending_minor === sum(isOpen) + late);
   for (const refund of found) {
@@ -146,7 +146,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
 
 test('for any facts in any sequence, wallet and charge agree with the refunds', () => {
   fc.assert(
-    fc.property(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }), (batches) => {
+    fc.property(fc.array(fc.array(anyMutation, { maxLength: 4 }), { maxLength: 12 }), (batches) => {
       const { state } = run(snapshotWith(), batches);
       expect(problemsOf(state, balances(state))).toEqual([]);
     }),
@@ -155,8 +155,8 @@ test('for any facts in any sequence, wallet and charge agree with the refunds', 
 });
 
 const paid = (id = 'ref_a', sessionId = 'rfnd_1') =>
-  told(id, factOf('succeeded', 'poll', amountOf(id), sessionId));
-const refused = (id = 'ref_a') => told(id, factOf('rejected', 'poll', null));
+  applyFact(id, factOf('succeeded', 'poll', amountOf(id), sessionId));
+const refused = (id = 'ref_a') => applyFact(id, factOf('rejected', 'poll', null));
 
 const answersOf = (outcomes: AnyResult[]) =>
   outcomes.flatMap<unknown>((outcome) => {
@@ -167,10 +167,10 @@ const answersOf = (outcomes: AnyResult[]) =>
     };
     return data ? [data.amount_minor] : [[error?.code, error?.field, error?.details]];
   });
-const after = (items: AnyMutation[], snapshot = snapshotWith()) => {
+const after = (mutations: AnyMutation[], snapshot = snapshotWith()) => {
   const { state, outcomes } = run(
     snapshot,
-    items.map((item) => [item]),
+    mutations.map((mutation) => [mutation]),
   );
   const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
   return {
@@ -183,7 +183,7 @@ const after = (items: AnyMutation[], snapshot = snapshotWith()) => {
 };
 
 describe('acceptance', () => {
-  test('takes never more than is left, those under way counted; without an amount all of it', () => {
+  test('never exceeds the remaining amount, open refunds included; without an amount it takes all of it', () => {
     const { outcomes, charge } = after([accept('ref_a'), accept('ref_b', null), accept('ref_c')], {
       ...snapshotWith({}, 2_000n),
     });
@@ -195,7 +195,7 @@ describe('acceptance', () => {
     expect(charge).toMatchObject({ refund_pending_minor: CHARGED, refunded_minor: 0n });
   });
 
-  test('says how much is left where more is asked for', () => {
+  test('names the remaining amount if more is requested', () => {
     const { outcomes } = after([accept('ref_a'), accept('ref_b', 701n)]);
     expect(answersOf(outcomes)[1]).toEqual([
       'invalid_state',
@@ -229,8 +229,8 @@ describe('acceptance', () => {
   });
 
   test('a refund whose commit succeeded and whose result was lost is found again, also under its key', () => {
-    const item = { ...accept('ref_a'), claim: claimOf('k') } as AnyMutation;
-    const { outcomes, charge } = after([item, item]);
+    const mutation = { ...accept('ref_a'), claim: claimOf('k') } as AnyMutation;
+    const { outcomes, charge } = after([mutation, mutation]);
     expect(outcomes[1]).toMatchObject({ resource: 'ref_a', replayed: false });
     expect(answersOf(outcomes)).toEqual([300, 300]);
     expect(charge?.refund_pending_minor).toBe(300n);
@@ -238,7 +238,7 @@ describe('acceptance', () => {
 });
 
 describe('a refund', () => {
-  test('that is done is captured, and its charge says so', () => {
+  test('that completes is captured, and its charge counts it', () => {
     const { refund, charge, steps, available } = after([accept('ref_a'), paid(), paid()]);
     expect(refund).toMatchObject({
       status: 'completed',
@@ -249,7 +249,7 @@ describe('a refund', () => {
     expect([steps, available]).toEqual([['hold', 'resolve'], START - 300n]);
   });
 
-  test('that is refused is released, and what is left can be asked for again', () => {
+  test('that is rejected is released, and its amount can be refunded again', () => {
     const { refund, charge, available, outcomes } = after([
       accept('ref_a'),
       refused(),
@@ -270,7 +270,7 @@ describe('a refund', () => {
   test('of another amount than was requested moves nothing', () => {
     const { refund, steps } = after([
       accept('ref_a'),
-      told('ref_a', factOf('succeeded', 'poll', 1n)),
+      applyFact('ref_a', factOf('succeeded', 'poll', 1n)),
     ]);
     expect([refund?.status, refund?.attention?.reason]).toEqual([
       'pending',
@@ -279,7 +279,7 @@ describe('a refund', () => {
     expect(steps).toEqual(['hold']);
   });
 
-  test('that shows up after it was given up takes its part of the charge until an operator decides', () => {
+  test('that appears after an operator failed it reserves its part of the charge until an operator decides', () => {
     const late = [accept('ref_a'), refused(), paid()];
     const { refund, charge, steps } = after(late);
     expect(refund).toMatchObject({ status: 'failed', in_suspense: true });
@@ -287,7 +287,7 @@ describe('a refund', () => {
     expect(steps).toEqual(['hold', 'resolve', 'suspense']);
     const confirmed = after([
       ...late,
-      told('ref_a', factOf('operator_confirmed', 'operator', null)),
+      applyFact('ref_a', factOf('operator_confirmed', 'operator', null)),
     ]);
     expect(confirmed.refund).toMatchObject({ status: 'completed', in_suspense: false });
     expect(confirmed.charge).toMatchObject({ refund_pending_minor: 0n, refunded_minor: 300n });

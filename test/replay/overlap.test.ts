@@ -28,8 +28,8 @@ afterAll(async () => {
  * Activities with chosen durations. They answer like ours for a funding that its issuer confirms at its deadline, while
  * the store's clock is behind and finds the deadline too early at first.
  */
-function timedCalls(sent: EventTarget, { settleMs, expireMs }: Times) {
-  let asked = 0;
+function timedCalls(sent: EventTarget, { applyMs, expireMs }: Times) {
+  let expiryCalls = 0;
   return {
     submitCardFundingLocally: async () => ({ kind: 'not_attempted' }),
     async submitCardFunding() {
@@ -44,11 +44,11 @@ function timedCalls(sent: EventTarget, { settleMs, expireMs }: Times) {
     },
     async expireCardFunding() {
       await sleep(expireMs);
-      asked += 1;
-      return { closed: asked > 1, fundReversalId: null };
+      expiryCalls += 1;
+      return { closed: expiryCalls > 1, fundReversalId: null };
     },
     async applyCardFundingOutcome() {
-      await sleep(settleMs);
+      await sleep(applyMs);
       return { status: 'completed', attention: null, monitored: true };
     },
     verifyCardFunding: async () => ({ kind: 'closed', attention: null }),
@@ -56,11 +56,11 @@ function timedCalls(sent: EventTarget, { settleMs, expireMs }: Times) {
   };
 }
 
-type Times = { settleMs: number; expireMs: number };
+type Times = { applyMs: number; expireMs: number };
 
 test.each([
-  ['the deadline', { settleMs: 100, expireMs: 600 }],
-  ['the answer', { settleMs: 600, expireMs: 100 }],
+  ['the deadline', { applyMs: 100, expireMs: 600 }],
+  ['the answer', { applyMs: 600, expireMs: 100 }],
 ])(
   'a run replays after a deadline and an answer that arrive together, if %s takes longer',
   async (_, times) => {

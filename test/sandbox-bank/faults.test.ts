@@ -53,7 +53,7 @@ test('the same seed gives the same sequence of faults, another seed another', as
     await client.faults({ seed, rules });
     const statuses: number[] = [];
     for (let i = 0; i < 40; i += 1) {
-      statuses.push((await client.submit(client.order('789'))).status);
+      statuses.push((await client.submit(client.transferRequest('789'))).status);
     }
     return statuses;
   };
@@ -69,23 +69,23 @@ test.each([
   ['drop_before', 'reset'],
 ])('%s: nothing is done', async (kind, expected) => {
   await client.faults(always(kind));
-  const order = client.order('789');
-  expect(await outcomeOf(client.submit(order))).toBe(expected);
-  expect(await client.journal(order.reference)).toEqual([]);
+  const request = client.transferRequest('789');
+  expect(await outcomeOf(client.submit(request))).toBe(expected);
+  expect(await client.journal(request.reference)).toEqual([]);
 });
 
 test('hang: no answer and nothing done', async () => {
   await client.faults(always('hang'));
-  const order = client.order('789');
-  expect(await staysSilent((init) => client.submit(order, init))).toBe(true);
-  expect(await client.journal(order.reference)).toEqual([]);
+  const request = client.transferRequest('789');
+  expect(await staysSilent((init) => client.submit(request, init))).toBe(true);
+  expect(await client.journal(request.reference)).toEqual([]);
 });
 
 test('drop_after: paid, and the connection is reset before the answer', async () => {
   await client.faults(always('drop_after'));
-  const order = client.order('789');
-  expect(await outcomeOf(client.submit(order))).toBe('reset');
-  expect(await client.journal(order.reference)).toHaveLength(1);
+  const request = client.transferRequest('789');
+  expect(await outcomeOf(client.submit(request))).toBe('reset');
+  expect(await client.journal(request.reference)).toHaveLength(1);
 });
 
 test('slow: paid, after the pause', async () => {
@@ -93,41 +93,41 @@ test('slow: paid, after the pause', async () => {
     seed: 1,
     rules: [{ call: 'submit', kind: 'slow', probability: 1, ms: 300 }],
   });
-  const order = client.order('789');
-  expect(await staysSilent((init) => client.submit(order, init), 100)).toBe(true);
-  expect((await client.submit(order)).body.status).toBe('paid');
+  const request = client.transferRequest('789');
+  expect(await staysSilent((init) => client.submit(request, init), 100)).toBe(true);
+  expect((await client.submit(request)).body.status).toBe('paid');
 });
 
 test('a rule touches its own call only, and {} clears all', async () => {
   await client.faults(always('error_500', 'lookup'));
-  const order = client.order('789');
-  expect((await client.submit(order)).status).toBe(201);
-  expect((await client.lookup(order.reference)).status).toBe(500);
+  const request = client.transferRequest('789');
+  expect((await client.submit(request)).status).toBe(201);
+  expect((await client.lookup(request.reference)).status).toBe(500);
   expect((await client.call('/_sandbox/faults')).body).toMatchObject(always('error_500', 'lookup'));
   await client.faults({});
-  expect((await client.lookup(order.reference)).status).toBe(200);
+  expect((await client.lookup(request.reference)).status).toBe(200);
 });
 
 test('callbacks are sent again until a 2xx, each time with a signature of its own', async () => {
   refusals = 2;
-  const order = client.order('006');
-  await client.submit(order);
-  await client.tell(order.reference, 'paid');
-  const tries = await receiver.wait(order.reference, 3);
+  const request = client.transferRequest('006');
+  await client.submit(request);
+  await client.reportOutcome(request.reference, 'paid');
+  const tries = await receiver.wait(request.reference, 3);
   expect(new Set(tries.map(({ body }) => body.id)).size).toBe(1);
   const stamps = tries.map(({ headers }) => headers['x-sandbox-bank-timestamp']);
   expect(new Set(stamps).size).toBeGreaterThan(1);
-  expect(receiver.about(order.reference)).toHaveLength(3);
+  expect(receiver.about(request.reference)).toHaveLength(3);
 });
 
-test('001 stays pending for those who ask until its callback was taken', async () => {
+test('001 is read as pending until its callback was accepted', async () => {
   refusals = 1;
-  const order = client.order('001');
-  await client.submit(order);
-  await receiver.wait(order.reference, 1);
-  expect((await client.lookup(order.reference)).body.status).toBe('pending');
-  expect(await client.journal(order.reference)).toHaveLength(1);
-  await receiver.wait(order.reference, 2);
+  const request = client.transferRequest('001');
+  await client.submit(request);
+  await receiver.wait(request.reference, 1);
+  expect((await client.lookup(request.reference)).body.status).toBe('pending');
+  expect(await client.journal(request.reference)).toHaveLength(1);
+  await receiver.wait(request.reference, 2);
 });
 
 test('a lost callback comes later, and one whose answer is lost comes twice', async () => {
@@ -136,11 +136,11 @@ test('a lost callback comes later, and one whose answer is lost comes twice', as
     ['drop_after', 2],
   ] as const) {
     await client.faults({ seed: 1, rules: [{ call: 'callback', kind, probability: 1 }] });
-    const order = client.order('006');
-    await client.submit(order);
-    await client.tell(order.reference, 'failed');
+    const request = client.transferRequest('006');
+    await client.submit(request);
+    await client.reportOutcome(request.reference, 'failed');
     await new Promise((resolve) => setTimeout(resolve, 200));
     await client.faults({});
-    expect(await receiver.wait(order.reference, received)).toHaveLength(received);
+    expect(await receiver.wait(request.reference, received)).toHaveLength(received);
   }
 });

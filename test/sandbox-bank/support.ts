@@ -78,7 +78,7 @@ export function bankClient(url: string) {
   return {
     call,
     post,
-    order: (suffix: string, changes: Record<string, unknown> = {}) => ({
+    transferRequest: (suffix: string, changes: Record<string, unknown> = {}) => ({
       reference: newReference(),
       client_reference: 'order-1',
       amount_minor: 150_000,
@@ -89,8 +89,8 @@ export function bankClient(url: string) {
       requested_at: new Date().toISOString(),
       ...changes,
     }),
-    submit: (order: Record<string, unknown>, init?: Init) =>
-      post<TransferBody>('/v1/transfers', order, init),
+    submit: (transferRequest: Record<string, unknown>, init?: Init) =>
+      post<TransferBody>('/v1/transfers', transferRequest, init),
     lookup: (reference: string) => call<TransferBody>(`/v1/transfers/${reference}`),
     async journal(reference: string): Promise<JournalEntry[]> {
       const answer = await call<{ entries: JournalEntry[] }>(
@@ -98,7 +98,7 @@ export function bankClient(url: string) {
       );
       return answer.body.entries;
     },
-    tell: (reference: string, outcome: string) =>
+    reportOutcome: (reference: string, outcome: string) =>
       post<TransferBody>(`/_sandbox/transfers/${encodeURIComponent(reference)}`, { outcome }),
     faults: (setting: unknown) => post<unknown>('/_sandbox/faults', setting),
   };

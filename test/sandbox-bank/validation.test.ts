@@ -45,9 +45,9 @@ test.each([
   ['requested_at', 'yesterday'],
   ['requested_at', 1_700_000_000_000],
   ['extra', true],
-])('an order whose %s is %j is refused, naming the field', async (field, value) => {
-  const order = client.order('789', { [field]: value });
-  const { status, body } = await client.submit(order);
+])('a request whose %s is %j is refused, naming the field', async (field, value) => {
+  const request = client.transferRequest('789', { [field]: value });
+  const { status, body } = await client.submit(request);
   expect([status, body.error?.code, body.error?.field]).toEqual([400, 'invalid_request', field]);
   const { body: all } = await client.call<{ entries: unknown[] }>('/_sandbox/journal');
   expect(all.entries).toEqual([]);
@@ -65,13 +65,19 @@ test.each([
 });
 
 test('a __proto__ key is an unknown field like any other', async () => {
-  const order = JSON.stringify(client.order('789')).replace('{', '{"__proto__":{"a":1},');
-  const answer = await client.call<TransferBody>('/v1/transfers', { method: 'POST', body: order });
+  const request = JSON.stringify(client.transferRequest('789')).replace(
+    '{',
+    '{"__proto__":{"a":1},',
+  );
+  const answer = await client.call<TransferBody>('/v1/transfers', {
+    method: 'POST',
+    body: request,
+  });
   expect(answer.status).toBe(400);
 });
 
 test('only JSON is read, and only with the secret', async () => {
-  const body = JSON.stringify(client.order('789'));
+  const body = JSON.stringify(client.transferRequest('789'));
   const post = (headers: Record<string, string>) =>
     client.call('/v1/transfers', { method: 'POST', body, headers });
   expect((await post({ 'content-type': 'text/plain' })).status).toBe(415);
@@ -109,12 +115,15 @@ test('a fault setting that is not understood changes nothing', async () => {
 });
 
 test('the audit routes are open, and the journal can be read on from where one was', async () => {
-  const orders = [client.order('789'), client.order('789', { client_reference: 'mine' })];
-  for (const order of orders) await client.submit(order);
+  const requests = [
+    client.transferRequest('789'),
+    client.transferRequest('789', { client_reference: 'mine' }),
+  ];
+  for (const request of requests) await client.submit(request);
   const read = async (query: string) => {
     const response = await fetch(`${bank.url}/_sandbox/journal${query}`);
     const { entries } = (await response.json()) as { entries: { reference: string }[] };
-    return entries.map((entry) => orders.findIndex((o) => o.reference === entry.reference));
+    return entries.map((entry) => requests.findIndex((o) => o.reference === entry.reference));
   };
   expect(await read('')).toEqual([0, 1]);
   expect(await read('?after=1')).toEqual([1]);

@@ -143,11 +143,11 @@ export const anyHistory = fc.array(anyMutation, { maxLength: 90, size: 'max' });
 export const anyCuts = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 90, size: 'max' });
 
 /** Splits mutations into batches of these sizes. */
-export function split(items: AnyMutation[], sizes: number[]): AnyMutation[][] {
+export function split(mutations: AnyMutation[], sizes: number[]): AnyMutation[][] {
   const batches: AnyMutation[][] = [];
-  for (let at = 0, i = 0; at < items.length; i += 1) {
+  for (let at = 0, i = 0; at < mutations.length; i += 1) {
     const size = sizes[i] ?? 3;
-    batches.push(items.slice(at, at + size));
+    batches.push(mutations.slice(at, at + size));
     at += size;
   }
   return batches;

@@ -40,7 +40,7 @@ export function callbackSender(service: Service, family: 'payments' | 'cards' = 
       return { status: response.status, data, code: error?.code };
     },
 
-    /** The body of a callback about a transfer of `order()`. */
+    /** The body of a callback about a transfer of `transferBody()`. */
     about: (reference: string, event: string, changes: object = {}) =>
       JSON.stringify({
         id: `evt_${randomUUID()}`,

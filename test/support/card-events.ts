@@ -3,8 +3,7 @@ import { acceptCardFunding } from '../../src/capabilities/card-fundings/mutation
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from '../../src/core/provider-events/api.js';
-import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
-import { newOperation } from '../../src/capabilities/cards/card-operation.js';
+import { newOperation, type Funding } from '../../src/capabilities/cards/card-operation.js';
 import { newId } from '../../src/shared/ids.js';
 import { cardClient, type CardView } from './cards.js';
 import { callbackSender, type CallbackOptions } from './callbacks.js';
@@ -90,8 +89,8 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
     /** Requests a funding and returns its id. The suffix of its reference selects what the issuer does. */
     async fund({ id }: CardView, suffix: string): Promise<string> {
       const reference = `${newId('request')}-${suffix}`;
-      const order = { amount_minor: FUNDED_MINOR, transaction_reference: reference };
-      const { status, text, body } = await cards.act(id, 'fund', order);
+      const request = { amount_minor: FUNDED_MINOR, transaction_reference: reference };
+      const { status, text, body } = await cards.act(id, 'fund', request);
       if (status !== 201) throw new Error(`not accepted: ${text}`);
       return body.data.id;
     },
@@ -120,7 +119,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
 
     /** Funds a card at the issuer without a request of ours, so that an event about it is true. */
     async fundAtIssuer(card: string, operation: string): Promise<void> {
-      const order = {
+      const request = {
         reference: operation,
         clientReference: operation,
         card,
@@ -129,7 +128,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
         requestedAt: new Date(),
       } as const;
       const signal = AbortSignal.timeout(20_000);
-      const { kind } = await service.deps.providers.forCards.fund(order, signal);
+      const { kind } = await service.deps.providers.forCards.fund(request, signal);
       if (kind !== 'funded') throw new Error(`the issuer says ${kind}`);
     },
   };

@@ -23,6 +23,6 @@ export function run(
   });
 }
 
-/** Runs one `bursar` command; its words must not contain spaces. */
+/** Runs one `bursar` command; its arguments must not contain spaces. */
 export const bursar = (line: string, env: Record<string, string>): Promise<Ran> =>
   run(process.execPath, [compiled('src', 'ops', 'cli', 'main.js'), ...line.split(' ')], env);

@@ -19,8 +19,8 @@ import { planned, type AnyMutation, type AnyResult } from './mutations.js';
 import { NOW } from './transfers.js';
 
 /** Decides named mutations on a snapshot. */
-export const decide = (snapshot: Snapshot, items: readonly AnyMutation[], now: Date) => {
-  const { writes, results } = decidePlanned(snapshot, items.map(planned), now);
+export const decide = (snapshot: Snapshot, mutations: readonly AnyMutation[], now: Date) => {
+  const { writes, results } = decidePlanned(snapshot, mutations.map(planned), now);
   return { writes, results: results as AnyResult[] };
 };
 
@@ -63,8 +63,8 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
 }
 
 /** The part of a database that a first try of these mutations reads. */
-export function firstSight(state: Snapshot, items: AnyMutation[]): Snapshot {
-  const reads = items.map(planned).map(({ mutation, input }) => mutation.reads(input, false));
+export function firstSight(state: Snapshot, mutations: AnyMutation[]): Snapshot {
+  const reads = mutations.map(planned).map(({ mutation, input }) => mutation.reads(input, false));
   const only = <T>(all: Map<string, T>, named: (read: Reads) => string[] | undefined) => {
     const names = new Set(reads.flatMap((read) => named(read) ?? []));
     return new Map([...all].filter(([name]) => names.has(name)));
@@ -84,7 +84,7 @@ export function firstSight(state: Snapshot, items: AnyMutation[]): Snapshot {
   };
 }
 
-/** Tells whether a unique index would refuse these writes. */
+/** True if a unique index would refuse these writes. */
 export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean =>
   newKeys.some(({ id }) => state.keys.has(id)) ||
   created

@@ -3,9 +3,9 @@ import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
-import { chargeOrder, newCustomer, payDirectly, paymentClient } from './payments.js';
+import { chargeBody, newCustomer, payDirectly, paymentClient } from './payments.js';
 import { boundToken, newRecurring } from './recurring.js';
-import { order, type TestTenant } from './tenant.js';
+import { transferBody, type TestTenant } from './tenant.js';
 
 /**
  * Fixtures for the path parameters of the OpenAPI document. A new resource needs one entry: its path up to the
@@ -14,11 +14,11 @@ import { order, type TestTenant } from './tenant.js';
 export const fixtures: Record<string, Fixture> = {
   '/transfers/{id}': (tenant) => tenant.send(),
   '/transfers/bulk/{id}': async (tenant) => {
-    const { body } = await bulkClient(tenant).send([order()]);
+    const { body } = await bulkClient(tenant).send([transferBody()]);
     return body.data.id;
   },
   '/payments/charges/{reference}': async (tenant) =>
-    (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+    (await paymentClient(tenant).charge(chargeBody())).body.data.reference,
   '/payments/refunds/{reference}': async (tenant, _made, service) => {
     const charge_reference = await paidCharge(tenant, service);
     const { body } = await paymentClient(tenant).refund({ charge_reference, amount_minor: 1_000 });
@@ -35,8 +35,8 @@ export const fixtures: Record<string, Fixture> = {
       card_id: String(made['/cards/{id}']),
       type: 'lock',
     } as const;
-    const ordered = newOperation({ ...about, provider: 'sandbox-bank' }, new Date(), 'accepted');
-    const operation: CardOperation = { ...ordered, status: 'completed', next_check_at: null };
+    const accepted = newOperation({ ...about, provider: 'sandbox-bank' }, new Date(), 'accepted');
+    const operation: CardOperation = { ...accepted, status: 'completed', next_check_at: null };
     await database.db.collection<CardOperation>('card_operations').insertOne(operation);
     return operation._id;
   },
@@ -79,7 +79,7 @@ async function aCard(
 /** Creates a paid charge with the reference of the examples, also without a worker. */
 async function paidCharge(tenant: TestTenant, { deps }: Service): Promise<string> {
   const reference = 'subscription-9-setup';
-  await paymentClient(tenant).charge(chargeOrder('789', { reference, amount_minor: 5_000_000 }));
+  await paymentClient(tenant).charge(chargeBody('789', { reference, amount_minor: 5_000_000 }));
   await payDirectly(deps, tenant.id, reference);
   return reference;
 }

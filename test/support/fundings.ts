@@ -1,9 +1,9 @@
 import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/card.js';
-import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
 import {
   newOperation,
   operationReference,
   type CardOperation,
+  type Funding,
 } from '../../src/capabilities/cards/card-operation.js';
 import { newId } from '../../src/shared/ids.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';

@@ -26,7 +26,7 @@ export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 
     post<Body>(`${bank.url}/_sandbox/authorizations${path}`, JSON.stringify(body));
 
   return {
-    /** Makes a payment: the issuer asks the service, and answers with its decision. */
+    /** Makes a payment: the issuer requests an authorization from the service, and answers with its decision. */
     pay: async (card: string, payment: Payment = {}): Promise<Decision> =>
       (await sandbox<Decision>('', { card, amount_minor: 5_000, ...payment })).body,
 

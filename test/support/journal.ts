@@ -3,7 +3,7 @@ import type { JournalEntry } from './bank.js';
 
 /** The comparison of one capability with the bank's journal. */
 export type Comparison = {
-  /** Tells whether an entry belongs to a record of the capability. */
+  /** True if an entry belongs to a record of the capability. */
   knows: (entry: JournalEntry) => boolean;
   problems: string[];
   /** The expected balances of the clearing account and of fees. */

@@ -27,8 +27,8 @@ import {
   renewRecurringCharge,
 } from '../../src/capabilities/recurring-charges/mutations.js';
 import { acceptRefund, applyRefundFact } from '../../src/capabilities/refunds/mutations.js';
+import { acceptBulkTransfer } from '../../src/capabilities/bulk-transfers/mutations.js';
 import {
-  acceptBulkTransfer,
   acceptTransfer,
   applyTransferFact,
   grantTransferPermit,

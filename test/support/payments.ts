@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { chargeResource } from '../../src/capabilities/charges/api.js';
+import type { chargeResource } from '../../src/capabilities/charges/schema.js';
 import type { Charge } from '../../src/capabilities/charges/charge.js';
-import type { refundResource } from '../../src/capabilities/refunds/api.js';
+import type { refundResource } from '../../src/capabilities/refunds/schema.js';
 import type { Refund } from '../../src/capabilities/refunds/refund.js';
-import type { tokenResource } from '../../src/capabilities/payment-tokens/api.js';
+import type { tokenResource } from '../../src/capabilities/payment-tokens/schema.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
@@ -37,7 +37,7 @@ export const newCustomer = (changes: Body = {}) => ({
 });
 
 /** The body of a charge on the provider's page. The suffix of its reference selects what the network does. */
-export const chargeOrder = (suffix = '789', changes: Body = {}) => ({
+export const chargeBody = (suffix = '789', changes: Body = {}) => ({
   amount_minor: 300_000,
   capture_mode: 'customer_action_required',
   customer: newCustomer(),
@@ -80,14 +80,14 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
     call,
     get,
     waitFor,
-    charge: (body: Body = chargeOrder(), options?: CallOptions) =>
+    charge: (body: Body = chargeBody(), options?: CallOptions) =>
       call<ChargeView>('POST', '/payments/charges', body, options),
     /** Creates a charge and waits until its page is open. */
     async page(suffix?: string, changes?: Body): Promise<ChargeView & { url: string }> {
-      const order = chargeOrder(suffix, changes);
-      const { status, text } = await call('POST', '/payments/charges', order);
+      const body = chargeBody(suffix, changes);
+      const { status, text } = await call('POST', '/payments/charges', body);
       if (status !== 201) throw new Error(`not accepted: ${text}`);
-      const charge = await waitFor(order.reference, 'requires_action');
+      const charge = await waitFor(body.reference, 'requires_action');
       return { ...charge, url: String(charge.next_action?.url) };
     },
     /** Creates a charge and pays it, so that it can be refunded. */

@@ -30,7 +30,7 @@ export type ProcessSettings = {
   env: Record<string, string>;
   logFile: string;
   reaper: Reaper;
-  /** Tells whether the current start is ready; `output` is what it has printed so far. Throwing counts as not ready. */
+  /** True if the current start is ready; `output` is what it has printed so far. Throwing counts as not ready. */
   isReady: (output: string) => Promise<boolean> | boolean;
 };
 
@@ -117,6 +117,6 @@ export function startReaper(folder: string): Reaper {
   };
 }
 
-/** Tells whether this address answers with 2xx. */
+/** True if this address answers with 2xx. */
 export const answers = (url: string) => async () =>
   (await fetch(url, { signal: AbortSignal.timeout(3_000) })).ok;

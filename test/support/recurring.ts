@@ -1,8 +1,6 @@
 import type { z } from 'zod';
-import {
-  createRecurringCharge,
-  type recurringChargeResource,
-} from '../../src/capabilities/recurring-charges/api.js';
+import { createRecurringCharge } from '../../src/capabilities/recurring-charges/api.js';
+import type { recurringChargeResource } from '../../src/capabilities/recurring-charges/schema.js';
 import { newId } from '../../src/shared/ids.js';
 import type { RecurringCharge } from '../../src/capabilities/recurring-charges/recurring-charge.js';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';

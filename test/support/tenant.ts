@@ -75,22 +75,22 @@ export function apiClient(url: string, key: string) {
 /** A client of one API process. */
 export type ApiClient = ReturnType<typeof apiClient>;
 
-let orders = 0;
+let bodies = 0;
 
 /** The body of a valid transfer to an account with this suffix. Its reference is unique. */
-export function order(suffix = '789', changes: Record<string, unknown> = {}) {
-  orders += 1;
+export function transferBody(suffix = '789', changes: Record<string, unknown> = {}) {
+  bodies += 1;
   return {
     amount_minor: 150_000,
     recipient_account: `0123456${suffix}`,
     recipient_bank_code: '058',
     narration: 'Rent for May',
-    reference: `order-${process.pid}-${orders}`,
+    reference: `order-${process.pid}-${bodies}`,
     ...changes,
   };
 }
 
-/** The total of a transfer of `order()`: the amount and its fee. */
+/** The total of a transfer of `transferBody()`: the amount and its fee. */
 export const ORDER_TOTAL_MINOR = 151_000;
 
 /** The properties of a test's tenant. */
@@ -134,7 +134,7 @@ export async function createTenant(
     stored,
     /** Creates a transfer that must be accepted, and returns its id. */
     async send(suffix?: string, changes?: Record<string, unknown>): Promise<string> {
-      const { status, text, body } = await client.transfer(order(suffix, changes));
+      const { status, text, body } = await client.transfer(transferBody(suffix, changes));
       if (status !== 201) throw new Error(`not accepted: ${text}`);
       return body.data.id;
     },

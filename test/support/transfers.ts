@@ -3,10 +3,8 @@ import { type Named } from './mutations.js';
 import { newId } from '../../src/shared/ids.js';
 import { type Claim } from '../../src/core/commit/saved-response.js';
 import { type Snapshot } from '../../src/core/commit/unit-of-work.js';
-import type {
-  AcceptTransfer,
-  AcceptBulkTransfer,
-} from '../../src/capabilities/transfers/mutations.js';
+import type { AcceptBulkTransfer } from '../../src/capabilities/bulk-transfers/mutations.js';
+import type { AcceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import type { FactSource } from '../../src/core/instructions/fact.js';
 import { timelineEntry } from '../../src/core/instructions/timeline.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';

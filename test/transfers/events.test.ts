@@ -1,3 +1,4 @@
+import { acceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { randomUUID } from 'node:crypto';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
@@ -33,8 +34,9 @@ function openStore(subscribed: boolean) {
 async function accept(transfers: Transfers) {
   const transfer = pendingTransfer({ tenant_id: `ten_${randomUUID()}`, created_at: new Date() });
   const { tenant_id: tenantId, _id: id, total_minor: amountMinor } = transfer;
-  await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference: 'start' });
-  await transfers.accept(acceptTransferMutation(transfer));
+  const groupCommit = createGroupCommit(database);
+  await creditWallet(groupCommit, { tenantId, amountMinor, reference: 'start' });
+  await groupCommit.commit(acceptTransfer, acceptTransferMutation(transfer));
   const apply = (...facts: TransferFact[]) =>
     facts.reduce<Promise<unknown>>(
       (before, fact) => before.then(() => transfers.applyFact(tenantId, id, fact)),

@@ -1,3 +1,4 @@
+import { acceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import type { ReceivedMessage } from '../../src/core/provider-events/receive.js';
@@ -48,7 +49,7 @@ async function accepted(changes: Partial<Transfer> = {}): Promise<Transfer> {
   const transfer = pendingTransfer({ created_at: new Date(), ...changes });
   const { tenant_id: tenantId, total_minor: amountMinor, _id: reference } = transfer;
   await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference });
-  await transfers.accept(acceptTransferMutation(transfer));
+  await createGroupCommit(database).commit(acceptTransfer, acceptTransferMutation(transfer));
   return transfer;
 }
 const now = async ({ tenant_id: tenantId, _id }: Transfer) =>

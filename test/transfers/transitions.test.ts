@@ -30,11 +30,11 @@ function after(facts: TransferFact[], available = 0n, start: Partial<Transfer> =
   for (const fact of facts) {
     const transition = transitionTransfer(transfer, fact, NOW, {
       availableMinor: wallet,
-      owedMinor: owed,
+      receivableMinor: owed,
     });
     transfer = transition.next;
     wallet += transition.availableMinor;
-    owed += transition.owedMinor;
+    owed += transition.receivableMinor;
     verdicts.push(transition.verdict);
     postings.push(...transition.postings.map((p) => p.id.slice(p.id.indexOf('/') + 1)));
   }

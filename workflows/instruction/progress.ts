@@ -22,7 +22,7 @@ export type ExecutionProgress = {
 };
 
 /** Times of a call and of its answer. */
-export type CallTimes = { askedMs: number; answeredMs: number };
+type CallTimes = { askedMs: number; answeredMs: number };
 
 /** The rules of the next step, besides progress and result. */
 export type ExecutionRules = {

@@ -3,7 +3,7 @@ import { collection } from '../../core/commit/collection.js';
 import type { ApiError } from '../../shared/errors.js';
 
 /** The reason why an item was refused, in the form of the API. `details` is JSON. */
-export type ItemError = {
+type ItemError = {
   code: string;
   message: string;
   field?: string;

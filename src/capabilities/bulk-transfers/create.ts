@@ -10,18 +10,16 @@ import {
   successResponse,
 } from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import type { AcceptBulkTransfer } from '../transfers/mutations.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { acceptBulkTransfer, type AcceptBulkTransfer } from './mutations.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
 import { presentBulkTransfer } from './presenter.js';
-import type { BulkTransferStore } from './store.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import type { NameEnquiry } from '../banks/index.js';
+import { type NameEnquiry, recipientOf } from '../banks/index.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
-import { recipientOf } from '../banks/index.js';
-import { newTransfer } from '../transfers/create.js';
-import { transferBody, type TransferBody } from '../transfers/schema.js';
+import { newTransfer, transferBody, type TransferBody } from '../transfers/index.js';
 import type { Transfer } from '../transfers/transfer.js';
 
 /** Concurrent name enquiries, and the time for starting them. The items' workflows make the remaining ones. */
@@ -50,13 +48,13 @@ type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
  * in one transaction. Each item is accepted or refused by itself, in the order of the request.
  */
 export function createBulkTransferCreation(deps: {
-  store: BulkTransferStore;
+  groupCommit: Pick<GroupCommit, 'commit'>;
   starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
   nameEnquiry: NameEnquiry;
   provider: string;
   clock?: () => Date;
 }): CreateBulkTransfer {
-  const { store, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
+  const { groupCommit, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
 
   /** Makes the name enquiries that can start within the time; the others are `no_answer`. */
   async function enquireNames(reads: readonly Read[]): Promise<NameEnquiryAnswer[]> {
@@ -101,7 +99,10 @@ export function createBulkTransferCreation(deps: {
       created_at: now,
     };
     const outcome = throwIfKeyReused(
-      await store.accept(acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim })),
+      await groupCommit.commit(
+        acceptBulkTransfer,
+        acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim }),
+      ),
     );
     if (outcome.resource === id) starter.startSoon(bulkTransfer);
     return outcome;

@@ -15,12 +15,12 @@ import type { BulkTransferInput } from './workflow-contract.js';
 const CHECK_EVERY_MS = 200;
 
 /** The parts of bulk transfers. */
-export type BulkTransferParts = ReturnType<typeof createBulkTransferParts>;
+type BulkTransferParts = ReturnType<typeof createBulkTransferParts>;
 
 function createBulkTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
   const { stallTimeoutMs } = config.instructions;
-  const store = createBulkTransferStore(database, groupCommit, stallTimeoutMs);
+  const store = createBulkTransferStore(database, stallTimeoutMs);
   const starter = createBulkTransferStarter(core);
   return {
     store,
@@ -30,7 +30,7 @@ function createBulkTransferParts(core: CoreDeps, { banks }: { banks: BankParts }
       everyMs: CHECK_EVERY_MS,
     }),
     create: createBulkTransferCreation({
-      store,
+      groupCommit,
       starter,
       nameEnquiry: banks.nameEnquiry,
       provider: providers.forTransfers.name,

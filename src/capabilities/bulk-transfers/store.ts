@@ -1,9 +1,5 @@
 import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
-import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
-import type { AcceptResult } from '../../core/commit/saved-response.js';
-import { acceptBulkTransfer, type AcceptBulkTransfer } from '../transfers/mutations.js';
-import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { idsOf, type BulkTransfer } from './bulk-transfer.js';
 import { OPEN, type Transfer, type TransferStatus } from '../transfers/transfer.js';
 
@@ -16,7 +12,6 @@ export type BulkTransferStore = ReturnType<typeof createBulkTransferStore>;
  */
 export function createBulkTransferStore(
   { db }: Database,
-  groupCommit: GroupCommit,
   stallTimeoutMs: number,
   clock: () => Date = () => new Date(),
 ) {
@@ -31,11 +26,6 @@ export function createBulkTransferStore(
 
   return {
     ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
-
-    accept: (input: AcceptBulkTransfer): Promise<AcceptResult> =>
-      groupCommit.commit(acceptBulkTransfer, input),
-    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
-      groupCommit.commit(saveRefusal, input),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 

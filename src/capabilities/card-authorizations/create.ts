@@ -24,7 +24,7 @@ const MAX_OPEN = 1_000;
 export type Decisions = ReturnType<typeof createDecisions>;
 
 /** The parts that decisions need, and their limits. */
-export type DecisionDeps = {
+type DecisionDeps = {
   store: Pick<AuthorizationStore, 'decide' | 'commitFact'>;
   cards: Pick<CardParts['store'], 'findIssued'>;
   starter: Pick<WorkflowStarter<CardAuthorization>, 'startSoon'>;

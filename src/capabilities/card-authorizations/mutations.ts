@@ -46,9 +46,9 @@ export type ApplyCardAuthorizationFact = AuthorizationKey & {
 };
 
 /** The result of `decideCardAuthorization`. Null: there is no such card, or the token belongs to another card. */
-export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
+type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
 /** The result of `applyCardAuthorizationFact`: the authorization as it is after the commit. */
-export type ApplyCardAuthorizationFactResult = {
+type ApplyCardAuthorizationFactResult = {
   verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
   authorization: CardAuthorization | null;
 };
@@ -208,14 +208,14 @@ function applyFact(
 ): CardAuthorization {
   const wallet = uow.wallet(card.tenant_id);
   const transition = transitionAuthorization(authorization, { card, wallet }, input, now);
-  const { next, postings, card: set, availableMinor, owedMinor } = transition;
+  const { next, postings, card: set, availableMinor, receivableMinor } = transition;
   postings.forEach(uow.post);
   // Most facts change only the card. The wallet's document has many writers, so it is written only if it changes.
-  if (availableMinor !== 0n || owedMinor !== 0n) {
+  if (availableMinor !== 0n || receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: wallet.availableMinor + availableMinor,
-      owedMinor: wallet.owedMinor + owedMinor,
+      receivableMinor: wallet.receivableMinor + receivableMinor,
     });
   }
   if (set) changeCard(uow, card, set, now);
@@ -242,14 +242,14 @@ const factResult = (
 ): ApplyCardAuthorizationFactResult => ({ verdict, authorization });
 
 /** The input of `setCardSecurity`. */
-export type SetCardSecurity = {
+type SetCardSecurity = {
   tenantId: string;
   card: string;
   security: CardSecurity;
 };
 
 /** The result of `setCardSecurity`. Null: there is no such card. `refused`: the card can never be used again. */
-export type SetCardSecurityResult = { card: Card | null; refused: boolean };
+type SetCardSecurityResult = { card: Card | null; refused: boolean };
 
 /** Replaces the security settings of a card. A payment is decided by the old settings or by the new ones, never by a mix. */
 export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> = {

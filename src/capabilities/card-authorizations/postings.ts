@@ -48,7 +48,10 @@ export function deltaPosting(
     { account: accounts.network(provider), amountMinor: takenMinor - returnedMinor },
     { account: accounts.cardAvailable(card), amountMinor: -allocation.cardMinor },
     { account: accounts.available(tenantId), amountMinor: -allocation.walletMinor },
-    { account: accounts.receivable(tenantId), amountMinor: repaidMinor - allocation.owedMinor },
+    {
+      account: accounts.receivable(tenantId),
+      amountMinor: repaidMinor - allocation.receivableMinor,
+    },
     { account: sourceAccount(authorization), amountMinor: backMinor },
   ]);
 }

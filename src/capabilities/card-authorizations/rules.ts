@@ -3,8 +3,8 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import { isPastExpiry, type Card, type CardStatus } from '../cards/card.js';
 
-/** The codes of our declines. Tenants see them. */
-const DECLINES = [
+/** The codes of our declines. Tenants see them; docs/guide/using-cards.md lists them. */
+export const DECLINES = [
   'card_unknown',
   'card_not_active',
   'card_locked',
@@ -32,7 +32,10 @@ export type AuthorizationVerdict =
 
 type WalletBalances = Pick<Wallet, 'availableMinor'>;
 
-/** Decides an authorization request by the card's status, its security settings, and the balances. The default is a decline. */
+/**
+ * Decides an authorization request: by the card's status, the request itself, the card's security settings, and the
+ * balances. The first rule that declines gives the code.
+ */
 export function evaluateAuthorization(
   card: Card,
   wallet: WalletBalances,
@@ -66,7 +69,10 @@ function refusedByCard(card: Card, now: Date): Decline | null {
   return isPastExpiry(card, now) ? 'card_expired' : null;
 }
 
-function refusedByRequest(card: Card, { amountMinor, currency }: AuthorizationRequest) {
+function refusedByRequest(
+  card: Card,
+  { amountMinor, currency }: AuthorizationRequest,
+): Decline | null {
   if (currency !== card.currency) return 'currency_not_supported';
   return amountMinor < 1n ? 'invalid_amount' : null;
 }

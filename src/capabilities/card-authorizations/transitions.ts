@@ -13,7 +13,7 @@ import { deltaPosting, stepOf } from './postings.js';
 import { restoreDailyLimit } from './rules.js';
 
 /** The status of an authorization, with the amounts held and cleared. */
-export type AuthorizationBalance = {
+type AuthorizationBalance = {
   status: AuthorizationStatus;
   heldMinor: bigint;
   clearedMinor: bigint;
@@ -72,7 +72,7 @@ export type LedgerDelta = {
 };
 
 /** The movement from the stored balance of an authorization to a new one. */
-export function deltaTo(
+function deltaTo(
   { held_minor: held, cleared_minor: cleared }: CardAuthorization,
   { heldMinor, clearedMinor }: AuthorizationBalance,
 ): LedgerDelta {
@@ -89,7 +89,7 @@ export type Allocation = {
   heldMinor: bigint;
   cardMinor: bigint;
   walletMinor: bigint;
-  owedMinor: bigint;
+  receivableMinor: bigint;
 };
 
 /** Divides an amount: the hold pays first, then the card, then the wallet. The tenant owes the rest. */
@@ -106,7 +106,7 @@ export function allocate(
   const heldMinor = take(has.heldMinor);
   const cardMinor = take(has.cardMinor);
   const walletMinor = take(has.walletMinor);
-  return { heldMinor, cardMinor, walletMinor, owedMinor: left };
+  return { heldMinor, cardMinor, walletMinor, receivableMinor: left };
 }
 
 /** The effects of a fact on the money: amounts are changes (negative: decreases), `card` is null if it does not change. */
@@ -114,11 +114,11 @@ type MoneyEffects = {
   postings: Posting[];
   card: Partial<Card> | null;
   availableMinor: bigint;
-  owedMinor: bigint;
+  receivableMinor: bigint;
 };
 
 /** The effect of a fact: the next record, and what changes on the card, in the wallet and in the ledger. */
-export type AuthorizationTransition = { next: CardAuthorization } & MoneyEffects;
+type AuthorizationTransition = { next: CardAuthorization } & MoneyEffects;
 
 /** The state machine of an authorization that has been decided. Facts may arrive in any order; see `balanceAfter`. */
 export function transitionAuthorization(
@@ -160,7 +160,7 @@ const NO_EFFECTS = {
   postings: [],
   card: null,
   availableMinor: 0n,
-  owedMinor: 0n,
+  receivableMinor: 0n,
   shortfallMinor: 0n,
 };
 
@@ -188,8 +188,8 @@ function moveMoney(
     postings: [deltaPosting(authorization, step, now, moved)],
     card: cardAfter(card, authorization, { ...delta, allocation, toCardMinor }),
     availableMinor: toWalletMinor - allocation.walletMinor,
-    owedMinor: allocation.owedMinor - repaidMinor,
-    shortfallMinor: allocation.owedMinor,
+    receivableMinor: allocation.receivableMinor - repaidMinor,
+    shortfallMinor: allocation.receivableMinor,
   };
 }
 

@@ -1,6 +1,5 @@
 import { operation } from '../../platform/http/operation.js';
-import { cardParams, CARDS_TAG } from '../cards/index.js';
-import { cardOperationResource, exampleOperation } from '../cards/index.js';
+import { cardParams, CARDS_TAG, cardOperationResource, exampleOperation } from '../cards/index.js';
 import { autoReloadBody, fundBody, exampleSettings, autoReloadResource } from './schema.js';
 
 const exampleBody = { amount_minor: exampleOperation.amount_minor, currency: 'NGN' };
@@ -89,14 +88,4 @@ export const cardFundingOperations = {
   jitFundCard,
   getCardAutoReload,
   putCardAutoReload,
-};
-
-/** The webhook events about operations on cards. */
-export const cardOperationEvents = {
-  when: {
-    'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is completed',
-    'card.operation.failed':
-      'such an operation was not carried out, missed its deadline, was replaced by a newer one, was ended by the expiry of its card, or was failed by an operator',
-  },
-  data: cardOperationResource,
 };

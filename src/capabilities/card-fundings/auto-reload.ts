@@ -3,8 +3,13 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { Card, AutoReload } from '../cards/card.js';
-import { cardOperations, newOperation, type CardOperation } from '../cards/card-operation.js';
-import { holdOf, type Funding } from './postings.js';
+import {
+  cardOperations,
+  newOperation,
+  type CardOperation,
+  fundingHold,
+  type Funding,
+} from '../cards/card-operation.js';
 
 /** After this many consecutive refusals no reload is tried until the tenant saves the settings again. */
 const MAX_REFUSALS = 3;
@@ -48,7 +53,7 @@ export function tryAutoReload(
   const operation = newAutoReload(card, amount, now);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amount });
   uow.create(cardOperations, operation);
-  uow.post(holdPosting(holdOf(operation)));
+  uow.post(holdPosting(fundingHold(operation)));
   return {
     ...reload,
     triggered: true,

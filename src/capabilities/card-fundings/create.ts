@@ -10,13 +10,17 @@ import {
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
 import type { Card } from '../cards/card.js';
-import { newOperation, operationReference, type CardOperation } from '../cards/card-operation.js';
+import {
+  newOperation,
+  operationReference,
+  type CardOperation,
+  type Funding,
+} from '../cards/card-operation.js';
 import { presentOperation } from '../cards/index.js';
-import type { Funding } from './postings.js';
 import type { FundBody } from './schema.js';
 
 /** A request to fund a card. `deadlineAt` is null unless the funding is just in time. */
-export type FundRequest = {
+type FundRequest = {
   tenant: Tenant;
   card: Card;
   body: FundBody;

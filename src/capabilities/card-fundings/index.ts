@@ -2,8 +2,13 @@ import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import type { InstructionInput } from '../../core/instructions/workflow-contract.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
-import { cardCapability, createOperationStarter, type CardParts } from '../cards/index.js';
-import { cardFundingOperations, cardOperationEvents } from './api.js';
+import {
+  cardCapability,
+  createOperationStarter,
+  type CardParts,
+  cardOperationEvents,
+} from '../cards/index.js';
+import { cardFundingOperations } from './api.js';
 import { createCardFunding } from './create.js';
 import { fundingEventHandler } from './provider-events.js';
 import { cardFundingRoutes } from './routes.js';

@@ -12,7 +12,12 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
 import { cards, type Card, type AutoReload } from '../cards/card.js';
 import { changeCard, changeOperation } from '../cards/mutations.js';
-import { cardOperations, type CardOperation } from '../cards/card-operation.js';
+import {
+  cardOperations,
+  type CardOperation,
+  fundingHold,
+  type Funding,
+} from '../cards/card-operation.js';
 import {
   expire,
   fundReversalIdOf,
@@ -20,14 +25,13 @@ import {
   type Expired,
   type FundingFact,
 } from './transitions.js';
-import { holdOf, type Funding } from './postings.js';
 import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
 export { autoReloadAfter, tryAutoReload } from './auto-reload.js';
 
 /** The input of `acceptCardFunding`. */
-export type AcceptCardFunding = {
+type AcceptCardFunding = {
   tenantId: string;
   /** Built with its id before the commit, so that a repeated commit finds it. */
   operation: Funding;
@@ -38,16 +42,16 @@ export type AcceptCardFunding = {
 /** Names the funding. Facts apply to its reversal, if it has one. */
 type FundingKey = { tenantId: string; id: string; card: string };
 /** The input of `applyCardFundingFact`. */
-export type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
+type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
 /** The input of `expireCardFunding`. */
-export type ExpireCardFunding = FundingKey;
+type ExpireCardFunding = FundingKey;
 /** The auto-reload settings that a tenant chooses. */
-export type AutoReloadSettings = Pick<
+type AutoReloadSettings = Pick<
   AutoReload,
   'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
 >;
 /** The input of `setAutoReload`. */
-export type SetAutoReload = {
+type SetAutoReload = {
   tenantId: string;
   id: string;
   settings: AutoReloadSettings;
@@ -60,10 +64,9 @@ type FundingFactApplied = {
   operation: CardOperation;
 };
 /** The result of `applyCardFundingFact` and `expireCardFunding`. */
-export type CardFundingResult = FundingFactApplied | { kind: 'no_such_funding' };
+type CardFundingResult = FundingFactApplied | { kind: 'no_such_funding' };
 /** The result of `setAutoReload`. */
-export type SetAutoReloadResult =
-  { kind: 'changed'; card: Card } | { kind: 'refused'; error: ApiError };
+type SetAutoReloadResult = { kind: 'changed'; card: Card } | { kind: 'refused'; error: ApiError };
 
 /** Creates a funding with its hold and takes its reference, or refuses it. Saves the response under its idempotency key. */
 export const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {
@@ -118,7 +121,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptCardFunding, now: Date): Acc
       uow.changeWallet({ ...wallet, availableMinor });
       uow.create(cardOperations, operation);
       uow.takeReference(referenceOf(operation), operation._id);
-      uow.post(holdPosting(holdOf(operation)));
+      uow.post(holdPosting(fundingHold(operation)));
       return operation;
     },
   });
@@ -161,20 +164,20 @@ function decideFundingFact(
   if (late?.fundReversal) return { ...applyExpiry(uow, operation, late, now), verdict: 'stale' };
   const wallet = uow.wallet(input.tenantId);
   const { available_minor: cardMinor } = card;
-  const { availableMinor, owedMinor } = wallet;
+  const { availableMinor, receivableMinor } = wallet;
   const transition = transitionCardFunding(operation, input.fact, now, {
     availableMinor,
-    owedMinor,
+    receivableMinor,
     cardMinor,
   });
   const { verdict, next, postings, ...added } = transition;
   if (next === operation) return { kind: 'applied', verdict, operation };
   postings.forEach(uow.post);
-  if (added.availableMinor !== 0n || added.owedMinor !== 0n) {
+  if (added.availableMinor !== 0n || added.receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: availableMinor + added.availableMinor,
-      owedMinor: owedMinor + added.owedMinor,
+      receivableMinor: receivableMinor + added.receivableMinor,
     });
   }
   const reload = afterReloadEnded(card, operation, next, now);
@@ -226,7 +229,7 @@ function applyExpiry(
     const wallet = uow.wallet(operation.tenant_id);
     const availableMinor = wallet.availableMinor + (operation.amount_minor ?? 0n);
     uow.changeWallet({ ...wallet, availableMinor });
-    uow.post(releasePosting(holdOf(operation as Funding), now));
+    uow.post(releasePosting(fundingHold(operation as Funding), now));
   }
   const changed = changeOperation(uow, operation, failed);
   return { kind: 'applied', verdict: 'applied', operation: changed };

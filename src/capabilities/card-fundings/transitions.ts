@@ -8,26 +8,31 @@ import {
 } from '../../core/instructions/held-transitions.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { newOperation, operationFailure, type CardOperation } from '../cards/card-operation.js';
-import { holdOf, type Funding } from './postings.js';
+import {
+  newOperation,
+  operationFailure,
+  type CardOperation,
+  fundingHold,
+  type Funding,
+} from '../cards/card-operation.js';
 import { cardFundingContract, fundReversalLabels } from './workflow-contract.js';
 import type { FundingState } from '../../core/providers/card-issuer.js';
 
 /** The issuer has refused to reverse a funding. Only a fund reversal asks for that. */
-export type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
+type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
 
 /** A fact about a funding or its reversal. */
 export type FundingFact = InstructionFact | (FactSource & NotReversible);
 
 /** The available balances of wallet and card, and the receivable of the wallet. */
-export type WalletBalances = { availableMinor: bigint; owedMinor: bigint; cardMinor: bigint };
+export type WalletBalances = { availableMinor: bigint; receivableMinor: bigint; cardMinor: bigint };
 
 /** The effect of a fact: the next record, its postings, and the changes of the balances (negative: decreases). */
-export type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> &
+type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> &
   HoldMovement &
   WalletBalances;
 
-const NO_EFFECTS = { postings: [], availableMinor: 0n, owedMinor: 0n, cardMinor: 0n };
+const NO_EFFECTS = { postings: [], availableMinor: 0n, receivableMinor: 0n, cardMinor: 0n };
 
 /**
  * The state machine of fundings and fund reversals. core/instructions/held-transitions.ts decides the transition; this
@@ -116,7 +121,7 @@ function applyLedgerEffects(
 
 const plus = (a: WalletBalances, b: WalletBalances): WalletBalances => ({
   availableMinor: a.availableMinor + b.availableMinor,
-  owedMinor: a.owedMinor + b.owedMinor,
+  receivableMinor: a.receivableMinor + b.receivableMinor,
   cardMinor: a.cardMinor + b.cardMinor,
 });
 
@@ -131,10 +136,16 @@ function moveFunding(
     // The spent part can't be returned.
     const leftMinor = balances.cardMinor < amount ? balances.cardMinor : amount;
     if (leftMinor === 0n) return NO_EFFECTS;
-    return { ...moveHold(holdOf(funding, leftMinor), step, now, balances), cardMinor: -leftMinor };
+    return {
+      ...moveHold(fundingHold(funding, leftMinor), step, now, balances),
+      cardMinor: -leftMinor,
+    };
   }
   const toCard = step === 'capture' || step === 'suspense-debit';
-  return { ...moveHold(holdOf(funding), step, now, balances), cardMinor: toCard ? amount : 0n };
+  return {
+    ...moveHold(fundingHold(funding), step, now, balances),
+    cardMinor: toCard ? amount : 0n,
+  };
 }
 
 /** The fact in an issuer's report about a funding, or null if the outcome is not final yet. */

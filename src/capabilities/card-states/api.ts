@@ -1,6 +1,5 @@
 import { operation } from '../../platform/http/operation.js';
-import { CARDS_TAG, cardParams } from '../cards/index.js';
-import { cardOperationResource, cardResource, exampleOperation } from '../cards/index.js';
+import { CARDS_TAG, cardParams, cardOperationResource, exampleOperation } from '../cards/index.js';
 import { cardStateChangeBody } from './schema.js';
 
 const common = {
@@ -74,12 +73,3 @@ export const closeCard = operation({
 
 /** The operations of this capability, for the router and the API reference. */
 export const cardStateOperations = { lockCard, unlockCard, closeCard };
-
-/** The webhook events about the status of a card. */
-export const cardStateEvents = {
-  when: {
-    'card.locked': 'a card is locked: payments are declined and fundings are refused',
-    'card.unlocked': 'the issuer has confirmed that a card is unlocked',
-  },
-  data: cardResource,
-};

@@ -14,7 +14,7 @@ import {
   type CardParts,
   type OperationKey,
 } from '../cards/index.js';
-import { cardStateEvents, cardStateOperations } from './api.js';
+import { cardStateOperations } from './api.js';
 import { createCardStateChange } from './create.js';
 import { createCardExpiry } from './store.js';
 import { cardStateRoutes } from './routes.js';
@@ -68,7 +68,6 @@ export const cardStateCapability = defineCapability({
   name: 'card-states',
   needs: { cards: cardCapability },
   operations: cardStateOperations,
-  events: cardStateEvents,
   create: createCardStateParts,
   routes: cardStateRoutes,
 });

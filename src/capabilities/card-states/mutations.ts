@@ -24,7 +24,7 @@ import {
 } from './transitions.js';
 
 /** The input of `acceptCardState`. */
-export type AcceptCardState = {
+type AcceptCardState = {
   tenantId: string;
   /** The operation as it is if the issuer must be asked; built with its id, so that a repeated commit finds it. */
   operation: CardStateOperation;
@@ -33,19 +33,19 @@ export type AcceptCardState = {
   answer: (operation: CardOperation) => SavedResponse;
 };
 /** The input of `applyCardStateFact`. */
-export type ApplyCardStateFact = {
+type ApplyCardStateFact = {
   tenantId: string;
   id: string;
   card: string;
   fact: InstructionFact;
 };
 /** The input of `expireCard`. */
-export type ExpireCard = { tenantId: string; card: string };
+type ExpireCard = { tenantId: string; card: string };
 
 /** The result of `applyCardStateFact`: the operation as written, or null if there is no such operation. */
-export type ApplyCardStateFactResult = { operation: CardOperation | null };
+type ApplyCardStateFactResult = { operation: CardOperation | null };
 /** The result of `expireCard`. */
-export type ExpireCardResult = { expired: boolean };
+type ExpireCardResult = { expired: boolean };
 
 /** The pending operation of a card, which is known only when the card has been read. */
 const pendingOperation =

@@ -94,7 +94,7 @@ export function supersede(
 }
 
 /** The effect of a fact. `unchanged` and `stale` write nothing. `card` is null if the card does not change. */
-export type CardStateTransition = {
+type CardStateTransition = {
   verdict: 'applied' | 'unchanged' | 'stale';
   next: CardOperation;
   card: Partial<Card> | null;

@@ -14,8 +14,13 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { cards, type Card } from './card.js';
-import { holdOf, type Funding } from '../card-fundings/postings.js';
-import { cardOperations, isFunding, type CardOperation } from './card-operation.js';
+import {
+  cardOperations,
+  isFunding,
+  type CardOperation,
+  fundingHold,
+  type Funding,
+} from './card-operation.js';
 
 /**
  * Audits cards and their operations: the balances of every card equal its accounts, every operation has exactly the postings
@@ -68,7 +73,7 @@ function checkPostings(operation: CardOperation & RecordWithPostings): string[] 
   const funding = operation as Funding & RecordWithPostings;
   const debitedFromSuspense = stepsOf(operation).includes('suspense-debit');
   const captured = status === 'completed' && !debitedFromSuspense;
-  const hold = holdOf(funding);
+  const hold = fundingHold(funding);
   const resolve = captured ? capturePosting(hold, at) : releasePosting(hold, at);
   const sure = isOpen(operation) || (status === 'failed' && reversed !== null) ? {} : { resolve };
   return checkLegs(operation, { hold: holdPosting(hold), ...sure }, 'funding');

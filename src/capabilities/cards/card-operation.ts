@@ -1,5 +1,7 @@
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
+import type { Hold } from '../../core/ledger/hold-postings.js';
+import { accounts } from '../../core/ledger/posting.js';
 import { newId } from '../../shared/ids.js';
 import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
@@ -8,7 +10,7 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
  * Every type of instruction to a card issuer. `issue` issues the card. `fund_reversal` reverses a just-in-time funding that
  * was not confirmed by its deadline. Tenants see the other types as operations; see `SHOWN_TYPES`.
  */
-export const CARD_OPERATION_TYPES = [
+const CARD_OPERATION_TYPES = [
   'fund',
   'jit_fund',
   'auto_reload',
@@ -51,6 +53,22 @@ export type CardOperation = InstructionRecord & {
 /** The stored `reference` of an operation with a transaction reference of the tenant. */
 export const operationReference = (card: string, transactionReference: string) =>
   `${card}/${transactionReference}`;
+
+/** An operation that moves money: a funding or a fund reversal. */
+export type Funding = CardOperation & { amount_minor: bigint };
+
+/**
+ * The hold of a funding. A capture moves the money to the card. A fund reversal ends the hold of its funding, so the
+ * postings of both are named after the funding. `capturedMinor` is the part that is still on the card at a reversal.
+ */
+export const fundingHold = (funding: Funding, capturedMinor = funding.amount_minor): Hold => ({
+  id: funding.reverses_operation_id ?? funding._id,
+  tenantId: funding.tenant_id,
+  heldAt: funding.created_at,
+  provider: funding.provider,
+  amountMinor: funding.amount_minor,
+  captured: [{ account: accounts.cardAvailable(funding.card_id), amountMinor: capturedMinor }],
+});
 
 /** The types that tenants see as operations. */
 export const SHOWN_TYPES = ['fund', 'jit_fund', 'auto_reload', 'lock', 'unlock', 'close'] as const;

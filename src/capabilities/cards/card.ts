@@ -50,7 +50,7 @@ export type Card = {
  * The state that the issuer must set. `sequence` is incremented by every accepted lock, unlock and closing;
  * `confirmed_sequence` is the latest one that the issuer has confirmed. `pending_operation_id` is the open operation.
  */
-export type CardStateControl = {
+type CardStateControl = {
   desired: IssuerCardState;
   sequence: number;
   confirmed_sequence: number;

@@ -19,6 +19,7 @@ import { createCardCreation } from './create.js';
 import { presentOperationDetails, presentOperationRow } from './presenter.js';
 import { cardEventHandler } from './provider-events.js';
 import { cardRoutes } from './routes.js';
+import { cardEvents } from './webhook-events.js';
 import { createCardOperationStore, createCardStore } from './store.js';
 import {
   cardIssuanceContract,
@@ -28,6 +29,7 @@ import {
 
 export { CARDS_TAG, cardParams, offsetListQuery } from './api.js';
 export { presentOperation } from './presenter.js';
+export { cardOperationEvents } from './webhook-events.js';
 export {
   applyToOperation,
   createFindOwner,
@@ -123,6 +125,7 @@ export const cardCapability = defineCapability({
   name: 'cards',
   collections: [cards, cardOperations],
   operations,
+  events: cardEvents,
   audit: auditCards,
   create: createCardParts,
   routes: cardRoutes,

@@ -1,24 +1,19 @@
+import { cardEventName, withOperationEvent } from './webhook-events.js';
 import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import {
-  type AcceptResult,
-  type SavedResponse,
-  type Claim,
-} from '../../core/commit/saved-response.js';
+import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
-import { countEvent } from '../../core/instructions/events.js';
-import { isOpen } from '../../core/instructions/instruction.js';
 import { autoReloadAfter } from '../card-fundings/mutations.js';
 import { cards, isTerminal, type Card } from './card.js';
-import { cardOperations, isShown, type CardOperation } from './card-operation.js';
-import { presentCard, presentOperation } from './presenter.js';
+import { cardOperations, type CardOperation } from './card-operation.js';
+import { presentCard } from './presenter.js';
 import { transitionIssuance, type IssuanceFact, type IssuanceTransition } from './transitions.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
 /** The input of `acceptCard`. */
-export type AcceptCard = {
+type AcceptCard = {
   tenantId: string;
   /** Card and operation are built with their ids before the commit, so that a repeated commit finds them. */
   card: Card;
@@ -28,7 +23,7 @@ export type AcceptCard = {
   answer: SavedResponse;
 };
 /** The input of `applyIssuanceFact`. */
-export type ApplyIssuanceFact = {
+type ApplyIssuanceFact = {
   tenantId: string;
   /** The id of the operation. */
   id: string;
@@ -37,7 +32,7 @@ export type ApplyIssuanceFact = {
 };
 
 /** The result of `applyIssuanceFact`: operation and card as they are after the commit. */
-export type ApplyIssuanceFactResult =
+type ApplyIssuanceFactResult =
   | {
       kind: 'applied';
       verdict: IssuanceTransition['verdict'];
@@ -138,7 +133,7 @@ function returnCardBalance(uow: UnitOfWork, card: Card, now: Date): Card {
   uow.changeWallet({
     ...wallet,
     availableMinor: wallet.availableMinor + restMinor,
-    owedMinor: wallet.owedMinor - repaidMinor,
+    receivableMinor: wallet.receivableMinor - repaidMinor,
   });
   return { ...card, available_minor: 0n };
 }
@@ -150,19 +145,13 @@ export function changeCardAndEmit(
   set: Partial<Card>,
   now: Date,
 ): Card {
-  const name = eventNameOf(before, { ...before, ...set });
+  const name = cardEventName(before, { ...before, ...set });
   if (!name) return changeCard(uow, before, set, now);
   const sequence = before.event_sequence + 1;
   const next = changeCard(uow, before, { ...set, event_sequence: sequence }, now);
   const { tenant_id: tenantId, _id: resource } = next;
   uow.emit({ tenantId, resource, sequence, at: now, name, data: presentCard(next) });
   return next;
-}
-
-function eventNameOf(before: Card, { status }: Card): string | null {
-  if (status === before.status) return null;
-  if (status === 'locked') return 'card.locked';
-  return status === 'active' && before.status === 'locked' ? 'card.unlocked' : null;
 }
 
 /**
@@ -174,14 +163,7 @@ export function changeOperation(
   before: CardOperation,
   after: CardOperation,
 ): CardOperation {
-  if (!isShown(after) || isOpen(after)) {
-    uow.change(cardOperations, after);
-    return after;
-  }
-  const { next, event } = countEvent(before, after, (_, ended) => ({
-    name: `card.operation.${ended.status}`,
-    data: presentOperation(ended),
-  }));
+  const { next, event } = withOperationEvent(before, after);
   uow.change(cardOperations, next);
   uow.emit(event);
   return next;

@@ -39,7 +39,7 @@ type Subject = CardEvent['state']['subject'];
 type StateOf<S extends Subject> = Extract<CardEvent['state'], { subject: S }>['state'];
 
 /** An issuer's fact with its event, and the tenant and card that it is about. */
-export type IssuerFact<State> = ProviderEventOwner & {
+type IssuerFact<State> = ProviderEventOwner & {
   state: State;
   reference: string | null;
   source: FactSource;

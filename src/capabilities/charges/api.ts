@@ -1,59 +1,8 @@
 import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { amountMinor, pageQuery, timestamp } from '../../platform/http/wire.js';
-import { idSchema } from '../../shared/ids.js';
-import {
-  attentionField,
-  failureField,
-  timelineEntryResource,
-} from '../../core/instructions/api-fields.js';
-import { captureMode, createChargeBody, listChargesQuery } from './schema.js';
-
-const exampleCharge = {
-  reference: 'subscription-9-setup',
-  amount_minor: 500_000,
-  currency: 'NGN' as const,
-  capture_mode: 'customer_action_required' as const,
-  status: 'completed' as const,
-  customer_id: 'customer-77',
-  payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
-  next_action: null,
-  refunded_minor: 0,
-  failure: null,
-  attention: null,
-  description: 'First month',
-  metadata: { order: '1042' },
-  created_at: '2026-11-21T09:30:00.000Z',
-  completed_at: '2026-11-21T09:31:12.000Z',
-};
-
-/** A charge, as tenants get it. */
-export const chargeResource = z
-  .object({
-    reference: z.string().meta({ description: 'Identifies the charge in paths.' }),
-    amount_minor: amountMinor('Amount in kobo that the customer pays.'),
-    currency: z.literal('NGN'),
-    capture_mode: captureMode,
-    status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).meta({
-      description:
-        '`requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid ' +
-        'becomes `completed` if a payment is proven later.',
-    }),
-    customer_id: z.string(),
-    payment_token_id: idSchema('paymentToken').nullable(),
-    next_action: z
-      .object({ type: z.literal('redirect'), url: z.string() })
-      .nullable()
-      .meta({ description: 'The page to which the customer is sent next.' }),
-    refunded_minor: amountMinor('Refunded amount in kobo.'),
-    failure: failureField,
-    attention: attentionField,
-    description: z.string().nullable(),
-    metadata: z.record(z.string(), z.unknown()),
-    created_at: timestamp('When the charge was accepted.'),
-    completed_at: timestamp('When the payment was proven and credited.').nullable(),
-  })
-  .meta({ id: 'Charge', example: exampleCharge });
+import { pageQuery } from '../../platform/http/wire.js';
+import { timelineEntryResource } from '../../core/instructions/api-fields.js';
+import { createChargeBody, listChargesQuery, chargeResource, exampleCharge } from './schema.js';
 
 const tag = 'Payments';
 const params = {
@@ -159,14 +108,4 @@ export const chargeOperations = {
   getCharge,
   getChargeTimeline,
   verifyCharge,
-};
-
-/** The webhook events of charges. */
-export const chargeEvents = {
-  when: {
-    'charge.requires_action': 'the customer of a charge must act on a page',
-    'charge.completed': 'a charge is paid, and the wallet is credited',
-    'charge.failed': 'a charge is proven to be unpaid, or an operator failed it',
-  },
-  data: chargeResource,
 };

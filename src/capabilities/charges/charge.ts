@@ -1,17 +1,19 @@
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
-import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import { newId } from '../../shared/ids.js';
 import type { Customer } from '../payment-tokens/payment-token.js';
 
 /** The customer pays on a page, or the tenant charges a payment token. */
-export type CaptureMode = 'customer_action_required' | 'merchant_initiated';
+type CaptureMode = 'customer_action_required' | 'merchant_initiated';
 
 /**
  * A charge as it is stored. Amounts in kobo. Tenants see `processing` with a next action as `requires_action`: the request
  * is submitted, and the customer must act.
  */
 export type Charge = InstructionRecord & {
-  /** The tenant's name for it, unique among its charges; its own id where none was given. */
+  /** The tenant's reference, unique among its charges. Without one, the charge's id. */
   reference: string;
   amount_minor: bigint;
   currency: 'NGN';
@@ -31,16 +33,16 @@ export type Charge = InstructionRecord & {
   /** The time from which this attempt may be submitted; null: at once. */
   next_attempt_at: Date | null;
   first_declined_at: Date | null;
-  /** So many days after its first soft decline it is tried again, as its tenant had it at acceptance. */
+  /** Days after the first soft decline on which the charge is retried. Copied from the tenant at acceptance. */
   dunning_days: number[];
   /** The time at which a charge that waits for its customer fails. */
   expires_at: Date | null;
   /** The fee that the provider keeps of a completed charge. */
   provider_fee_minor: bigint | null;
-  /** Refunds that are done, and those under way: together never more than the amount. */
+  /** Completed refunds, and those in progress. Both together never exceed the amount. */
   refunded_minor: bigint;
   refund_pending_minor: bigint;
-  /** The recurring charge and the period that this one is for. */
+  /** The recurring charge and the period that this charge is for. */
   recurring: { id: string; period: number } | null;
   failure: { code: string; message: string } | null;
   completed_at: Date | null;
@@ -56,7 +58,7 @@ export const statusOf = (charge: Pick<Charge, 'status' | 'next_action'>): Charge
 /** The id of the workflow that executes a charge. */
 export const chargeWorkflowId = (id: string) => `charge/${id}`;
 
-/** The attempt that a reference at the provider is of; null for what is no reference of ours. */
+/** Returns the charge and the attempt of a provider reference, or null if the reference is not ours. */
 export function readAttempt(reference: string): { id: string; attempt: number } | null {
   const found = /^(chg_[0-9a-z]{26})-([1-9][0-9]{0,3})$/.exec(reference);
   return found ? { id: String(found[1]), attempt: Number(found[2]) } : null;
@@ -84,7 +86,7 @@ export const chargeFailure = (code: string) => ({
 export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt'>): string =>
   `${_id}-${attempt}`;
 
-/** Indexes that serve the lists of charges, each in the whole order of its list. */
+/** The indexes of lists. Each has the complete sort order of its list. */
 export const CHARGE_INDEXES = {
   byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
   byStatus: { tenant_id: 1, status: 1, created_at: -1, _id: -1 },
@@ -95,7 +97,65 @@ const long = { bsonType: 'long' };
 const string = { bsonType: 'string' };
 const statuses = { enum: ['pending', 'processing', 'completed', 'failed'] };
 
-/** Charges. */
+/** The fields of a new charge that its creator chooses. */
+export type NewCharge = Pick<
+  Charge,
+  | 'tenant_id'
+  | 'amount_minor'
+  | 'capture_mode'
+  | 'customer'
+  | 'payment_token_id'
+  | 'description'
+  | 'metadata'
+  | 'provider'
+  | 'dunning_days'
+> & {
+  /** Without it, the charge's id. */
+  reference?: string | undefined;
+  return_url?: string | null;
+  /** Time for the customer to act. Without it the charge does not wait for a customer. */
+  expiresAfterMs?: number;
+  recurring?: Charge['recurring'];
+};
+
+/** Builds the record of a charge with everything that does not depend on the commit. */
+export function newCharge(fields: NewCharge, now: Date): Charge {
+  const { reference, return_url = null, recurring = null, expiresAfterMs, ...given } = fields;
+  const id = newId('charge');
+  const detail = recurring === null ? null : `period ${recurring.period} of ${recurring.id}`;
+  return {
+    _id: id,
+    version: 1,
+    event_sequence: 0,
+    status: 'pending',
+    currency: 'NGN',
+    reference: reference ?? id,
+    return_url,
+    recurring,
+    next_action: null,
+    attempt: 1,
+    next_attempt_at: null,
+    first_declined_at: null,
+    expires_at: expiresAfterMs === undefined ? null : new Date(now.getTime() + expiresAfterMs),
+    provider_fee_minor: null,
+    refunded_minor: 0n,
+    refund_pending_minor: 0n,
+    failure: null,
+    submissions: 0,
+    rejected_submissions: 0,
+    polls: 0,
+    attention: null,
+    monitor_until: null,
+    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    timeline: [timelineEntry(now, 'accepted', recurring === null ? 'api' : 'bursar', { detail })],
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+    ...given,
+  };
+}
+
+/** The collection of charges. */
 export const charges = collection<Charge>('charges', {
   validator: {
     bsonType: 'object',

@@ -1,14 +1,14 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { acceptCharge } from './mutations.js';
 import type { AuthenticatedKey } from '../../platform/api-keys/store.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import { customerOf } from '../payment-tokens/index.js';
-import type { Charge } from './charge.js';
-import { newCharge } from './new-charge.js';
+import { type Charge, newCharge } from './charge.js';
 import { presentCharge } from './presenter.js';
 import type { CreateChargeBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import type { Charges } from './store.js';
 
 /** Accepts a charge and starts its workflow. */
 export type CreateCharge = (
@@ -22,14 +22,14 @@ const acceptedAnswer = (charge: Charge) => successResponse(presentCharge(charge)
 
 /** Accepts a charge: one commit of record, key and response, then the start of its workflow in the background. */
 export function createChargeCreation(deps: {
-  charges: Charges;
+  groupCommit: Pick<GroupCommit, 'commit'>;
   chargeStarter: Pick<WorkflowStarter<Charge>, 'startSoon'>;
   provider: string;
   dunningDays: number[];
   expiresAfterMs: number;
   clock?: () => Date;
 }): CreateCharge {
-  const { charges, chargeStarter, provider, dunningDays, clock = () => new Date() } = deps;
+  const { groupCommit, chargeStarter, provider, dunningDays, clock = () => new Date() } = deps;
 
   return async ({ tenant, kind }, body, claim) => {
     const waits = body.capture_mode === 'customer_action_required';
@@ -53,7 +53,7 @@ export function createChargeCreation(deps: {
       clock(),
     );
     const outcome = throwIfKeyReused(
-      await charges.accept({
+      await groupCommit.commit(acceptCharge, {
         tenantId: tenant.id,
         id: charge._id,
         charge,

@@ -7,7 +7,7 @@ import {
 import { supervised } from '../../core/supervision/supervision.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import { paymentTokenCapability, type PaymentTokenParts } from '../payment-tokens/index.js';
-import { chargeEvents, chargeOperations } from './api.js';
+import { chargeOperations } from './api.js';
 import { auditCharges } from './audit.js';
 import { charges, chargeWorkflowId, type Charge } from './charge.js';
 import { createChargeCreation } from './create.js';
@@ -17,6 +17,7 @@ import { chargeEventHandler } from './provider-events.js';
 import { chargeRoutes } from './routes.js';
 import { createCharges } from './store.js';
 import { chargeContract } from './workflow-contract.js';
+import { chargeEvents } from './webhook-events.js';
 
 export type { Charges } from './store.js';
 
@@ -35,9 +36,9 @@ function createChargeParts(
     store,
     starter,
     providerCalls: createChargeCalls({ charges: store, tokens: paymentTokens.store, providers }),
-    waiter: completionWaiters.create({ findEnded: (ids) => store.waitedFor(ids) }),
+    waiter: completionWaiters.create({ findEnded: (ids) => store.endedOrActionable(ids) }),
     create: createChargeCreation({
-      charges: store,
+      groupCommit,
       chargeStarter: starter,
       provider: providers.forPayments.name,
       dunningDays,
@@ -52,7 +53,7 @@ const createChargeStarter = (core: CoreDeps) =>
     workflow: chargeContract.type,
     workflowId: ({ _id }) => chargeWorkflowId(_id),
     rateLimitKey: paymentRateLimitKey,
-    // An attempt that waits for its day is not late.
+    // A retry that waits for its day is not late.
     acceptedAt: (charge) => charge.next_attempt_at ?? charge.created_at,
     summary: ({ currency, amount_minor: amountMinor, provider }) =>
       `${currency} ${formatMajor(amountMinor)} via ${provider}`,

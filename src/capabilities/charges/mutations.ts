@@ -8,10 +8,9 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
-import { charges, type Charge, statusOf, type ChargeStatus } from './charge.js';
+import { charges, type Charge } from './charge.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
-import type { EventDraft } from '../../core/webhooks/event.js';
-import { presentCharge } from './presenter.js';
+import { withChargeEvent } from './webhook-events.js';
 
 /** A new charge with its idempotency key. */
 export type AcceptCharge = {
@@ -28,14 +27,14 @@ export type AcceptCharge = {
 export type ChargeKey = Pick<Charge, '_id' | 'tenant_id' | 'payment_token_id' | 'recurring'>;
 
 /** A fact about a charge. */
-export type ApplyChargeFact = {
+type ApplyChargeFact = {
   tenantId: string;
   id: string;
   of: ChargeKey;
   fact: ChargeFact;
 };
 /** The provider has a page for the customer. */
-export type SetChargeAction = {
+type SetChargeAction = {
   tenantId: string;
   id: string;
   url: string;
@@ -46,7 +45,7 @@ export type SetChargeAction = {
 export type ApplyChargeFactResult =
   { kind: 'fact'; verdict: Transition['verdict']; charge: Charge } | { kind: 'no_such_charge' };
 /** The charge with its next action; null if there is no such charge or it has ended. */
-export type SetChargeActionResult = { charge: Charge | null };
+type SetChargeActionResult = { charge: Charge | null };
 
 /** Accepts a charge once. */
 export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
@@ -65,16 +64,16 @@ export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
 
 /** Applies a fact about a charge, with its effects on the wallet, the payment token and the recurring charge. */
 export const applyChargeFact: Mutation<ApplyChargeFact, ApplyChargeFactResult> = {
-  reads: (item) => ({
+  reads: (input) => ({
     records: [
-      charges.ref(item.id),
-      ...(item.of.payment_token_id === null ? [] : [paymentTokens.ref(item.of.payment_token_id)]),
-      ...(item.of.recurring === null ? [] : [recurringCharges.ref(item.of.recurring.id)]),
+      charges.ref(input.id),
+      ...(input.of.payment_token_id === null ? [] : [paymentTokens.ref(input.of.payment_token_id)]),
+      ...(input.of.recurring === null ? [] : [recurringCharges.ref(input.of.recurring.id)]),
     ],
-    wallets: moves(item) ? [item.tenantId] : [],
+    wallets: moves(input) ? [input.tenantId] : [],
   }),
   decide: decideFact,
-  leavesWallet: (item) => !moves(item),
+  leavesWallet: (input) => !moves(input),
 };
 
 /** Stores the page on which the customer continues. */
@@ -99,7 +98,7 @@ export function chargeReads(charge: Charge) {
   } satisfies Reads;
 }
 
-/** Accepts a charge. Or returns a refusal, and changes nothing. */
+/** Accepts a charge, or returns a refusal and changes nothing. */
 function admitCharge(uow: UnitOfWork, charge: Charge): ApiError | null {
   const refusal = refuse(uow, charge);
   if (refusal) return refusal;
@@ -127,9 +126,9 @@ function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
   return new ApiError('invalid_state', { field, message, details: { status: token.status } });
 }
 
-function decideAccept(uow: UnitOfWork, item: AcceptCharge, now: Date): AcceptResult {
-  const { charge, answer } = item;
-  return acceptOnce(uow, item, now, {
+function decideAccept(uow: UnitOfWork, input: AcceptCharge, now: Date): AcceptResult {
+  const { charge, answer } = input;
+  return acceptOnce(uow, input, now, {
     collection: charges,
     id: charge._id,
     response: () => answer,
@@ -137,28 +136,31 @@ function decideAccept(uow: UnitOfWork, item: AcceptCharge, now: Date): AcceptRes
   });
 }
 
-function decideFact(uow: UnitOfWork, item: ApplyChargeFact, now: Date): ApplyChargeFactResult {
-  const charge = own(uow, item);
+function decideFact(uow: UnitOfWork, input: ApplyChargeFact, now: Date): ApplyChargeFactResult {
+  const charge = own(uow, input);
   if (!charge) return { kind: 'no_such_charge' };
-  const wallet = uow.wallet(item.tenantId);
-  const transition = transitionCharge(charge, item.fact, now, wallet);
+  const wallet = uow.wallet(input.tenantId);
+  const transition = transitionCharge(charge, input.fact, now, wallet);
   const changed = transition.next !== charge;
   const next = changed ? changeCharge(uow, charge, transition.next) : charge;
   transition.postings.forEach(uow.post);
-  const { availableMinor, owedMinor } = transition;
-  if (availableMinor !== 0n || owedMinor !== 0n) {
+  const { availableMinor, receivableMinor } = transition;
+  if (availableMinor !== 0n || receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: wallet.availableMinor + availableMinor,
-      owedMinor: wallet.owedMinor + owedMinor,
+      receivableMinor: wallet.receivableMinor + receivableMinor,
     });
   }
-  if (item.fact.kind === 'succeeded') bind(uow, next, item.fact, now);
-  if (item.fact.kind === 'rejected') revoke(uow, next, item.fact, now);
+  if (input.fact.kind === 'succeeded') bind(uow, next, input.fact, now);
+  if (input.fact.kind === 'rejected') revoke(uow, next, input.fact, now);
   return { kind: 'fact', verdict: transition.verdict, charge: next };
 }
 
-/** A setup charge that is completed gives its token what it can be charged with again. The first one stays. */
+/**
+ * Binds the provider's reusable authorization to the payment token of a completed setup charge. A bound token keeps its
+ * first authorization.
+ */
 function bind(
   uow: UnitOfWork,
   charge: Charge,
@@ -185,18 +187,18 @@ function revoke(
   uow.change(paymentTokens, revokedToken(token, now));
 }
 
-function decideAction(uow: UnitOfWork, item: SetChargeAction, now: Date): SetChargeActionResult {
-  const charge = own(uow, item);
-  if (!charge || !isOpen(charge) || charge.next_action?.url === item.url) {
+function decideAction(uow: UnitOfWork, input: SetChargeAction, now: Date): SetChargeActionResult {
+  const charge = own(uow, input);
+  if (!charge || !isOpen(charge) || charge.next_action?.url === input.url) {
     return { charge: charge ?? null };
   }
   const entry = timelineEntry(now, 'provider_answer', charge.provider, {
     detail: 'redirect: the customer must act',
-    providerRequestId: item.providerRequestId,
+    providerRequestId: input.providerRequestId,
   });
   const next: Charge = {
     ...charge,
-    next_action: { type: 'redirect', url: item.url },
+    next_action: { type: 'redirect', url: input.url },
     version: charge.version + 1,
     updated_at: now,
     timeline: [...charge.timeline, entry],
@@ -209,24 +211,41 @@ const own = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }
   return charge?.tenant_id === tenantId ? charge : undefined;
 };
 
-/** Changes a charge and states the event of it; answers the charge with its event counted. */
+/** Changes a charge and emits its event. Returns the charge with the event counted. */
 export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Charge {
-  const { next, event } = withEvent(before, after);
+  const { next, event } = withChargeEvent(before, after);
   uow.change(charges, next);
   uow.emit(event);
   onChargeChanged(uow, before, next);
   return next;
 }
 
-const EMITTED: ReadonlySet<ChargeStatus> = new Set(['requires_action', 'completed', 'failed']);
-
-/** The event of a change, and the charge with that event counted. A charge that waits for its next attempt emits none. */
-function withEvent(before: Charge, after: Charge): { next: Charge; event: EventDraft | null } {
-  const status = statusOf(after);
-  if (status === statusOf(before) || !EMITTED.has(status)) return { next: after, event: null };
-  const sequence = before.event_sequence + 1;
-  const next = { ...after, event_sequence: sequence };
-  const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
-  const emitted = { name: `charge.${status}`, data: presentCharge(next) };
-  return { next, event: { tenantId, resource, sequence, at, ...emitted } };
+/**
+ * Ends a charge that waits for its next attempt. A charge that has been submitted keeps its attempt, and gets no further
+ * one.
+ */
+export function stopRetries(
+  uow: UnitOfWork,
+  charge: Charge,
+  { code, note, at }: { code: string; note: string; at: Date },
+): void {
+  if (!isOpen(charge)) return;
+  const last: Charge = { ...charge, dunning_days: [] };
+  if (charge.first_declined_at !== null && charge.submissions === 0) {
+    const fact = {
+      kind: 'rejected',
+      code,
+      decline: 'hard',
+      attempt: null,
+      via: 'operator',
+      actor: 'bursar',
+      providerRequestId: null,
+      note,
+    } as const;
+    changeCharge(uow, charge, transitionCharge(last, fact, at, uow.wallet(charge.tenant_id)).next);
+    return;
+  }
+  const detail = `${note}: not tried again`;
+  const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
+  uow.change(charges, { ...last, timeline, version: charge.version + 1, updated_at: at });
 }

@@ -83,7 +83,7 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
         ? { kind: 'idempotent' }
         : providers.payment(provider).payments.charges,
 
-    send: (charge: Charge, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> =>
+    submit: (charge: Charge, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> =>
       (charge.capture_mode === 'merchant_initiated' ? chargeToken : open)(
         charge,
         requestedAt,

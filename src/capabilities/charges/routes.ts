@@ -20,7 +20,7 @@ import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js
 import type { ChargeListing, Charges } from './store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** As far as dates go. The day after it would be written in another form, and sort before all others. */
+/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
 const LAST_DAY = '9999-12-31';
 
 /** The routes of charges. */
@@ -80,8 +80,8 @@ export function chargeRoutes(deps: {
   ];
 
   /**
-   * The caller's charge of that reference; another tenant's is not found either. Customers come back from the page with
-   * the reference that the provider has, and refusals name our id: these are taken, too.
+   * Returns the caller's charge by its reference, its id, or the reference at the provider, with which customers return
+   * from the page. A charge of another tenant is `not_found`.
    */
   async function find(ctx: Context, reference: string): Promise<Charge> {
     const tenantId = callerOf(ctx).tenant.id;
@@ -93,7 +93,7 @@ export function chargeRoutes(deps: {
   }
 }
 
-/** The query in the store's terms: inclusive days become a half-open span. */
+/** Translates the query for the store: inclusive days become a half-open range. */
 function listing(query: ListChargesQuery): ChargeListing {
   const { page, limit, status, customer_id: customer, start_date: start, end_date: end } = query;
   return {

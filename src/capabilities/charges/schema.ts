@@ -4,11 +4,19 @@ import {
   MAX_AMOUNT_MINOR,
   pageQuery,
   plainText,
+  amountMinor,
+  timestamp,
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, refuseCardData } from '../payment-tokens/index.js';
-import { customerBody, customerId, ownName } from '../payment-tokens/index.js';
+import {
+  ALWAYS,
+  refuseCardData,
+  customerBody,
+  customerId,
+  ownName,
+} from '../payment-tokens/index.js';
+import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 
 /** The way in which a charge is paid. */
 export const captureMode = z.enum(['customer_action_required', 'merchant_initiated']).meta({
@@ -17,7 +25,7 @@ export const captureMode = z.enum(['customer_action_required', 'merchant_initiat
     '`merchant_initiated`: an active payment token is charged without the customer.',
 });
 
-/** Every port that there is and no other, so that the document says what is taken. */
+/** The pattern accepts the port numbers 0 to 65535 only, so that the OpenAPI document states the rule. */
 const PORT = '([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
 const RETURN_URL = `^https?:\\/\\/[A-Za-z0-9.-]{1,253}(:${PORT})?([/?#][\\x21-\\x7e]*)?$`;
 
@@ -109,3 +117,50 @@ export const listChargesQuery = z
 
 /** The query of a list of charges. */
 export type ListChargesQuery = z.infer<typeof listChargesQuery>;
+
+/** The example of the API. A test compares its fields with those of a real response. */
+export const exampleCharge = {
+  reference: 'subscription-9-setup',
+  amount_minor: 500_000,
+  currency: 'NGN' as const,
+  capture_mode: 'customer_action_required' as const,
+  status: 'completed' as const,
+  customer_id: 'customer-77',
+  payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
+  next_action: null,
+  refunded_minor: 0,
+  failure: null,
+  attention: null,
+  description: 'First month',
+  metadata: { order: '1042' },
+  created_at: '2026-11-21T09:30:00.000Z',
+  completed_at: '2026-11-21T09:31:12.000Z',
+};
+
+/** A charge, as tenants get it. */
+export const chargeResource = z
+  .object({
+    reference: z.string().meta({ description: 'Identifies the charge in paths.' }),
+    amount_minor: amountMinor('Amount in kobo that the customer pays.'),
+    currency: z.literal('NGN'),
+    capture_mode: captureMode,
+    status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).meta({
+      description:
+        '`requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid ' +
+        'becomes `completed` if a payment is proven later.',
+    }),
+    customer_id: z.string(),
+    payment_token_id: idSchema('paymentToken').nullable(),
+    next_action: z
+      .object({ type: z.literal('redirect'), url: z.string() })
+      .nullable()
+      .meta({ description: 'The page to which the customer is sent next.' }),
+    refunded_minor: amountMinor('Refunded amount in kobo.'),
+    failure: failureField,
+    attention: attentionField,
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: timestamp('When the charge was accepted.'),
+    completed_at: timestamp('When the payment was proven and credited.').nullable(),
+  })
+  .meta({ id: 'Charge', example: exampleCharge });

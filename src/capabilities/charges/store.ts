@@ -1,17 +1,13 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import { CHARGE_INDEXES } from './charge.js';
-import type { Charge, ChargeStatus } from './charge.js';
+import { CHARGE_INDEXES, type Charge, type ChargeStatus } from './charge.js';
 import type { ChargeFact } from './transitions.js';
 import {
-  acceptCharge,
   applyChargeFact,
   setChargeAction,
-  type AcceptCharge,
   type ApplyChargeFactResult,
   type ChargeKey,
 } from './mutations.js';
@@ -23,9 +19,9 @@ export type ChargeListing = {
   descending: boolean;
   status?: ChargeStatus | undefined;
   customer?: string | undefined;
-  /** Inclusive, the beginning of a UTC day. */
+  /** Inclusive: the start of a UTC day. */
   from?: Date | undefined;
-  /** Exclusive, the beginning of a UTC day. */
+  /** Exclusive: the start of a UTC day. */
   until?: Date | undefined;
 };
 
@@ -48,13 +44,14 @@ export function createCharges(
     }),
     ...chargeQueries(collection),
 
-    accept: (input: AcceptCharge): Promise<AcceptResult> => groupCommit.commit(acceptCharge, input),
-
-    /** Applies a fact by `transitionCharge`. The result has the charge after it. */
+    /** Applies a fact by the rules of the transition. Returns the verdict and the charge afterwards. */
     applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ApplyChargeFactResult> =>
       groupCommit.commit(applyChargeFact, { tenantId: of.tenant_id, id: of._id, of, fact }),
 
-    /** Keeps where the customer goes on, and says so. */
+    /**
+     * Stores the address of the provider's page, and emits `charge.requires_action`. Returns null if the charge has
+     * ended.
+     */
     async requireAction(
       { tenant_id: tenantId, _id: id }: ChargeKey,
       url: string,
@@ -72,8 +69,8 @@ function chargeQueries(collection: Collection<Charge>) {
     byReference: (tenantId: string, reference: string) =>
       collection.findOne({ tenant_id: tenantId, reference }),
 
-    /** Those that have ended, or whose customer has somewhere to go. */
-    async waitedFor(ids: string[]): Promise<Charge[]> {
+    /** Returns the charges that have ended or have a next action. */
+    async endedOrActionable(ids: string[]): Promise<Charge[]> {
       const filter = {
         _id: { $in: ids },
         $or: [{ status: { $in: ['completed', 'failed'] } }, { next_action: { $ne: null } }],
@@ -107,7 +104,7 @@ function chargeQueries(collection: Collection<Charge>) {
       return { items, total };
     },
 
-    /** True if this tenant has ever charged this customer. */
+    /** Returns true if the tenant has a charge of this customer. */
     knowsCustomer: async (tenantId: string, customer: string): Promise<boolean> =>
       (await collection.findOne(
         { tenant_id: tenantId, 'customer.id': customer },

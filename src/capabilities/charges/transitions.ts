@@ -15,7 +15,9 @@ import {
 import { attemptReference, chargeFailure, type Charge } from './charge.js';
 import { creditPosting } from './postings.js';
 
-/** A fact about a charge, from any source. `attempt` is its attempt; null: the present one. */
+/**
+ * A fact about a charge, from any source. `attempt` is the attempt that the fact is about; null means the present one.
+ */
 export type ChargeFact = FactSource & { attempt: number | null } & (
     | {
         kind: 'succeeded';
@@ -43,13 +45,13 @@ export type Transition = {
   postings: Posting[];
   availableMinor: bigint;
   /** Negative: the repaid part of the receivable. */
-  owedMinor: bigint;
+  receivableMinor: bigint;
 };
 
 type ChargeChange = Change<Charge> & {
   postings?: Posting[];
   availableMinor?: bigint;
-  owedMinor?: bigint;
+  receivableMinor?: bigint;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -61,10 +63,10 @@ export function transitionCharge(
   charge: Charge,
   fact: ChargeFact,
   now: Date,
-  wallet: Pick<Wallet, 'owedMinor'>,
+  wallet: Pick<Wallet, 'receivableMinor'>,
 ): Transition {
   const change = decideFact(charge, fact, now, wallet);
-  const idle = { postings: [], availableMinor: 0n, owedMinor: 0n };
+  const idle = { postings: [], availableMinor: 0n, receivableMinor: 0n };
   if (typeof change === 'string') return { verdict: change, next: charge, ...idle };
   const { set, entry, verdict = 'applied', ...effects } = change;
   const next = applyChange(charge, fact, labelOf(fact), { set, entry }, now);
@@ -76,7 +78,7 @@ function decideFact(
   charge: Charge,
   fact: ChargeFact,
   now: Date,
-  wallet: Pick<Wallet, 'owedMinor'>,
+  wallet: Pick<Wallet, 'receivableMinor'>,
 ): ChargeChange | 'unchanged' | 'stale' {
   switch (fact.kind) {
     case 'succeeded':
@@ -98,12 +100,15 @@ function decideFact(
 
 const isOfPage = ({ capture_mode: mode }: Charge) => mode === 'customer_action_required';
 
-/** Paid: credited, less what the provider keeps. Also where the charge had failed, for the money is there. */
+/**
+ * Completes a charge: the amount less the provider's fee is credited. A failed charge is completed too, because the
+ * payment is proven.
+ */
 function pay(
   charge: Charge,
   fact: Paid,
   now: Date,
-  wallet: Pick<Wallet, 'owedMinor'>,
+  wallet: Pick<Wallet, 'receivableMinor'>,
 ): ChargeChange | 'unchanged' | 'stale' {
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) {
@@ -132,7 +137,7 @@ function pay(
     ...(out !== null && { verdict: 'attention' }),
     postings: [creditPosting(paid, now, repaidMinor)],
     availableMinor: restMinor,
-    owedMinor: -repaidMinor,
+    receivableMinor: -repaidMinor,
   };
 }
 
@@ -193,7 +198,8 @@ function decideRefused(
     return again ?? fail(fact.code, byOperator && charge.submissions > 0 ? now : undefined);
   }
   if (charge.status === 'completed') {
-    // On a page a customer may be declined first and pay then: the payment outranks it, whatever comes later.
+    // A customer may be declined on the page and then pay, so a payment outranks every decline, in any order of
+    // arrival.
     if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
     return raiseAttention(charge, now, 'the provider rejects what it had reported as paid');
   }
@@ -205,7 +211,7 @@ function decideRefused(
   };
 }
 
-/** Declined softly: a new attempt, with a reference of its own, so many days after the first decline. */
+/** Schedules a new attempt after a soft decline. The attempt has a reference of its own. */
 function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   if (isOfPage(charge)) return null;
   const days = charge.dunning_days[charge.attempt - 1];

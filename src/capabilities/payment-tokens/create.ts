@@ -3,7 +3,7 @@ import { newId } from '../../shared/ids.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { customerOf } from './schema.js';
-import type { bankAccountTokenBody, cardTokenBody } from './api.js';
+import type { bankAccountTokenBody, cardTokenBody } from './schema.js';
 import { presentToken } from './presenter.js';
 import type { Tokens } from './store.js';
 import type { PaymentToken } from './payment-token.js';
@@ -11,7 +11,7 @@ import type { PaymentToken } from './payment-token.js';
 type CardBody = z.infer<typeof cardTokenBody>;
 type BankAccountBody = z.infer<typeof bankAccountTokenBody>;
 
-/** Makes a token that is bound to nothing yet. */
+/** Creates an unbound token. */
 export const createTokenCreation =
   ({ tokens, provider }: { tokens: Tokens; provider: string }) =>
   async (tenant: Tenant, body: CardBody | BankAccountBody, claim: Claim | null) => {

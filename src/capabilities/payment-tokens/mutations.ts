@@ -23,14 +23,14 @@ export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
     keys: claim ? [claim.id] : [],
     records: full ? [paymentTokens.ref(id)] : [],
   }),
-  decide: (uow, item, now) =>
-    acceptOnce(uow, item, now, {
+  decide: (uow, input, now) =>
+    acceptOnce(uow, input, now, {
       collection: paymentTokens,
-      id: item.id,
-      response: () => item.answer,
+      id: input.id,
+      response: () => input.answer,
       admit() {
-        uow.create(paymentTokens, item.token);
-        return item.token;
+        uow.create(paymentTokens, input.token);
+        return input.token;
       },
     }),
   leavesWallet: () => true,

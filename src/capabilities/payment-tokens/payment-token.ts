@@ -5,9 +5,9 @@ import type { ChargeAuthorization } from '../../core/providers/payment-provider.
 export type Customer = { id: string; email: string; name: string | null };
 
 /** An unbound token has no authorization yet; a revoked one can't be charged any more. */
-export type TokenStatus = 'unbound' | 'active' | 'revoked';
+type TokenStatus = 'unbound' | 'active' | 'revoked';
 
-/** A saved way to pay. It holds no card number: what charges it is the provider's own authorization. */
+/** A saved payment method. It contains no card number: the provider charges it by its own authorization. */
 export type PaymentToken = {
   _id: string;
   tenant_id: string;
@@ -18,10 +18,10 @@ export type PaymentToken = {
   provider: string;
   /** The provider's reusable authorization, bound by a verified charge. As good as a key: never shown, never logged. */
   authorization: string | null;
-  /** Of a card, from its authorization. */
+  /** The card's details, from its authorization. */
   brand: string | null;
   last4: string | null;
-  /** Of a bank account; the number is personal. */
+  /** The bank account. The account number is personal data. */
   bank_code: string | null;
   account_number: string | null;
   metadata: Record<string, unknown> | null;
@@ -29,7 +29,9 @@ export type PaymentToken = {
   updated_at: Date;
 };
 
-/** The token with what it can be charged with from now on; null where it has that already, or gets nothing lasting. */
+/**
+ * Binds an authorization to the token. Returns null if the token is bound already or the authorization is not reusable.
+ */
 export function bindToken(
   token: PaymentToken,
   authorization: ChargeAuthorization | null,
@@ -49,7 +51,7 @@ export function bindToken(
   };
 }
 
-/** The provider says that its authorization is no longer valid. */
+/** Revokes the token, because the provider reports that its authorization is no longer valid. */
 export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
   ...token,
   status: 'revoked',
@@ -60,7 +62,7 @@ export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
 
 const string = { bsonType: 'string' };
 
-/** Payment tokens of customers. */
+/** The collection of payment tokens. */
 export const paymentTokens = collection<PaymentToken>('payment_tokens', {
   validator: {
     bsonType: 'object',

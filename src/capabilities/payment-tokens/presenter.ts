@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { tokenResource } from './api.js';
+import type { tokenResource } from './schema.js';
 import type { PaymentToken } from './payment-token.js';
 
 /** A token as clients see it: never its authorization, never the number of an account. */

@@ -36,7 +36,7 @@ export function tokenRoutes(deps: {
     route(listCustomerTokens, async (ctx, { params, query }) => {
       const tenantId = callerOf(ctx).tenant.id;
       const { items, total } = await tokens.list(tenantId, params.customer_id, query);
-      // A customer appears when first named.
+      // A customer exists as soon as a request names it.
       if (total === 0 && !(await charges.store.knowsCustomer(tenantId, params.customer_id))) {
         throw new ApiError('not_found');
       }

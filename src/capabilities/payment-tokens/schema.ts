@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { plainText } from '../../platform/http/wire.js';
+import { plainText, idempotencyKey, timestamp } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
-import { holdsCardNumber, textOf } from '../../shared/metadata.js';
+import { holdsCardNumber, textOf, metadata } from '../../shared/metadata.js';
+import { idSchema } from '../../shared/ids.js';
 
-/** A tenant's own name for something: goes into paths, percent-encoded. Two names are none there, however written. */
+/** A tenant's own identifier. It is percent-encoded in paths, where `.` and `..` cannot be used in any encoding. */
 export const ownName = (description: string, example: string) =>
   z
     .string()
@@ -49,20 +50,23 @@ const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 const MESSAGE = 'must not hold card data: the provider’s page takes the card';
 
 /**
- * Refuses a body that holds anything like a card number or a security code, wherever it is. For `superRefine`, with
- * `ALWAYS`, so that it is said also where other fields are wrong.
+ * Refuses a body with a card number or a security code in any field. For `superRefine`; with `ALWAYS`, it is reported
+ * beside other invalid fields.
  */
 export function refuseCardData(body: unknown, ctx: z.core.$RefinementCtx): void {
   const path = findCardData(body, []);
   if (path !== null) ctx.addIssue({ code: 'custom', path, message: MESSAGE });
 }
 
-/** Has a refinement run although other fields are invalid. */
+/** Runs a refinement although other fields are invalid. */
 export const ALWAYS = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
 };
 
-/** The path of the first card data. If a field's name is itself a card number, the path ends at the object that has it. */
+/**
+ * Returns the path of the first card data. If a field's name is itself a card number, the path ends at the object that
+ * contains it.
+ */
 function findCardData(value: unknown, path: string[]): string[] | null {
   if (typeof value === 'string' || typeof value === 'number') {
     return holdsCardNumber(textOf(value)) ? path : null;
@@ -76,3 +80,60 @@ function findCardData(value: unknown, path: string[]): string[] | null {
   }
   return null;
 }
+
+/** The example of the API. A test compares its fields with those of a real response. */
+export const exampleToken = {
+  payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
+  customer_id: 'customer-77',
+  type: 'card' as const,
+  status: 'active' as const,
+  brand: 'visa',
+  last4: '4081',
+  created_at: '2026-11-21T09:30:00.000Z',
+};
+
+/** A payment token, as tenants get it. */
+export const tokenResource = z
+  .object({
+    payment_token_id: idSchema('paymentToken'),
+    customer_id: z.string(),
+    type: z.enum(['card', 'bank_account']),
+    status: z.enum(['unbound', 'active', 'revoked']).meta({
+      description:
+        '`unbound` until a setup charge with this token is paid; then `active`: it can be charged without the ' +
+        'customer.',
+    }),
+    brand: z.string().optional(),
+    last4: z.string().optional(),
+    bank_code: z.string().optional(),
+    created_at: timestamp('When the token was created.'),
+  })
+  .meta({ id: 'PaymentToken', example: exampleToken });
+
+const common = {
+  customer: customerBody,
+  metadata: metadata.optional(),
+  idempotency_key: idempotencyKey.optional(),
+};
+
+/** The body of a request for a card's token. */
+export const cardTokenBody = z
+  .strictObject(common)
+  .superRefine(refuseCardData, ALWAYS)
+  .meta({ id: 'NewCardToken' });
+
+/** The body of a request for a bank account's token. */
+export const bankAccountTokenBody = z
+  .strictObject({
+    ...common,
+    account_number: z
+      .string()
+      .regex(/^[0-9]{10}$/, 'must be 10 digits')
+      .meta({ description: 'NUBAN account number.', example: '0123456789' }),
+    bank_code: z
+      .string()
+      .regex(/^[0-9]{3,6}$/, 'must be a bank code of 3 to 6 digits')
+      .meta({ description: 'CBN or NIP code, see `GET /transfers/banks`.', example: '058' }),
+  })
+  .superRefine(refuseCardData, ALWAYS)
+  .meta({ id: 'NewBankAccountToken' });

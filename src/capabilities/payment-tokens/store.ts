@@ -7,7 +7,7 @@ import type { PaymentToken } from './payment-token.js';
 /** The store of payment tokens. */
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** The store of payment tokens. They are made and bound by commits. */
+/** Creates the store of payment tokens. Commits create and bind them. */
 export function createTokens({ db }: Database, groupCommit: GroupCommit) {
   const collection = db.collection<PaymentToken>('payment_tokens');
   return {
@@ -16,7 +16,7 @@ export function createTokens({ db }: Database, groupCommit: GroupCommit) {
     create: (input: CreatePaymentToken): Promise<AcceptResult> =>
       groupCommit.commit(createPaymentToken, input),
 
-    /** A customer's, newest first. */
+    /** Lists the tokens of a customer, newest first. */
     async list(
       tenantId: string,
       customer: string,

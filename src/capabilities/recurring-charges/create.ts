@@ -1,3 +1,5 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { acceptRecurringCharge } from './mutations.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { invalidField } from '../../platform/http/validate.js';
@@ -12,16 +14,21 @@ import type { CreateRecurringChargeBody } from './schema.js';
 import type { RecurringStarter } from './workflow-starter.js';
 import type { RecurringCharges } from './store.js';
 
-/** Clocks differ, and a request takes its time. */
+/** Tolerance for a client whose clock is behind ours, and for the duration of the request. */
 const PAST_MS = 5 * 60 * 1000;
 const AHEAD_MS = 5 * 366 * 24 * 60 * 60 * 1000;
-/** Beyond this no Schedule says when. */
+/** Temporal's Schedules have no times after this. */
 const LAST_END = new Date('2101-01-01T00:00:00Z');
 
-type Deps = { recurringCharges: RecurringCharges; recurringStarter: RecurringStarter };
+type Deps = {
+  groupCommit: Pick<GroupCommit, 'commit'>;
+  recurringCharges: RecurringCharges;
+  recurringStarter: RecurringStarter;
+};
 
 /** Accepts and changes recurring charges: one commit, then the Schedule and the workflow follow in the background. */
 export function recurringChanges({
+  groupCommit,
   recurringCharges,
   recurringStarter,
   clock = () => new Date(),
@@ -38,11 +45,11 @@ export function recurringChanges({
       if (!token) {
         const message = 'There is no such payment token.';
         const error = new ApiError('not_found', { field: 'payment_token_id', message });
-        return refuseRequest(recurringCharges, { tenantId: tenant.id, claim, error });
+        return refuseRequest(groupCommit, { tenantId: tenant.id, claim, error });
       }
       const recurring = newRecurring(tenant, body, token.customer.id, { start, now });
       const outcome = throwIfKeyReused(
-        await recurringCharges.accept({
+        await groupCommit.commit(acceptRecurringCharge, {
           tenantId: tenant.id,
           id: recurring._id,
           recurring,

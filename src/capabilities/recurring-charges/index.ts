@@ -1,15 +1,16 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
-import { recurringChargeEvents, recurringChargeOperations } from './api.js';
+import { recurringChargeOperations } from './api.js';
 import { recurringChanges } from './create.js';
 import { recurringCharges } from './recurring-charge.js';
 import { recurringChargeRoutes } from './routes.js';
 import { createRecurringCharges } from './store.js';
 import { createRecurringStarter } from './workflow-starter.js';
+import { recurringChargeEvents } from './webhook-events.js';
 
 /** The parts of recurring charges. */
-export type RecurringChargeParts = ReturnType<typeof createRecurringChargeParts>;
+type RecurringChargeParts = ReturnType<typeof createRecurringChargeParts>;
 
 function createRecurringChargeParts(core: CoreDeps) {
   const { config, database, groupCommit, tenants } = core;
@@ -19,6 +20,7 @@ function createRecurringChargeParts(core: CoreDeps) {
   });
   const starter = createRecurringStarter(starterSettings(core));
   const { createRecurring, changeRecurring } = recurringChanges({
+    groupCommit,
     recurringCharges: store,
     recurringStarter: starter,
   });

@@ -1,3 +1,4 @@
+import { withRecurringChargeEvents } from './webhook-events.js';
 import { acceptOnce } from '../../core/commit/accept.js';
 import { paymentTokens } from '../payment-tokens/payment-token.js';
 import { ApiError } from '../../shared/errors.js';
@@ -11,11 +12,8 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import { charges, type Charge } from '../charges/charge.js';
-import { changeCharge } from '../charges/mutations.js';
-import { transitionCharge } from '../charges/transitions.js';
+import { stopRetries } from '../charges/mutations.js';
 import {
   cancel,
   markCharged,
@@ -33,7 +31,6 @@ import {
   openCharges,
   type RecurringCharge,
 } from './recurring-charge.js';
-import { presentRecurringCharge } from './presenter.js';
 
 /** A new recurring charge with its idempotency key. */
 export type AcceptRecurringCharge = {
@@ -52,27 +49,30 @@ export type ChangeRecurringCharge = {
   id: string;
   change: Change;
   at: Date;
-  /** For a cancellation: its charges that were on their way when it was read. None of them is tried again. */
+  /** For a cancellation: the open charges when the record was read. None of them is retried. */
   charges: string[];
   claim: Claim | null;
   /** The response for the changed record. */
   answer: (recurring: RecurringCharge) => SavedResponse;
 };
 
-/** `overtaken`: it has a charge by now that is not among those. Nothing has changed, and it has to be read again. */
+/**
+ * `overtaken`: the record has an open charge that the request does not name. Nothing has changed; the caller reads the
+ * record again.
+ */
 export type ChangeRecurringChargeResult = AcceptResult | { kind: 'overtaken' };
 
 /** The charge of the next period. */
-export type RenewRecurringCharge = {
+type RenewRecurringCharge = {
   tenantId: string;
   id: string;
-  /** Of the period that was next when it was looked at. */
+  /** The charge of the period that was next when the record was read. */
   charge: Charge;
   at: Date;
 };
 
-/** Null if that period is not due: another process was faster, or the recurring charge has changed. */
-export type RenewRecurringChargeResult = { charge: Charge | null };
+/** Null if the period is not due: another process has charged it, or the recurring charge has changed. */
+type RenewRecurringChargeResult = { charge: Charge | null };
 
 /** Accepts a recurring charge once. */
 export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult> = {
@@ -107,9 +107,9 @@ export const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurring
   leavesWallet: () => true,
 };
 
-function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): AcceptResult {
-  const { recurring, answer, id, tenantId } = item;
-  return acceptOnce(uow, item, now, {
+function decideAccept(uow: UnitOfWork, input: AcceptRecurringCharge, now: Date): AcceptResult {
+  const { recurring, answer, id, tenantId } = input;
+  return acceptOnce(uow, input, now, {
     collection: recurringCharges,
     id,
     response: () => answer,
@@ -132,25 +132,33 @@ function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): 
 
 function decideChange(
   uow: UnitOfWork,
-  item: ChangeRecurringCharge,
+  input: ChangeRecurringCharge,
   now: Date,
 ): ChangeRecurringChargeResult {
-  const earlier = findSavedResponse(uow, item.claim, null, now);
+  const earlier = findSavedResponse(uow, input.claim, null, now);
   if (earlier) return earlier;
-  const recurring = ownOf(uow, item);
-  if (!recurring) return saveResponse(uow, item, refusalResponse(new ApiError('not_found')));
-  const step = changed(recurring, item);
-  if (step instanceof ApiError) return saveResponse(uow, item, refusalResponse(step));
+  const recurring = ownOf(uow, input);
+  if (!recurring) return saveResponse(uow, input, refusalResponse(new ApiError('not_found')));
+  const step = changed(recurring, input);
+  if (step instanceof ApiError) return saveResponse(uow, input, refusalResponse(step));
   if (step) {
-    const pending = item.change === 'cancel' ? openCharges(recurring) : [];
-    if (pending.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
+    const pending = input.change === 'cancel' ? openCharges(recurring) : [];
+    if (pending.some((charge) => !input.charges.includes(charge))) return { kind: 'overtaken' };
     applyStep(uow, step);
-    for (const charge of pending) tryNoMore(uow, item, uow.get(charges, charge));
+    const reason = {
+      code: 'recurring_cancelled',
+      note: 'its recurring charge was cancelled',
+      at: input.at,
+    };
+    for (const id of pending) {
+      const charge = uow.get(charges, id);
+      if (charge?.tenant_id === input.tenantId) stopRetries(uow, charge, reason);
+    }
   }
-  return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
+  return saveResponse(uow, input, input.answer(ownOf(uow, input) ?? recurring));
 }
 
-/** The change; null where it is so already. */
+/** Returns the change, or null if the recurring charge already has that status. */
 function changed(
   recurring: RecurringCharge,
   { change, at }: ChangeRecurringCharge,
@@ -166,49 +174,21 @@ function changed(
 
 const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
 
-/** Ends a charge that waits for another attempt. A submitted attempt runs to its end, and gets no further one. */
-function tryNoMore(
-  uow: UnitOfWork,
-  { tenantId, at }: ChangeRecurringCharge,
-  charge: Charge | undefined,
-): void {
-  if (charge?.tenant_id !== tenantId || !isOpen(charge)) return;
-  const last: Charge = { ...charge, dunning_days: [] };
-  const fact = {
-    kind: 'rejected',
-    code: 'recurring_cancelled',
-    decline: 'hard',
-    attempt: null,
-    via: 'operator',
-    actor: 'bursar',
-    providerRequestId: null,
-    note: 'its recurring charge was cancelled',
-  } as const;
-  if (charge.first_declined_at !== null && charge.submissions === 0) {
-    const { next } = transitionCharge(last, fact, at, uow.wallet(tenantId));
-    changeCharge(uow, charge, next);
-    return;
-  }
-  const detail = `${fact.note}: not tried again`;
-  const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
-  uow.change(charges, { ...last, timeline, version: charge.version + 1, updated_at: at });
-}
-
-/** One period, once: its charge is written in the commit that makes the next period the one that is due. */
-function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurringChargeResult {
-  const { charge, at } = item;
-  // My own earlier commit, whose result never reached me.
+/** Charges one period once: the commit that creates its charge also moves the record to the next period. */
+function decideRenew(uow: UnitOfWork, input: RenewRecurringCharge): RenewRecurringChargeResult {
+  const { charge, at } = input;
+  // An earlier commit of this mutation, whose result was lost.
   const own = uow.get(charges, charge._id);
   if (own) return { charge: own };
-  const recurring = ownOf(uow, item);
+  const recurring = ownOf(uow, input);
   if (!recurring || !isDue(recurring, at) || recurring.next_period !== charge.recurring?.period) {
     return { charge: null };
   }
   const { tenant_id: tenantId, reference } = charge;
-  // A tenant may have used that very name: then this one goes without.
+  // The tenant may have used this reference itself. The charge then has its id as reference.
   const taken = uow.reference({ collection: charges, tenantId, reference });
   const named = taken === undefined ? charge : { ...charge, reference: charge._id };
-  // Also with a token that can't be charged any more: no period is passed by in silence, its charge fails.
+  // The charge is created even if its token is revoked. It then fails, so that no period is skipped unnoticed.
   uow.create(charges, named);
   uow.takeReference({ collection: charges, tenantId, reference: named.reference }, named._id);
   applyStep(uow, markCharged(recurring, named, at));
@@ -230,15 +210,9 @@ export function onChargeChanged(uow: UnitOfWork, before: Charge, after: Charge):
 }
 
 /** Writes a change and emits its events. Returns the recurring charge with them counted. */
-function applyStep(uow: UnitOfWork, { next, events }: Step): RecurringCharge {
-  const before = next.event_sequence;
-  const counted = events.length === 0 ? next : { ...next, event_sequence: before + events.length };
-  uow.change(recurringCharges, counted);
-  const { tenant_id: tenantId, _id: resource, updated_at: at } = counted;
-  for (const [i, name] of events.entries()) {
-    const data = presentRecurringCharge(counted);
-    const sequence = before + i + 1;
-    uow.emit({ tenantId, resource, sequence, at, name: `recurring_charge.${name}`, data });
-  }
-  return counted;
+function applyStep(uow: UnitOfWork, step: Step): RecurringCharge {
+  const { next, events } = withRecurringChargeEvents(step);
+  uow.change(recurringCharges, next);
+  events.forEach(uow.emit);
+  return next;
 }

@@ -2,17 +2,17 @@ import { Temporal } from 'temporal-polyfill';
 import type { RecurringCharge } from './recurring-charge.js';
 
 type Rhythm = Pick<RecurringCharge, 'start_at' | 'interval' | 'interval_count' | 'timezone'>;
-type Course = Rhythm & Pick<RecurringCharge, 'end_at' | 'count' | 'pauses'>;
+type BillingSchedule = Rhythm & Pick<RecurringCharge, 'end_at' | 'count' | 'pauses'>;
 
-/** The beginning as clocks on the wall show it there. */
+/** The start in local time of the recurring charge's zone. */
 export const localStart = ({ start_at: at, timezone }: Rhythm): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone);
 
 /**
- * The start of a period: a number of intervals after the start, by the local calendar, at the start's time of day. It is
- * always counted from the start, so that a short month has no effect on later ones: the 31st is the last day of each month, and
- * 29 February comes again. A time that the clocks skip is later by what they skip; of a time that they show twice it
- * is the first.
+ * Returns the start of a period: a number of intervals after the first start, in the local calendar, at the same time
+ * of day. It is always counted from the first start, so a short month has no effect on later ones: the 31st becomes the
+ * last day of each shorter month, and 29 February returns. A local time that does not exist moves forward by the length
+ * of the gap. Of a local time that occurs twice, the first is used.
  */
 export function periodStart(rhythm: Rhythm, period: number): Date {
   const intervals = rhythm.interval_count * period;
@@ -20,7 +20,7 @@ export function periodStart(rhythm: Rhythm, period: number): Date {
   return new Date(begins.epochMilliseconds);
 }
 
-/** The first period from this one on that begins at `at` or later. */
+/** Returns the first period, not before `from`, that begins at `at` or later. */
 export function firstPeriodAt(rhythm: Rhythm, at: Date, from = 0): number {
   const isBefore = (period: number) => periodStart(rhythm, period) < at;
   if (!isBefore(from)) return from;
@@ -35,21 +35,24 @@ export function firstPeriodAt(rhythm: Rhythm, at: Date, from = 0): number {
   return notBefore;
 }
 
-/** The first period from this one on that is to be charged, and when; null where none is left. */
-export function nextPeriod(course: Course, from: number): { period: number; at: Date } | null {
+/** Returns the next period to charge, not before `from`, with its time. Null if no period is left. */
+export function nextPeriod(
+  schedule: BillingSchedule,
+  from: number,
+): { period: number; at: Date } | null {
   for (let period = from; ;) {
-    if (course.count !== null && period >= course.count) return null;
-    const at = periodStart(course, period);
-    if (course.end_at !== null && at >= course.end_at) return null;
-    const pause = course.pauses.find(({ from: since, until }) => since <= at && at < until);
+    if (schedule.count !== null && period >= schedule.count) return null;
+    const at = periodStart(schedule, period);
+    if (schedule.end_at !== null && at >= schedule.end_at) return null;
+    const pause = schedule.pauses.find(({ from: since, until }) => since <= at && at < until);
     if (!pause) return { period, at };
-    period = firstPeriodAt(course, pause.until, period + 1);
+    period = firstPeriodAt(schedule, pause.until, period + 1);
   }
 }
 
-/** The zone's name as it is written, whatever case it came in; null if there is no such zone. */
+/** Returns the zone's name in its canonical case, or null if there is no such zone. */
 export function zoneName(name: string): string | null {
-  // An offset is no zone: it has no clocks that change.
+  // An offset is refused, because it has no daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return null;
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
-import type { recurringChargeResource } from './api.js';
+import type { recurringChargeResource } from './schema.js';
 import type { RecurringCharge } from './recurring-charge.js';
 
 /** A recurring charge as clients see it: every field is named here, so that a new stored field never leaks. */

@@ -10,15 +10,15 @@ export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 /** The unit of a period. */
 export type Interval = (typeof INTERVALS)[number];
 
-/** No period is longer than three years. */
+/** Limits of `interval_count`: no period is longer than three years. */
 export const MAX_INTERVAL_COUNT = { day: 1_095, week: 156, month: 36, year: 3 } as const satisfies {
   [each in Interval]: number;
 };
 
-/** Periods that begin from the one time on and before the other are passed by. */
+/** A pause. Periods that begin from `from` on and before `until` are skipped. */
 export type Pause = { from: Date; until: Date };
 
-/** A charge of a period that has not been paid: on its way, declined and tried again, or given up. */
+/** An unpaid charge of a period: in progress, waiting for a retry, or failed. */
 export type Unpaid = {
   charge_id: string;
   reference: string;
@@ -26,7 +26,7 @@ export type Unpaid = {
   status: 'open' | 'declined' | 'failed';
 };
 
-/** A charge that comes again, as it is stored. Amounts in kobo. Periods are counted from 0. */
+/** A recurring charge as it is stored. Amounts in kobo. Periods are counted from 0. */
 export type RecurringCharge = {
   _id: string;
   tenant_id: string;
@@ -39,9 +39,9 @@ export type RecurringCharge = {
   currency: 'NGN';
   interval: Interval;
   interval_count: number;
-  /** IANA name; the local time of day of `start_at` there is kept. */
+  /** IANA name. Every period begins at the local time of day of `start_at`. */
   timezone: string;
-  /** In whole seconds, as Schedules count them. */
+  /** The start of the first period, in whole seconds, because Schedules have no fractions. */
   start_at: Date;
   /** No period begins at this time or later. */
   end_at: Date | null;
@@ -50,12 +50,12 @@ export type RecurringCharge = {
   description: string | null;
   metadata: Record<string, unknown> | null;
   status: RecurringStatus;
-  /** The first period that has neither been charged nor passed by, and when it is due; null after the last. */
+  /** The first period that has been neither charged nor skipped, and its time. Null after the last one. */
   next_period: number;
   next_charge_at: Date | null;
   /** Periods that were charged. */
   charged_periods: number;
-  /** Of the charges on their way, all; of those given up, the latest, until one of a later period is paid. */
+  /** All open charges, and the latest failed one until a later period is paid. */
   unpaid: Unpaid[];
   /** The reference of the charge that was paid last. */
   last_paid_reference: string | null;
@@ -69,15 +69,15 @@ export type RecurringCharge = {
   ended_at: Date | null;
 };
 
-/** Over for good: nothing is charged any more. */
+/** Returns true for a terminal status: nothing is charged any more. */
 export const isOver = ({ status }: Pick<RecurringCharge, 'status'>): boolean =>
   status === 'ended' || status === 'cancelled';
 
-/** Its charges that may still be paid, or be tried again. */
+/** Returns the charges that may still be paid or retried. */
 export const openCharges = ({ unpaid }: Pick<RecurringCharge, 'unpaid'>): string[] =>
   unpaid.filter(({ status }) => status !== 'failed').map(({ charge_id: charge }) => charge);
 
-/** True if a period is to be charged now. A paused recurring charge has none. */
+/** Returns true if a period is due. A paused recurring charge has no due period. */
 export const isDue = (
   { status, next_charge_at: nextAt }: Pick<RecurringCharge, 'status' | 'next_charge_at'>,
   now: Date,
@@ -85,10 +85,10 @@ export const isDue = (
 
 /** The id of the Temporal Schedule of a recurring charge. */
 export const scheduleId = (id: string) => `recurring-charge/${id}`;
-/** Runs that the Schedule starts have the time at the end of their id. */
+/** Temporal appends the time to the id of a run that a Schedule starts. */
 export const renewalWorkflowId = (id: string) => `recurring-charge-renewal/${id}`;
 
-/** Indexes that serve the lists of recurring charges, each in the whole order of its list. */
+/** The indexes of lists. Each has the complete sort order of its list. */
 export const RECURRING_INDEXES = {
   byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
   byStatus: { tenant_id: 1, status: 1, created_at: -1, _id: -1 },
@@ -97,7 +97,7 @@ export const RECURRING_INDEXES = {
 const long = { bsonType: 'long' };
 const string = { bsonType: 'string' };
 
-/** Recurring charges. */
+/** The collection of recurring charges. */
 export const recurringCharges = collection<RecurringCharge>('recurring_charges', {
   validator: {
     bsonType: 'object',

@@ -63,7 +63,7 @@ export function recurringChargeRoutes(deps: {
     ),
   ];
 
-  /** The tenant's own of that id; another tenant's is not found either. */
+  /** Returns the caller's recurring charge. One of another tenant is `not_found`. */
   async function find(tenantId: string, id: string) {
     const found = await recurringCharges.get(tenantId, id);
     if (!found) throw new ApiError('not_found');

@@ -19,9 +19,9 @@ export type Spec = {
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** As far as the server's calendars go. */
+/** The last year of the server's calendars. */
 const LAST_YEAR = 2100;
-/** Of each month, 29 February aside. */
+/** Days of each month, without 29 February. */
 const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
@@ -61,7 +61,10 @@ function timeOfDay(recurring: RecurringCharge): CalendarSpecDescription {
   };
 }
 
-/** Every day, or every week on the day of the start: also for what comes every so many of them. */
+/**
+ * Every day, or every week on the weekday of the start. Serves any `interval_count`: the record decides which days are
+ * due.
+ */
 function daily(recurring: RecurringCharge): CalendarSpecDescription {
   const time = timeOfDay(recurring);
   if (recurring.interval === 'day') return time;
@@ -69,11 +72,11 @@ function daily(recurring: RecurringCharge): CalendarSpecDescription {
   return { ...time, dayOfWeek: [only(weekday)] };
 }
 
-/** A calendar for each day that months begin a period on: what is too long for a month is its last day. */
+/** A calendar for each day of the month on which a period can begin. In a shorter month that is its last day. */
 function monthly(recurring: RecurringCharge, inMonths: number): CalendarSpecDescription[] {
   const time = timeOfDay(recurring);
   const { day, month: first, year } = localStart(recurring);
-  // A number of months that does not come out even in a year, or in years, is looked at every month.
+  // If the interval does not divide a year, the Schedule fires every month.
   const step = [inMonths, 12].find((months) => inMonths % months === 0 && 12 % months === 0) ?? 1;
   const everyYears = inMonths % 12 === 0 ? inMonths / 12 : 1;
   const months = MONTHS.map((name, i) => ({ name, days: Math.min(day, LENGTHS[i] ?? 31), i }));
@@ -87,7 +90,7 @@ function monthly(recurring: RecurringCharge, inMonths: number): CalendarSpecDesc
   });
 }
 
-/** One for the years that have a 29 February, one for those that have none. */
+/** One calendar for leap years, and one for the others. */
 function lastOfFebruary(calendar: CalendarSpecDescription, first: number, everyYears: number) {
   const step = [1, 2, 4].map((times) => times * everyYears).find((years) => years % 4 === 0) ?? 4;
   const starts = Array.from({ length: step / everyYears }, (_, i) => first + i * everyYears);
@@ -101,7 +104,7 @@ function lastOfFebruary(calendar: CalendarSpecDescription, first: number, everyY
 
 const ORDINALS = ['th', 'st', 'nd', 'rd'];
 
-/** In plain words, for who looks at it in the Temporal UI. */
+/** The note of the Schedule in the Temporal UI. */
 export function inWords(recurring: RecurringCharge): string {
   const { amount_minor: amount, currency, interval, interval_count: count } = recurring;
   const { status, timezone, paused_at: pausedAt } = recurring;

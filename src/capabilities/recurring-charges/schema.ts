@@ -4,6 +4,8 @@ import {
   MAX_AMOUNT_MINOR,
   pageQuery,
   plainText,
+  amountMinor,
+  timestamp,
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
@@ -18,7 +20,7 @@ import {
 
 const MAX_COUNT = 10_000;
 
-/** Fractions of a second are dropped: Schedules know none. */
+/** Fractions of a second are dropped, because Schedules have none. */
 const instant = (description: string) =>
   z.iso
     .datetime({ offset: true, message: 'must be a time as 2026-12-31T08:00:00Z, with its offset' })
@@ -81,7 +83,7 @@ const recurringFields = {
   idempotency_key: idempotencyKey.optional(),
 };
 
-/** The body of POST /payments/recurring-charges. What depends on the present time is checked at acceptance. */
+/** The body of POST /payments/recurring-charges. Acceptance checks the rules that depend on the present time. */
 export const createRecurringChargeBody = z
   .strictObject(recurringFields)
   .superRefine(refuseCardData, ALWAYS)
@@ -132,3 +134,68 @@ export const listRecurringChargesQuery = z.strictObject({
   ...pageQuery(),
   status: z.enum(RECURRING_STATUSES).optional(),
 });
+
+const id = 'rec_01kaj2v6wte8v9kcz0t3yd4m5n';
+/** The example of the API. A test compares its fields with those of a real response. */
+export const exampleRecurring = {
+  id,
+  payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
+  customer_id: 'customer-77',
+  amount_minor: 500_000,
+  currency: 'NGN' as const,
+  interval: 'month' as const,
+  interval_count: 1,
+  timezone: 'Africa/Lagos',
+  start_at: '2026-12-31T08:00:00.000Z',
+  end_at: null,
+  count: 24,
+  status: 'active' as const,
+  next_charge_at: '2027-02-28T08:00:00.000Z',
+  charged_periods: 2,
+  last_paid_reference: `${id}-1`,
+  unpaid_references: [],
+  description: 'Gold plan',
+  metadata: { plan: 'gold' },
+  created_at: '2026-11-21T09:30:00.000Z',
+  updated_at: '2027-01-31T08:00:01.000Z',
+  ended_at: null,
+};
+
+/** A recurring charge, as tenants get it. */
+export const recurringChargeResource = z
+  .object({
+    id: idSchema('recurringCharge'),
+    payment_token_id: idSchema('paymentToken'),
+    customer_id: z.string(),
+    amount_minor: amountMinor('Amount in kobo of each period.'),
+    currency: z.literal('NGN'),
+    interval,
+    interval_count: z.int().min(1),
+    timezone: z.string(),
+    start_at: timestamp('When the first period begins.'),
+    end_at: timestamp('No period begins at this time or later.').nullable(),
+    count: z.int().min(1).nullable().meta({
+      description: 'Number of periods, including periods that a pause skipped.',
+    }),
+    status: z.enum(RECURRING_STATUSES).meta({
+      description:
+        '`past_due`: a charge was declined. Later periods are still charged. It becomes `active` again when a later ' +
+        'charge is paid or when you resume it.',
+    }),
+    next_charge_at: timestamp('When the next period is charged.').nullable(),
+    charged_periods: z.int().min(0),
+    last_paid_reference: z
+      .string()
+      .nullable()
+      .meta({ description: 'Reference of the latest paid charge.' }),
+    unpaid_references: z.array(z.string()).meta({
+      description:
+        'References of charges in flight or being retried, and of the latest failed charge.',
+    }),
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: timestamp('When the recurring charge was accepted.'),
+    updated_at: timestamp('When the recurring charge last changed.'),
+    ended_at: timestamp('When the recurring charge ended or was cancelled.').nullable(),
+  })
+  .meta({ id: 'RecurringCharge', example: exampleRecurring });

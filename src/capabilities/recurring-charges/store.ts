@@ -2,36 +2,32 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { unchangedSince, type Supervised } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
-import type { Charge } from '../charges/charge.js';
-import { newCharge } from '../charges/new-charge.js';
-import { RECURRING_INDEXES } from './recurring-charge.js';
-import type { PaymentToken } from '../payment-tokens/payment-token.js';
+import { type Charge, newCharge } from '../charges/charge.js';
 import {
-  acceptRecurringCharge,
-  changeRecurringCharge,
-  renewRecurringCharge,
-  type AcceptRecurringCharge,
-  type ChangeRecurringChargeResult,
-  type ChangeRecurringCharge,
-} from './mutations.js';
-import {
+  RECURRING_INDEXES,
   isDue,
   openCharges,
   type RecurringCharge,
   type RecurringStatus,
 } from './recurring-charge.js';
+import type { PaymentToken } from '../payment-tokens/payment-token.js';
+import {
+  changeRecurringCharge,
+  renewRecurringCharge,
+  type ChangeRecurringChargeResult,
+  type ChangeRecurringCharge,
+} from './mutations.js';
 
 /** The page and the filter of a list of recurring charges. */
-export type RecurringListing = {
+type RecurringListing = {
   page: number;
   limit: number;
   status?: RecurringStatus | undefined;
 };
 
 /** The result of a renewal: a charge, nothing because another process was faster, or a record with nothing due. */
-export type Renewal =
+type Renewal =
   | { kind: 'renewed'; charge: Charge }
   | { kind: 'overtaken' }
   | { kind: 'not_due'; recurring: RecurringCharge };
@@ -61,11 +57,6 @@ export function createRecurringCharges(
   return {
     ...recurringQueries(collection),
     ...recoveryQueries(collection, stallTimeoutMs, clock),
-
-    accept: (input: AcceptRecurringCharge): Promise<AcceptResult> =>
-      groupCommit.commit(acceptRecurringCharge, input),
-    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
-      groupCommit.commit(saveRefusal, input),
 
     /** Pauses, resumes or cancels. The response shows the changed record. */
     async change(
@@ -109,7 +100,7 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
   return {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    /** By our id alone. */
+    /** Finds a recurring charge by id alone, for operators. */
     find: (id: string) => collection.findOne({ _id: id }),
 
     async list(tenantId: string, { page, limit, status }: RecurringListing) {
@@ -127,7 +118,7 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
       return { items, total };
     },
 
-    /** Over all tenants, the latest first. */
+    /** Lists recurring charges of all tenants, newest first. */
     latest: (filter: { tenant_id?: string; status?: RecurringStatus }, limit: number) =>
       collection.find(filter).sort({ _id: -1 }).limit(limit).toArray(),
   };
@@ -140,7 +131,7 @@ function recoveryQueries(
   clock: () => Date,
 ) {
   return {
-    /** Of those that have to be looked at the oldest first. */
+    /** Records whose check is due, the oldest first. */
     due: (limit: number): Promise<RecurringCharge[]> =>
       collection
         // The type is named so that the partial index serves this query.
@@ -149,7 +140,7 @@ function recoveryQueries(
         .limit(limit)
         .toArray(),
 
-    /** They have been looked at: again when a period is overdue, or after a day. Of those that are over never again. */
+    /** Sets the next check: when the next period is overdue, or after a day. A terminal record has no further check. */
     async rescheduleCheck(found: readonly Supervised[]): Promise<void> {
       const now = clock();
       const later = new Date(now.getTime() + CHECK_EVERY_MS);
@@ -169,7 +160,7 @@ function recoveryQueries(
   };
 }
 
-/** The charge of the period that is next. */
+/** Builds the charge of the next period. */
 function chargeOf(
   recurring: RecurringCharge,
   token: PaymentToken,

@@ -4,7 +4,7 @@ import { nextPeriod } from './periods.js';
 import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
 
 /** The event of a change. */
-export type StepEvent = 'renewed' | 'past_due' | 'ended';
+type StepEvent = 'renewed' | 'past_due' | 'ended';
 /** The next record with the events of the change. */
 export type Step = { next: RecurringCharge; events: StepEvent[] };
 /** A change by a request. */
@@ -39,8 +39,8 @@ export function markCharged(
 }
 
 /**
- * Applies the change of one of its charges. A declined and then failed charge makes it past due. It continues with its next
- * period, and is active again when no attempt is open and a later period than the failed one is paid.
+ * Applies the change of a charge to its recurring charge. A decline or a failure makes it `past_due`. Later periods are
+ * still charged. It returns to `active` when no charge is being retried and a period after the failed one is paid.
  */
 export function afterChargeChange(
   recurring: RecurringCharge,
@@ -83,7 +83,7 @@ export function resume(recurring: RecurringCharge, now: Date): Step {
 export const cancel = (recurring: RecurringCharge, now: Date): Step =>
   step(recurring, { ...recurring, status: 'cancelled', next_charge_at: null }, now);
 
-/** The next period to charge from this one on, with the pauses that may still matter. */
+/** Returns the next period to charge, not before `from`, and the pauses that can still skip a period. */
 function following(
   recurring: RecurringCharge,
   from: number,
@@ -94,7 +94,7 @@ function following(
   return { next_period: next.period, next_charge_at: next.at, pauses };
 }
 
-/** Completes a change: the status that follows from it, its version, its times and its events. */
+/** Completes a change: derives the status, and sets version, times and events. */
 function step(
   before: RecurringCharge,
   after: RecurringCharge,

@@ -53,7 +53,7 @@ export function createSchedules({ client, taskQueue }: { client: Client; taskQue
         staticSummary: inWords({ ...recurring, status: 'active' }),
       },
       policies: {
-        // Never two at once; what fires meanwhile is one more look afterwards.
+        // Runs never overlap: times that pass during a run cause one more check afterwards.
         overlap: ScheduleOverlapPolicy.BUFFER_ONE,
         catchupWindow: CATCH_UP_MS,
       },
@@ -72,13 +72,16 @@ export function createSchedules({ client, taskQueue }: { client: Client; taskQue
     try {
       await within(() => client.schedule.create(options));
     } catch (error) {
-      // Somebody else has made it just now, for the same record.
+      // Another process has just created the Schedule of the same record.
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     }
   }
 
   return {
-    /** Makes the Schedule what the record says: there, paused or not, or gone. One that is so already is only read. */
+    /**
+     * Creates, updates, pauses or deletes the Schedule so that it agrees with the record. A Schedule that agrees is
+     * only read.
+     */
     async keep(recurring: RecurringCharge): Promise<void> {
       const handle = client.schedule.getHandle(scheduleId(recurring._id));
       try {
@@ -133,7 +136,7 @@ export function createRecurringStarter(settings: StarterSettings) {
   const underWay = new Set<Promise<void>>();
 
   async function start(recurring: RecurringCharge): Promise<void> {
-    // The due period comes first: a customer may wait for it.
+    // Starts the renewal first, because a customer may wait for it.
     if (isDue(recurring, new Date())) await renewals.start(recurring);
     failpoint('schedule.before');
     await schedules.keep(recurring);

@@ -1,42 +1,8 @@
 import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { amountMinor, pageQuery, timestamp } from '../../platform/http/wire.js';
-import {
-  attentionField,
-  failureField,
-  instructionStatus,
-  timelineEntryResource,
-} from '../../core/instructions/api-fields.js';
-import { createRefundBody } from './schema.js';
-
-const exampleRefund = {
-  reference: 'subscription-9-refund',
-  charge_reference: 'subscription-9-setup',
-  amount_minor: 100_000,
-  currency: 'NGN' as const,
-  status: 'completed' as const,
-  reason: 'Returned',
-  failure: null,
-  attention: null,
-  created_at: '2026-11-21T10:30:00.000Z',
-  completed_at: '2026-11-21T10:30:01.000Z',
-};
-
-/** A refund, as tenants get it. */
-export const refundResource = z
-  .object({
-    reference: z.string().meta({ description: 'Identifies the refund in paths.' }),
-    charge_reference: z.string().meta({ description: 'Your reference of the charge.' }),
-    amount_minor: amountMinor('Amount in kobo that the customer gets back.'),
-    currency: z.literal('NGN'),
-    status: instructionStatus,
-    reason: z.string().nullable(),
-    failure: failureField,
-    attention: attentionField,
-    created_at: timestamp('When the refund was accepted.'),
-    completed_at: timestamp('When the provider’s refund was proven.').nullable(),
-  })
-  .meta({ id: 'Refund', example: exampleRefund });
+import { pageQuery } from '../../platform/http/wire.js';
+import { timelineEntryResource } from '../../core/instructions/api-fields.js';
+import { createRefundBody, refundResource, exampleRefund } from './schema.js';
 
 const tag = 'Payments';
 const params = {
@@ -104,13 +70,3 @@ export const getRefundTimeline = operation({
 
 /** The operations on refunds. */
 export const refundOperations = { createRefund, getRefund, getRefundTimeline };
-
-/** The webhook events of refunds. */
-export const refundEvents = {
-  when: {
-    'refund.completed': 'the provider has refunded the customer',
-    'refund.failed':
-      'a refund is proven to have failed, or an operator failed it; the amount is in the wallet again',
-  },
-  data: refundResource,
-};

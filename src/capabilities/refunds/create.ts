@@ -1,3 +1,5 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { acceptRefund } from './mutations.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
@@ -10,7 +12,6 @@ import type { Charges } from '../charges/index.js';
 import type { Refund } from './refund.js';
 import type { CreateRefundBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import type { Refunds } from './store.js';
 
 /** Accepts a refund and starts its workflow. */
 export type CreateRefund = (
@@ -22,21 +23,21 @@ export type CreateRefund = (
 /** Accepts a refund: one commit of record, hold, charge, key and answer; then the start of its workflow. */
 export function createRefundCreation(deps: {
   charges: Pick<Charges, 'byReference'>;
-  refunds: Pick<Refunds, 'accept' | 'saveRefusal'>;
+  groupCommit: Pick<GroupCommit, 'commit'>;
   refundStarter: Pick<WorkflowStarter<Refund>, 'startSoon'>;
   clock?: () => Date;
 }): CreateRefund {
-  const { charges, refunds, refundStarter, clock = () => new Date() } = deps;
+  const { charges, groupCommit, refundStarter, clock = () => new Date() } = deps;
 
   return async (tenantId, body, claim) => {
     const charge = await charges.byReference(tenantId, body.charge_reference);
     if (!charge) {
       const message = 'There is no such charge.';
       const error = new ApiError('not_found', { field: 'charge_reference', message });
-      return refuseRequest(refunds, { tenantId, claim, error });
+      return refuseRequest(groupCommit, { tenantId, claim, error });
     }
     const refund = newRefund(charge, body, clock());
-    const { made, ...outcome } = await refunds.accept({
+    const { made, ...outcome } = await groupCommit.commit(acceptRefund, {
       tenantId,
       id: refund._id,
       refund,
@@ -48,7 +49,10 @@ export function createRefundCreation(deps: {
   };
 }
 
-/** A refund with everything that does not depend on the commit. The attempt that was paid has its number for good. */
+/**
+ * Builds the record of a refund with everything that does not depend on the commit. The number of the paid attempt
+ * never changes.
+ */
 function newRefund(
   charge: Charge,
   { reference, reason }: CreateRefundBody,

@@ -7,7 +7,7 @@ import {
 import { supervised } from '../../core/supervision/supervision.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import { chargeCapability, type ChargeParts } from '../charges/index.js';
-import { refundEvents, refundOperations } from './api.js';
+import { refundOperations } from './api.js';
 import { auditRefunds } from './audit.js';
 import { createRefundCreation } from './create.js';
 import { createRefundCalls } from './provider-calls.js';
@@ -17,9 +17,10 @@ import { refundEventHandler } from './provider-events.js';
 import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
+import { refundEvents } from './webhook-events.js';
 
 /** The parts of refunds. */
-export type RefundParts = ReturnType<typeof createRefundParts>;
+type RefundParts = ReturnType<typeof createRefundParts>;
 
 function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargeParts, 'store'> }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
@@ -32,7 +33,7 @@ function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargePa
     waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
     create: createRefundCreation({
       charges: charges.store,
-      refunds: store,
+      groupCommit,
       refundStarter: starter,
     }),
     idle: starter.idle,

@@ -12,12 +12,11 @@ import {
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
-import { countEvent } from '../../core/instructions/events.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { isOpen } from '../../core/instructions/instruction.js';
 import { charges, attemptReference, type Charge } from '../charges/charge.js';
 import { transitionRefund, type RefundTransition } from './transitions.js';
 import { holdOf } from './postings.js';
+import { withRefundEvent } from './webhook-events.js';
 import { presentRefund } from './presenter.js';
 import { refunds, type Refund } from './refund.js';
 
@@ -25,9 +24,9 @@ import { refunds, type Refund } from './refund.js';
 export type AcceptRefund = {
   tenantId: string;
   id: string;
-  /** Complete but for its amount. */
+  /** The record without its amount. */
   refund: Omit<Refund, 'amount_minor'>;
-  /** Null: all that is left when it is accepted. */
+  /** Null refunds the rest of the charge at acceptance. */
   amountMinor: bigint | null;
   claim: Claim | null;
 };
@@ -36,15 +35,15 @@ export type AcceptRefund = {
 export type RefundKey = Pick<Refund, '_id' | 'tenant_id' | 'charge_id'>;
 
 /** A fact about a refund. */
-export type ApplyRefundFact = {
+type ApplyRefundFact = {
   tenantId: string;
   id: string;
   charge: string;
   fact: InstructionFact;
 };
 
-/** `made`: the refund, where this very request has made it. */
-export type AcceptRefundResult = AcceptResult & { made?: Refund };
+/** `made`: the refund, if this request has created it. */
+type AcceptRefundResult = AcceptResult & { made?: Refund };
 /** The verdict, and the refund after the fact. */
 export type ApplyRefundFactResult =
   | { kind: 'fact'; verdict: RefundTransition['verdict']; refund: Refund }
@@ -54,7 +53,7 @@ export type ApplyRefundFactResult =
 export const acceptRefund: Mutation<AcceptRefund, AcceptRefundResult> = {
   reads: ({ tenantId, refund, claim }, full) => ({
     keys: claim ? [claim.id] : [],
-    // One that is its own id can't have been taken.
+    // A reference that is the record's own id can't have been taken.
     references: refund.reference === refund._id ? [] : [referenceOf(refund)],
     records: [charges.ref(refund.charge_id), ...(full ? [refunds.ref(refund._id)] : [])],
     wallets: [tenantId],
@@ -78,33 +77,33 @@ const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id
 /** The response to an accepted refund. */
 const acceptedAnswer = (refund: Refund) => successResponse(presentRefund(refund));
 
-function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRefundResult {
-  const { claim, amountMinor } = item;
-  const { _id: id, charge_id: chargeId } = item.refund;
+function decideAccept(uow: UnitOfWork, input: AcceptRefund, now: Date): AcceptRefundResult {
+  const { claim, amountMinor } = input;
+  const { _id: id, charge_id: chargeId } = input.refund;
   const own = uow.get(refunds, id);
   const earlier = findSavedResponse(uow, claim, id, now);
   if (earlier) return { ...earlier, ...(own && { made: own }) };
   if (own) {
-    // My own earlier commit, whose result never reached me.
-    const answer = acceptedAnswer({ ...item.refund, amount_minor: own.amount_minor });
+    // An earlier commit of this mutation, whose result was lost.
+    const answer = acceptedAnswer({ ...input.refund, amount_minor: own.amount_minor });
     return { kind: 'answered', answer, resource: id, replayed: false, made: own };
   }
   const charge = uow.get(charges, chargeId);
   const leftMinor = charge ? leftOf(charge) : 0n;
   const refund: Refund = {
-    ...item.refund,
+    ...input.refund,
     amount_minor: amountMinor ?? leftMinor,
     ...(charge && { provider_charge_reference: attemptReference(charge) }),
   };
   const refusal = refuse(uow, refund, charge);
-  if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
-  const wallet = uow.wallet(item.tenantId);
+  if (refusal) return saveResponse(uow, input, refusalResponse(refusal));
+  const wallet = uow.wallet(input.tenantId);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - refund.amount_minor });
   uow.create(refunds, refund);
   uow.takeReference(referenceOf(refund), id);
   uow.post(holdPosting(holdOf(refund)));
   changeCharge(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
-  return { ...saveResponse(uow, item, acceptedAnswer(refund), id), made: refund };
+  return { ...saveResponse(uow, input, acceptedAnswer(refund), id), made: refund };
 }
 
 /** The refundable rest of a charge. Only a refund that is proven after its hold was released can make it negative. */
@@ -113,7 +112,7 @@ function leftOf({ amount_minor, refunded_minor, refund_pending_minor }: Charge):
   return left > 0n ? left : 0n;
 }
 
-/** Why it can't be taken on, or null. A refusal uses up no reference. */
+/** Returns the refusal, or null. A refusal does not take the reference. */
 function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): ApiError | null {
   const field = 'charge_reference';
   if (charge?.tenant_id !== refund.tenant_id) {
@@ -143,20 +142,20 @@ function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): Ap
   return refuseUncovered(refund.amount_minor, availableMinor, message);
 }
 
-function decideFact(uow: UnitOfWork, item: ApplyRefundFact, now: Date): ApplyRefundFactResult {
-  const refund = uow.get(refunds, item.id);
-  if (!refund || refund.tenant_id !== item.tenantId || refund.charge_id !== item.charge) {
+function decideFact(uow: UnitOfWork, input: ApplyRefundFact, now: Date): ApplyRefundFactResult {
+  const refund = uow.get(refunds, input.id);
+  if (!refund || refund.tenant_id !== input.tenantId || refund.charge_id !== input.charge) {
     return { kind: 'no_such_refund' };
   }
-  const wallet = uow.wallet(item.tenantId);
-  const { verdict, next, postings, ...added } = transitionRefund(refund, item.fact, now, wallet);
+  const wallet = uow.wallet(input.tenantId);
+  const { verdict, next, postings, ...added } = transitionRefund(refund, input.fact, now, wallet);
   if (next === refund) return { kind: 'fact', verdict, refund };
   postings.forEach(uow.post);
-  if (added.availableMinor !== 0n || added.owedMinor !== 0n) {
+  if (added.availableMinor !== 0n || added.receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: wallet.availableMinor + added.availableMinor,
-      owedMinor: wallet.owedMinor + added.owedMinor,
+      receivableMinor: wallet.receivableMinor + added.receivableMinor,
     });
   }
   if (added.refundingMinor !== 0n || added.refundedMinor !== 0n) {
@@ -165,16 +164,9 @@ function decideFact(uow: UnitOfWork, item: ApplyRefundFact, now: Date): ApplyRef
   return { kind: 'fact', verdict, refund: changeRefund(uow, refund, next) };
 }
 
-/** Changes a refund, and tells of its end. */
+/** Changes a refund, and emits the event of its end. */
 function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
-  if (isOpen(after)) {
-    uow.change(refunds, after);
-    return after;
-  }
-  const { next, event } = countEvent(before, after, (_, is) => ({
-    name: `refund.${is.status}`,
-    data: presentRefund(is),
-  }));
+  const { next, event } = withRefundEvent(before, after);
   uow.change(refunds, next);
   uow.emit(event);
   return next;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
-import type { refundResource } from './api.js';
+import type { refundResource } from './schema.js';
 import type { Refund } from './refund.js';
 
 /** A refund as clients see it: every field is named here, so that a new stored field never leaks. */

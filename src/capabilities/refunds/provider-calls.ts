@@ -1,7 +1,6 @@
 import type {
   PaymentProvider,
   Refund as ProviderRefund,
-  RefundAnswer,
 } from '../../core/providers/payment-provider.js';
 import type { ResendSafety, CallTrace } from '../../core/providers/transfer-provider.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
@@ -26,7 +25,7 @@ export function createRefundCalls({ refunds, providers }: Deps) {
     resendSafetyOf: ({ provider }: Refund): ResendSafety =>
       providers.payment(provider).payments.refunds,
 
-    async send(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
+    async submit(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       const answer = await providers.payment(refund.provider).refund(
         {
           charge: refund.provider_charge_reference,
@@ -38,7 +37,7 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         },
         signal,
       );
-      return answer.kind === 'taken' ? heardOf(refund, answer.refund, answer) : asHeard(answer);
+      return answer.kind === 'taken' ? outcomeOf(refund, answer.refund, answer) : answer;
     },
 
     async verify(refund: Refund, signal: AbortSignal): Promise<ProviderOutcome> {
@@ -47,7 +46,7 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         .findRefunds(refund.provider_charge_reference, signal);
       const { kind, providerRequestId } = answer;
       if (kind === 'unknown') return answer;
-      // It was paid there: a provider that does not know it any more says nothing about its refunds.
+      // The charge was paid at this provider, so "charge not found" proves nothing about its refunds.
       if (kind === 'not_found') return { kind: 'unknown', reason: 'unreadable', providerRequestId };
       const [first, ...others] = answer.refunds
         .filter(({ marker }) => marker === refund._id)
@@ -58,17 +57,17 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         const fact = other.state.kind === 'refunded' && refundFactOf(other, by);
         if (fact) await refunds.applyFact(refund, fact);
       }
-      return heardOf(refund, first, answer);
+      return outcomeOf(refund, first, answer);
     },
   };
 }
 
-/** Of several with our note, what the customer has decides. */
+/**
+ * If several refunds have our note, a completed one outranks a pending one, and a pending one outranks a rejected one.
+ */
 const RANK = { refunded: 0, pending: 1, rejected: 2 } as const;
 
-const asHeard = (answer: Exclude<RefundAnswer, { kind: 'taken' }>): ProviderOutcome => answer;
-
-function heardOf(
+function outcomeOf(
   { currency }: Refund,
   { id, amountMinor, state, ...refund }: ProviderRefund,
   { providerRequestId }: CallTrace,

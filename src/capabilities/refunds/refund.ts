@@ -4,7 +4,7 @@ import type { HeldInstruction } from '../../core/instructions/held-transitions.j
 
 /** A refund as it is stored. Amounts in kobo. Its gross amount is held in the wallet from acceptance to its end. */
 export type Refund = HeldInstruction & {
-  /** The tenant's name for it, unique among its refunds; its own id where none was given. */
+  /** The tenant's reference, unique among its refunds. Without one, the refund's id. */
   reference: string;
   /** Id and reference of the charge. */
   charge_id: string;
@@ -39,7 +39,7 @@ const long = { bsonType: 'long' };
 const string = { bsonType: 'string' };
 const statuses = { enum: ['pending', 'processing', 'completed', 'failed'] };
 
-/** Refunds of charges. */
+/** The collection of refunds. */
 export const refunds = collection<Refund>('refunds', {
   validator: {
     bsonType: 'object',

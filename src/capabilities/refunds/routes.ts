@@ -49,7 +49,7 @@ export function refundRoutes(deps: {
     }),
   ];
 
-  /** The caller's refund of that reference, or of our id; another tenant's is not found either. */
+  /** Returns the caller's refund by its reference or its id. A refund of another tenant is `not_found`. */
   async function find(ctx: Context, reference: string): Promise<Refund> {
     const tenantId = callerOf(ctx).tenant.id;
     const found =

@@ -1,7 +1,17 @@
 import { z } from 'zod';
-import { idempotencyKey, MAX_AMOUNT_MINOR, plainText } from '../../platform/http/wire.js';
-import { ALWAYS, refuseCardData } from '../payment-tokens/index.js';
-import { ownName } from '../payment-tokens/index.js';
+import {
+  idempotencyKey,
+  MAX_AMOUNT_MINOR,
+  plainText,
+  amountMinor,
+  timestamp,
+} from '../../platform/http/wire.js';
+import { ALWAYS, refuseCardData, ownName } from '../payment-tokens/index.js';
+import {
+  attentionField,
+  failureField,
+  instructionStatus,
+} from '../../core/instructions/api-fields.js';
 
 /** The body of POST /payments/refunds. */
 export const createRefundBody = z
@@ -27,3 +37,33 @@ export const createRefundBody = z
 
 /** The body of a request to create a refund. */
 export type CreateRefundBody = z.infer<typeof createRefundBody>;
+
+/** The example of the API. A test compares its fields with those of a real response. */
+export const exampleRefund = {
+  reference: 'subscription-9-refund',
+  charge_reference: 'subscription-9-setup',
+  amount_minor: 100_000,
+  currency: 'NGN' as const,
+  status: 'completed' as const,
+  reason: 'Returned',
+  failure: null,
+  attention: null,
+  created_at: '2026-11-21T10:30:00.000Z',
+  completed_at: '2026-11-21T10:30:01.000Z',
+};
+
+/** A refund, as tenants get it. */
+export const refundResource = z
+  .object({
+    reference: z.string().meta({ description: 'Identifies the refund in paths.' }),
+    charge_reference: z.string().meta({ description: 'Your reference of the charge.' }),
+    amount_minor: amountMinor('Amount in kobo that the customer gets back.'),
+    currency: z.literal('NGN'),
+    status: instructionStatus,
+    reason: z.string().nullable(),
+    failure: failureField,
+    attention: attentionField,
+    created_at: timestamp('When the refund was accepted.'),
+    completed_at: timestamp('When the provider’s refund was proven.').nullable(),
+  })
+  .meta({ id: 'Refund', example: exampleRefund });

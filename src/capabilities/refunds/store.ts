@@ -1,16 +1,9 @@
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import {
-  acceptRefund,
-  applyRefundFact,
-  type AcceptRefund,
-  type ApplyRefundFactResult,
-  type RefundKey,
-} from './mutations.js';
+import { applyRefundFact, type ApplyRefundFactResult, type RefundKey } from './mutations.js';
 import type { Refund } from './refund.js';
 
 /** The store of refunds. */
@@ -31,10 +24,7 @@ export function createRefunds(
       stallTimeoutMs,
     }),
 
-    accept: (input: AcceptRefund) => groupCommit.commit(acceptRefund, input),
-    saveRefusal: (input: SaveRefusal) => groupCommit.commit(saveRefusal, input),
-
-    /** Applies a fact by the transitions of refunds. The result has the refund after it. */
+    /** Applies a fact by the rules of the transition. Returns the verdict and the refund afterwards. */
     applyFact: (
       { tenant_id: tenantId, _id: id, charge_id: charge }: RefundKey,
       fact: InstructionFact,

@@ -16,7 +16,7 @@ import { refundContract } from './workflow-contract.js';
 
 /** The changes of what a charge counts of its refunds (negative: decreases). */
 type ChargeChange = {
-  /** In progress, or proven after the release of the hold and not debited yet. */
+  /** The refund is in progress, or was proven after the release of its hold and is not debited yet. */
   refundingMinor: bigint;
   refundedMinor: bigint;
 };

@@ -93,14 +93,3 @@ export const transferOperations = {
   getTransfer,
   getTransferTimeline,
 };
-
-/** The webhook events of transfers. */
-export const transferEvents = {
-  when: {
-    'transfer.processing': 'a transfer is about to be sent to the bank',
-    'transfer.completed': 'the bank has paid, and the hold is captured from the wallet',
-    'transfer.failed': 'a transfer is proven to be unpaid, or an operator failed it',
-    'transfer.reversed': 'the bank reversed a payment; amount and fee are in the wallet again',
-  },
-  data: transferResource,
-};

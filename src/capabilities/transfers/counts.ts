@@ -19,7 +19,7 @@ import {
 export type CountChange = { tenantId: string; day: string; created: number; failed: number };
 
 /** Returns the UTC day of a time, `YYYY-MM-DD`. */
-export const utcDay = (at: Date) => at.toISOString().slice(0, 10);
+const utcDay = (at: Date) => at.toISOString().slice(0, 10);
 
 /** Returns the change of the counts after a transfer was created (`before` is null) or changed, or null. */
 export function countChange(before: Transfer | null, after: Transfer): CountChange | null {
@@ -43,7 +43,7 @@ export function sumChanges(changes: readonly CountChange[]): CountChange[] {
 
 type Counts = { created: bigint; failed: bigint };
 /** The counts of a tenant in one month. `_id` is `<tenant>/<YYYY-MM>`; keys of `days` are two digits. */
-export type CountsDocument = Counts & { _id: string; days: Record<string, Counts> };
+type CountsDocument = Counts & { _id: string; days: Record<string, Counts> };
 
 const long = { bsonType: 'long' };
 
@@ -80,10 +80,10 @@ function countUpdate(change: CountChange): AnyBulkWriteOperation<CountsDocument>
 }
 
 /** A range of UTC days. `from` is included, `until` is not; without them the range is open. */
-export type DayRange = { from?: string | undefined; until?: string | undefined };
+type DayRange = { from?: string | undefined; until?: string | undefined };
 
 /** Returns the created and failed transfers of a tenant. The cost grows with months, not with transfers. */
-export async function readCounts(
+async function readCounts(
   collection: Collection<CountsDocument>,
   tenantId: string,
   { from, until }: DayRange,

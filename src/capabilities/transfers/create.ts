@@ -14,14 +14,13 @@ import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
-import type { AcceptTransfer } from './mutations.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { acceptTransfer, type AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import type { NameEnquiry } from '../banks/index.js';
-import { recipientOf } from '../banks/index.js';
+import { type NameEnquiry, recipientOf } from '../banks/index.js';
 import { presentTransfer } from './presenter.js';
 import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './workflow-starter.js';
-import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
 
 /** Accepts or refuses a transfer, and returns the response. A repeat of a key gets the saved response. */
@@ -39,19 +38,19 @@ export type CreateTransfer = (
  * not throw it, because the idempotency key saves refusals too.
  */
 export function createTransferCreation(deps: {
-  transfers: Transfers;
+  groupCommit: Pick<GroupCommit, 'commit'>;
   starter: TransferStarter;
   nameEnquiry: NameEnquiry;
   provider: string;
   clock?: () => Date;
 }): CreateTransfer {
-  const { transfers, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
+  const { groupCommit, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
 
   return async (tenant, body, claim, withoutDeadline = (wait) => wait) => {
     const amountMinor = amountWithin(tenant, body);
     const named = await withoutDeadline(nameEnquiry(recipientOf(body)));
     if (named.kind === 'not_found') {
-      return refuseRequest(transfers, {
+      return refuseRequest(groupCommit, {
         tenantId: tenant.id,
         claim,
         error: new ApiError('invalid_account'),
@@ -67,7 +66,7 @@ export function createTransferCreation(deps: {
       startWithinMs: START_WITHIN_MS,
     });
     const outcome = throwIfKeyReused(
-      await transfers.accept(acceptTransferInput(tenant, transfer, claim)),
+      await groupCommit.commit(acceptTransfer, acceptTransferInput(tenant, transfer, claim)),
     );
     if (outcome.resource === transfer._id) starter.startSoon(transfer);
     return outcome;

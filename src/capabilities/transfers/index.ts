@@ -2,7 +2,7 @@ import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
-import { transferEvents, transferOperations } from './api.js';
+import { transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts } from './counts.js';
 import { createTransferCreation } from './create.js';
@@ -13,9 +13,13 @@ import { createTransfers } from './store.js';
 import { transfers, type Transfer } from './transfer.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
+import { transferEvents } from './webhook-events.js';
+
+export { newTransfer } from './create.js';
+export { transferBody, type TransferBody } from './schema.js';
 
 /** The parts of transfers. */
-export type TransferParts = ReturnType<typeof createTransferParts>;
+type TransferParts = ReturnType<typeof createTransferParts>;
 
 function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
@@ -26,7 +30,7 @@ function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
     starter,
     waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
     create: createTransferCreation({
-      transfers: store,
+      groupCommit,
       starter,
       nameEnquiry: banks.nameEnquiry,
       provider: providers.forTransfers.name,

@@ -1,13 +1,15 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
-import { countEvent } from '../../core/instructions/events.js';
 import type { transferResource } from './schema.js';
 import type { Transfer } from './transfer.js';
 
 const instant = (at: Date | null) => at?.toISOString() ?? null;
 
-/** Presents a transfer. Every field is named here, so that a new stored field never reaches clients by accident. */
+/**
+ * Presents a transfer, in responses and in webhook events. Every field is named here, so that a new stored field never
+ * reaches clients by accident.
+ */
 export function presentTransfer(
   transfer: Omit<Transfer, 'timeline'>,
 ): z.infer<typeof transferResource> {
@@ -34,18 +36,6 @@ export function presentTransfer(
     completed_at: instant(transfer.completed_at),
     reversed_at: instant(transfer.reversed_at),
   };
-}
-
-/** Returns the webhook event of a change of status, and the transfer with that event counted. */
-export const withEvent = (before: Transfer, after: Transfer) =>
-  countEvent(before, after, (previous, next) => ({
-    name: eventName(previous, next),
-    data: presentTransfer(next),
-  }));
-
-function eventName(before: Transfer, after: Transfer): string {
-  const reversed = after.reversed_at !== null && before.reversed_at === null;
-  return `transfer.${reversed ? 'reversed' : after.status}`;
 }
 
 /** The line of a transfer in the list for operators. */

@@ -11,7 +11,7 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { OPEN, type TransferStatus } from './transfer.js';
 
 /** A transfer that differs from the bank's answer. `outcome` is the verdict if the answer was applied. */
-export type Difference = {
+type Difference = {
   id: string;
   tenantId: string;
   provider: string;
@@ -23,7 +23,7 @@ export type Difference = {
 };
 
 /** The result of a reconciliation. The command line prints it under these names. */
-export type ReconcileReport = {
+type ReconcileReport = {
   asked: number;
   /** Number of transfers without a usable answer of the bank. */
   unanswered: number;

@@ -96,7 +96,7 @@ export type ListTransfersQuery = z.infer<typeof listTransfersQuery>;
 /** The query of GET /transfers/{id}/timeline. The page is long enough for nearly every timeline. */
 export const timelineQuery = z.strictObject(pageQuery(100));
 
-/** The transfer in the examples of the API. */
+/** The transfer in the examples of the API. A test compares its fields with those of a real response. */
 export const exampleTransfer = {
   id: 'trf_01kaj2v6wte8v9kcz0t3yd4m5n',
   amount_minor: 250_000,

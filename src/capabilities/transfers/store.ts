@@ -1,12 +1,8 @@
 import type { Collection, Filter, Sort } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
-import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
-import type { AcceptResult } from '../../core/commit/saved-response.js';
 import {
-  acceptTransfer,
   applyTransferFact,
   grantTransferPermit,
-  type AcceptTransfer,
   type ApplyTransferFactResult,
 } from './mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
@@ -74,11 +70,6 @@ export function createTransfers(
         $inc: { version: 1 },
       });
     },
-
-    accept: (input: AcceptTransfer): Promise<AcceptResult> =>
-      groupCommit.commit(acceptTransfer, input),
-    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
-      groupCommit.commit(saveRefusal, input),
 
     /** Applies a fact by the rules of the transition. Returns the verdict and the transfer afterwards. */
     applyFact: (

@@ -47,7 +47,7 @@ export const failure = (code: string) => ({
 export const OPEN: TransferStatus[] = ['pending', 'processing'];
 
 /** Statuses of a transfer whose outcome is known. A later fact may still change it. */
-export const ENDED: TransferStatus[] = ['completed', 'failed'];
+const ENDED: TransferStatus[] = ['completed', 'failed'];
 
 /**
  * The indexes of lists. Each has the complete sort order of its list, ties included. The indexes by amount end with the

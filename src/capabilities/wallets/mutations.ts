@@ -4,10 +4,9 @@ import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
 
 /** Money from outside for a tenant's wallet. `id` is the id of its posting. */
-export type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
+type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
 /** The balance after the credit. A conflict: the posting exists with another amount. */
-export type CreditResult =
-  { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
+type CreditResult = { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
 
 /** Credits a wallet once per posting id. The tenant's receivable is paid first. */
 export const applyCredit: Mutation<ApplyCredit, CreditResult> = {
@@ -15,24 +14,28 @@ export const applyCredit: Mutation<ApplyCredit, CreditResult> = {
   decide: decideCredit,
 };
 
-function decideCredit(uow: UnitOfWork, item: ApplyCredit, now: Date): CreditResult {
-  const wallet = uow.wallet(item.tenantId);
-  const earlier = uow.posting(item.id);
+function decideCredit(uow: UnitOfWork, input: ApplyCredit, now: Date): CreditResult {
+  const wallet = uow.wallet(input.tenantId);
+  const earlier = uow.posting(input.id);
   if (earlier) {
     const moved = earlier.legs.find((leg) => leg.account === accounts.external)?.amountMinor;
-    return moved === -item.amountMinor
+    return moved === -input.amountMinor
       ? { kind: 'credited', availableMinor: wallet.availableMinor }
       : { kind: 'credit_conflict' };
   }
-  const { repaidMinor, restMinor } = payReceivable(wallet, item.amountMinor);
+  const { repaidMinor, restMinor } = payReceivable(wallet, input.amountMinor);
   const availableMinor = wallet.availableMinor + restMinor;
   uow.post(
-    posting(item.id, item.tenantId, now, [
-      { account: accounts.external, amountMinor: -item.amountMinor },
-      { account: accounts.receivable(item.tenantId), amountMinor: repaidMinor },
-      { account: accounts.available(item.tenantId), amountMinor: restMinor },
+    posting(input.id, input.tenantId, now, [
+      { account: accounts.external, amountMinor: -input.amountMinor },
+      { account: accounts.receivable(input.tenantId), amountMinor: repaidMinor },
+      { account: accounts.available(input.tenantId), amountMinor: restMinor },
     ]),
   );
-  uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaidMinor });
+  uow.changeWallet({
+    ...wallet,
+    availableMinor,
+    receivableMinor: wallet.receivableMinor - repaidMinor,
+  });
   return { kind: 'credited', availableMinor };
 }

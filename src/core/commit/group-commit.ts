@@ -161,14 +161,14 @@ function createTransact(
     if (long.length > 0) await ownWallets(collections, long, session);
     const full = isRepeat || long.length > 0 || batch.length > MAX_PARTIAL_READ;
     const { writes, results } = await readAndDecide(batch, session, full);
-    const outgoing = await outbox.address(writes.events);
-    await outbox.write(outgoing, session);
+    const outgoing = writes.events.length > 0 ? await outbox.address(writes.events) : [];
+    if (outgoing.length > 0) await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
     // Commit also if nothing is written: only a commit makes sure that the data that was read cannot be rolled back.
     failpoint('commit.before');
     await commitUntilKnown(session, deadline);
     failpoint('commit.after');
-    outbox.send(outgoing);
+    if (outgoing.length > 0) outbox.send(outgoing);
     notifyCreated(writes.created);
     return results;
   };

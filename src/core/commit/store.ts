@@ -20,7 +20,7 @@ import {
 } from './unit-of-work.js';
 
 /** The collections that every commit uses. */
-export type LedgerCollections = ReturnType<typeof ledgerCollections>;
+type LedgerCollections = ReturnType<typeof ledgerCollections>;
 
 /** The collections that every commit may read and write, and `records` for those that mutations name. */
 export function ledgerCollections(db: Db) {
@@ -37,9 +37,9 @@ export function ledgerCollections(db: Db) {
 const toWallet = (d: WalletDocument): Wallet => ({
   tenantId: d._id,
   availableMinor: d.available_minor,
-  owedMinor: d.receivable_minor,
-  day: d.limit_day,
-  dayUsedMinor: d.limit_used_minor,
+  receivableMinor: d.receivable_minor,
+  limitDay: d.limit_day,
+  limitUsedMinor: d.limit_used_minor,
   version: d.version,
 });
 
@@ -216,7 +216,7 @@ async function writeRecords(
         },
       })),
     ];
-    // In order: after a duplicate the transaction is gone, and errors of later writes would hide the duplicate.
+    // The writes run in sequence: a duplicate aborts the transaction, and errors of later writes would hide it.
     await records(of).bulkWrite(changes, { session, ordered: true });
   }
 }
@@ -227,9 +227,9 @@ const replaceWallet = ({ tenantId, ...wallet }: Wallet): AnyBulkWriteOperation<W
     filter: { _id: tenantId, version: wallet.version - 1n },
     replacement: {
       available_minor: wallet.availableMinor,
-      receivable_minor: wallet.owedMinor,
-      limit_day: wallet.day,
-      limit_used_minor: wallet.dayUsedMinor,
+      receivable_minor: wallet.receivableMinor,
+      limit_day: wallet.limitDay,
+      limit_used_minor: wallet.limitUsedMinor,
       version: wallet.version,
     },
     upsert: true,

@@ -31,13 +31,16 @@ export type Reads = {
   postings?: string[];
   /** Wallets whose document it may change, by tenant. */
   wallets?: string[];
-  /** Records whose ids are only known once the records above are read. */
+  /** Records whose ids are known only after the records above are read. */
   further?: (found: FoundRecords) => RecordKey[];
 };
 
 /** The data that the transaction read. It contains only what the mutations name. */
 export type Snapshot = {
-  /** True: what is missing here does not exist. False: a first try, which leaves out what a unique index protects. */
+  /**
+   * True: a missing key, reference or record does not exist. False: a first try, which does not read what a unique
+   * index protects.
+   */
   fullRead: boolean;
   keys: Map<string, ClaimedKey>;
   /** Ids of the records that have these references, by `referenceKey`. */
@@ -58,7 +61,7 @@ export type Writes = {
   created: RecordSet;
   changed: RecordSet;
   postings: Posting[];
-  /** Only for tenants whose wallet is written too. */
+  /** Allowed only for tenants whose wallet the commit writes too. */
   counts: Counted[];
   wallets: Wallet[];
   /** Webhook events of the changes; written for tenants that have an endpoint. */

@@ -42,7 +42,7 @@ export function readClaim(request: {
   };
 }
 
-/** A string of RFC 8941 as what it says; anything else as it is. */
+/** Decodes a quoted string of RFC 8941. Any other value is returned unchanged. */
 const unquote = (value: string) =>
   /^"(.*)"$/.exec(value)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? value;
 
@@ -55,7 +55,7 @@ function keyError(field: string, key: unknown): ApiError {
   return new ApiError('validation_error', { field, message });
 }
 
-/** Equal for requests that ask for the same: the order of a body's fields does not matter. */
+/** The fingerprint of a request. The order of a body's fields does not matter. */
 function fingerprint(method: string, path: string, body: unknown): string {
   return createHash('sha256')
     .update(`${method} ${path}\n${canonical(body)}`)

@@ -1,4 +1,5 @@
 import type { ApiError } from '../../shared/errors.js';
+import type { GroupCommit } from '../commit/group-commit.js';
 import type { Mutation } from '../commit/mutation.js';
 import {
   findSavedResponse,
@@ -23,10 +24,10 @@ export const saveRefusal: Mutation<SaveRefusal, AcceptResult> = {
 
 /** Refuses a request before any commit. With an idempotency key the refusal is saved, so that a repeat gets it again. */
 export async function refuseRequest(
-  store: { saveRefusal(input: SaveRefusal): Promise<AcceptResult> },
+  groupCommit: Pick<GroupCommit, 'commit'>,
   { tenantId, claim, error }: { tenantId: string; claim: Claim | null; error: ApiError },
 ): Promise<IdempotentResponse> {
   const answer = refusalResponse(error);
   if (!claim) return { answer, resource: null, replayed: false };
-  return throwIfKeyReused(await store.saveRefusal({ tenantId, claim, answer }));
+  return throwIfKeyReused(await groupCommit.commit(saveRefusal, { tenantId, claim, answer }));
 }

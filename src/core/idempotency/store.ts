@@ -7,7 +7,7 @@ import { ledgerCollections, toClaimedKey } from '../commit/store.js';
 /** The lookup of idempotency keys. */
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
-/** Looks keys up before anything outside is asked. Keys are claimed only by the commit of what they protect. */
+/** Looks up keys before any provider is called. A key is claimed only in the commit of the record that it protects. */
 export function createIdempotency({ db }: Database, clock: () => Date = () => new Date()) {
   const { keys } = ledgerCollections(db);
   const lookUps = createLane<string, ClaimedKey | null>({

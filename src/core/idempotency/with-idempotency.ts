@@ -15,15 +15,18 @@ export type IdempotentResponse = {
   replayed: boolean;
 };
 
-/** The present state of the created record, once it has ended or the wait is over; null if the client is gone. */
+/**
+ * Returns the created record's present state, once it has ended or the wait is over. Null if the client has
+ * disconnected.
+ */
 export type Present = (resource: string, wait: Wait) => Promise<unknown>;
 
 /**
- * Answers a POST under its idempotency key, if it names one: the first answer's bytes if there is one, else what
- * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location` under
- * `resource`: the route's own path unless `path` is another; by the field `named` of what was made, unless by its id.
- * If the route can present the created record, `Prefer: wait` gets its present state in place of the first bytes, also on
- * a retry. With `waitMs`, every caller gets it after at most that time.
+ * Answers a POST under its idempotency key: with the saved response if there is one, else with the result of `execute`,
+ * which commits the claim together with the record. `resource` is the path of the `Location` of a 201; the record is
+ * named there by the field `named`, or by its id. `path` is the path in the key's fingerprint, if it differs from
+ * `resource`. With `present`, a client that sends `Prefer: wait` gets the record's present state instead of the saved
+ * response. With `waitMs`, every client gets it after at most that time.
  */
 export async function withIdempotency(
   ctx: AppContext,
@@ -66,15 +69,15 @@ export async function withIdempotency(
   sendData(ctx, answer.status, state);
 }
 
-/** A tenant's own name for what was made, as it stands in a path. */
+/** The tenant's reference of the created record, encoded for a path. */
 function nameIn({ body }: SavedResponse, field: string): string {
   const { data } = JSON.parse(body) as { data: Record<string, string> };
   return encodeURIComponent(String(data[field]));
 }
 
 /**
- * Empty is not absent: a client whose variable was empty believes that it is protected, and is told. Nor is sent twice
- * sent once: joined, two lines would be a key that neither of them names.
+ * Returns the header. An empty header is kept, so that it is refused: it usually comes from an unset variable in the
+ * client. A repeated header is refused, because Node would join both into a key that the client never sent.
  */
 function headerOf(ctx: AppContext): string | undefined {
   const lines = ctx.req.headersDistinct['idempotency-key'] ?? [];

@@ -36,14 +36,13 @@ const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= max;
 
 /** The answer to a command, and its effect beyond applying the provider's answer. */
-export type CommandDecision = OperatorAnswer & {
-  effect: 'nothing' | 'release' | 'confirm' | 'operator_retry';
-};
+type CommandDecision = OperatorAnswer & { effect: 'nothing' | 'release' | 'confirm' };
 
 /**
- * Decides a command by the provider's answer and the record's status. It is done if the record is already so or the
- * provider agrees, and refused if the provider contradicts it. If the provider is undecided or silent, only a forced
- * `fail` is done; it accepts that a payment may still be proven.
+ * Decides a command by the provider's answer and the record's status. `verify` and `retry` are always done: the provider
+ * has been asked, and its answer decides the next step. `complete` and `fail` are done if the record already has that
+ * status or the provider agrees. If the provider is undecided or silent, only a forced `fail` is done; the operator
+ * accepts that a payment may still be proven.
  */
 export function evaluateOperatorCommand(
   command: OperatorCommand,
@@ -55,13 +54,9 @@ export function evaluateOperatorCommand(
   const withoutAttention = attention === null;
   switch (command.kind) {
     case 'verify':
-      return {
-        done: true,
-        effect: 'nothing',
-        message: `Verified: ${said}.`,
-      };
+      return { done: true, effect: 'nothing', message: `Verified: ${said}.` };
     case 'retry':
-      return { done: true, effect: 'operator_retry', message: `Retried: ${said}.` };
+      return { done: true, effect: 'nothing', message: `Retried: ${said}.` };
     case 'complete':
       return status === 'completed' && withoutAttention && command.sessionId === null
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is completed already.` }

@@ -5,13 +5,13 @@ import type { InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
 
 /** Grants the first submit permit in a commit with its event, if the tenant has a subscriber for it. */
-export type EventfulPermit<R> = {
+type EventfulPermit<R> = {
   hasSubscribers(tenantId: string): Promise<boolean>;
   grantPermit(tenantId: string, id: string, request: SubmitPermitRequest): Promise<R | null>;
 };
 
 /** Settings of an instruction store. */
-export type InstructionStoreSettings<R> = {
+type InstructionStoreSettings<R> = {
   /** The collection of the records. Only fields of InstructionRecord are read and written here. */
   collection: Collection<InstructionRecord>;
   clock: () => Date;

@@ -3,7 +3,7 @@ import type { InstructionStatus } from '../instructions/instruction.js';
 import type { Posting } from './posting.js';
 import type { ledgerCollections } from '../commit/store.js';
 
-/** The books as they stood at one moment. */
+/** The ledger at one moment. */
 export type LedgerSnapshot = {
   db: Db;
   collections: ReturnType<typeof ledgerCollections>;
@@ -58,7 +58,7 @@ export function withPostings<R extends object>(
   return records.aggregate<R & RecordWithPostings>(pipeline, { session });
 }
 
-/** The steps of a record's postings: what comes after its id. */
+/** The steps of a record's postings: the part of a posting's id after the record's id. */
 export const stepsOf = ({
   _id,
   postings,

@@ -4,7 +4,7 @@ import { addTo, type RecordAudit } from './audit-checks.js';
 import { ledgerCollections } from '../commit/store.js';
 
 /** The result of the ledger audit. */
-export type AuditReport = {
+type AuditReport = {
   postings: number;
   /** The number of audited records of each kind. */
   counts: Record<string, number>;
@@ -15,9 +15,9 @@ export type AuditReport = {
 };
 
 /**
- * Reads the whole ledger as it stood at one moment and holds it against the records: every posting balances, wallets
- * are what their postings say, what they hold is what open records hold, every record has the postings of its state
- * and no others, and what is counted is what there is.
+ * Audits the whole ledger at one moment. Every posting balances. Wallets equal the sum of their postings. Held amounts
+ * equal those of open records. Every record has the postings of its status and no others. Counts equal the number of
+ * records.
  */
 export async function auditLedger(
   database: Database,

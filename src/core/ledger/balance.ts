@@ -15,6 +15,6 @@ export async function readBalance({ db }: Database, tenantId: string) {
   return {
     availableMinor: of(accounts.available(tenantId)),
     heldMinor: of(accounts.held(tenantId)),
-    owedMinor: -of(accounts.receivable(tenantId)),
+    receivableMinor: -of(accounts.receivable(tenantId)),
   };
 }

@@ -17,12 +17,12 @@ export type Hold = {
 };
 
 /** The balances of a wallet that a movement depends on, or their changes (negative: decreases). */
-export type WalletBalances = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
+export type WalletBalances = Pick<Wallet, 'availableMinor' | 'receivableMinor'>;
 
 /** The postings of movements, with the changes of the wallet's balances. */
 export type HoldMovement = WalletBalances & { postings: Posting[] };
 
-const NO_CHANGE: WalletBalances = { availableMinor: 0n, owedMinor: 0n };
+const NO_CHANGE: WalletBalances = { availableMinor: 0n, receivableMinor: 0n };
 
 const totalOf = ({ captured }: Hold) => captured.reduce((sum, leg) => sum + leg.amountMinor, 0n);
 
@@ -63,7 +63,7 @@ function reverse(hold: Hold, at: Date, wallet: WalletBalances): HoldMovement {
     { account: accounts.available(tenantId), amountMinor: restMinor },
   ];
   const postings = [posting(`${id}/reversal`, tenantId, at, legs)];
-  return { postings, availableMinor: restMinor, owedMinor: -repaidMinor };
+  return { postings, availableMinor: restMinor, receivableMinor: -repaidMinor };
 }
 
 /** An execution that is proven after the release: clearing against suspense, or back. */
@@ -79,20 +79,20 @@ function suspensePosting(hold: Hold, at: Date, step: 'suspense' | 'suspense-reve
 function debitSuspense(hold: Hold, at: Date, { availableMinor }: WalletBalances): HoldMovement {
   const { id, tenantId, provider, amountMinor, captured } = hold;
   const total = totalOf(hold);
-  const owedMinor = availableMinor < total ? total - availableMinor : 0n;
+  const receivableMinor = availableMinor < total ? total - availableMinor : 0n;
   // Suspense was booked against clearing, so only the part of the capture that differs from clearing moves now.
   const rest = sumByAccount([
     { account: accounts.clearing(provider), amountMinor: -amountMinor },
     ...captured,
   ]);
   const legs = [
-    { account: accounts.available(tenantId), amountMinor: owedMinor - total },
-    { account: accounts.receivable(tenantId), amountMinor: -owedMinor },
+    { account: accounts.available(tenantId), amountMinor: receivableMinor - total },
+    { account: accounts.receivable(tenantId), amountMinor: -receivableMinor },
     { account: accounts.suspense, amountMinor },
     ...rest,
   ];
   const postings = [posting(`${id}/suspense-debit`, tenantId, at, legs)];
-  return { postings, availableMinor: owedMinor - total, owedMinor };
+  return { postings, availableMinor: receivableMinor - total, receivableMinor };
 }
 
 function sumByAccount(legs: readonly Leg[]): Leg[] {
@@ -136,12 +136,12 @@ export function moveHoldBy(
   for (const step of steps) {
     const moved = moveHold(hold, step, at, {
       availableMinor: wallet.availableMinor + sum.availableMinor,
-      owedMinor: wallet.owedMinor + sum.owedMinor,
+      receivableMinor: wallet.receivableMinor + sum.receivableMinor,
     });
     sum = {
       postings: [...sum.postings, ...moved.postings],
       availableMinor: sum.availableMinor + moved.availableMinor,
-      owedMinor: sum.owedMinor + moved.owedMinor,
+      receivableMinor: sum.receivableMinor + moved.receivableMinor,
     };
   }
   return sum;

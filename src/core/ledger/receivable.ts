@@ -5,9 +5,9 @@ import type { Wallet } from './wallet.js';
  * the amount, and no more is repaid than the tenant owes.
  */
 export function payReceivable(
-  { owedMinor }: Pick<Wallet, 'owedMinor'>,
+  { receivableMinor }: Pick<Wallet, 'receivableMinor'>,
   amountMinor: bigint,
 ): { repaidMinor: bigint; restMinor: bigint } {
-  const repaidMinor = owedMinor < amountMinor ? owedMinor : amountMinor;
+  const repaidMinor = receivableMinor < amountMinor ? receivableMinor : amountMinor;
   return { repaidMinor, restMinor: amountMinor - repaidMinor };
 }

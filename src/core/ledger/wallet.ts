@@ -7,30 +7,37 @@ export type Wallet = {
   /** Never below zero. */
   availableMinor: bigint;
   /** Taken from later credits before they become available. */
-  owedMinor: bigint;
-  /** The Africa/Lagos day that `dayUsedMinor` counts. Never goes backwards. */
-  day: string;
-  dayUsedMinor: bigint;
+  receivableMinor: bigint;
+  /** The Africa/Lagos day that `limitUsedMinor` counts. Never goes backwards. */
+  limitDay: string;
+  limitUsedMinor: bigint;
   version: bigint;
 };
 
 /** The wallet of a tenant that never had money. */
 export function emptyWallet(tenantId: string): Wallet {
-  return { tenantId, availableMinor: 0n, owedMinor: 0n, day: '', dayUsedMinor: 0n, version: 0n };
+  return {
+    tenantId,
+    availableMinor: 0n,
+    receivableMinor: 0n,
+    limitDay: '',
+    limitUsedMinor: 0n,
+    version: 0n,
+  };
 }
 
 /** The use of `day` so far; a day that is behind the stored one counts towards the stored one. */
 export function usedOn(wallet: Wallet, day: string): { day: string; usedMinor: bigint } {
-  return day > wallet.day
+  return day > wallet.limitDay
     ? { day, usedMinor: 0n }
-    : { day: wallet.day, usedMinor: wallet.dayUsedMinor };
+    : { day: wallet.limitDay, usedMinor: wallet.limitUsedMinor };
 }
 
-/** Gives an amount back to its day of acceptance: without effect when that day is over. */
+/** Returns an amount to the daily limit of its day of acceptance. Has no effect after that day. */
 export function restoreDailyLimit(wallet: Wallet, day: string, amountMinor: bigint): Wallet {
-  if (wallet.day !== day) return wallet;
-  const left = wallet.dayUsedMinor - amountMinor;
-  return { ...wallet, dayUsedMinor: left > 0n ? left : 0n };
+  if (wallet.limitDay !== day) return wallet;
+  const left = wallet.limitUsedMinor - amountMinor;
+  return { ...wallet, limitUsedMinor: left > 0n ? left : 0n };
 }
 
 /** Africa/Lagos is UTC+1 all the year round. */

@@ -76,7 +76,10 @@ export function createProviderEventApplication(deps: Deps) {
   }
 
   return {
-    /** The first attempt, in the process that took the message. What it leaves open, the dispatcher hands to a workflow. */
+    /**
+     * The first attempt, in the process that received the message. If it fails, the dispatcher starts the event's
+     * workflow.
+     */
     applyFirst: (event: ProviderEvent) =>
       attempt(event, { nextMs: scheduleMs[0] ?? null, slackMs: 0 }),
 
@@ -131,7 +134,7 @@ function createReplaying(
       await events.learn(id, read);
       return { ...event, ...read, reading: 'event' };
     }
-    // The issuer that asked for a decision has long had to do without it.
+    // The issuer's deadline for this authorization request has passed long ago.
     const isOver = reading?.kind === 'irrelevant' || reading?.kind === 'authorization';
     return isOver ? 'irrelevant' : null;
   }

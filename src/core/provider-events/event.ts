@@ -13,7 +13,7 @@ import type { MaskedMessage } from './message.js';
  */
 export const PROVIDER_EVENT_STATUSES = ['received', 'processed', 'ignored', 'failed'] as const;
 /** The status of a provider event. */
-export type ProviderEventStatus = (typeof PROVIDER_EVENT_STATUSES)[number];
+type ProviderEventStatus = (typeof PROVIDER_EVENT_STATUSES)[number];
 
 /** The tenant and the card that an event belongs to. */
 export type ProviderEventOwner = { tenantId: string; card: string };
@@ -80,7 +80,7 @@ export type ProviderEventReplay = {
 export const UNREADABLE = 'its adapter cannot read the message';
 
 /** The parts of an event that its message decides. */
-export type ProviderEventDraft = Pick<
+type ProviderEventDraft = Pick<
   ProviderEvent,
   'provider' | 'port' | 'event' | 'reading' | 'facts' | 'message' | 'occurred_at'
 > & { dedupeKey: string };

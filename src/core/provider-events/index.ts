@@ -12,7 +12,7 @@ import type { ProviderEventHandler } from './handler.js';
 import { createReceiveProviderEvent } from './receive.js';
 import { createProviderEventReplayStore, createReplayCreation } from './replay.js';
 import { createProviderEventRetention } from './retention.js';
-import { createProviderEventStarter, createReplayStarter } from './starter.js';
+import { createProviderEventStarter, createReplayStarter } from './workflow-starter.js';
 import { createProviderEventStore } from './store.js';
 
 /** Creates the pipeline of provider events: stored, applied, replayed, removed when they are old. */

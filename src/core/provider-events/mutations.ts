@@ -18,14 +18,14 @@ export const acceptProviderEventReplay: Mutation<AcceptProviderEventReplay, Acce
     keys: claim ? [claim.id] : [],
     records: full ? [providerEventReplays.ref(replay._id)] : [],
   }),
-  decide: (uow, item, now) =>
-    acceptOnce(uow, item, now, {
+  decide: (uow, input, now) =>
+    acceptOnce(uow, input, now, {
       collection: providerEventReplays,
-      id: item.replay._id,
-      response: () => item.answer,
+      id: input.replay._id,
+      response: () => input.answer,
       admit() {
-        uow.create(providerEventReplays, item.replay);
-        return item.replay;
+        uow.create(providerEventReplays, input.replay);
+        return input.replay;
       },
     }),
 };

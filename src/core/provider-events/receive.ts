@@ -17,7 +17,7 @@ export type ReceivedMessage = {
 };
 
 /** Stores a message once. `after` is called when the provider has its answer; it makes the first attempt. */
-export type ReceiveProviderEvent = (
+type ReceiveProviderEvent = (
   provider: string,
   received: ReceivedMessage,
 ) => Promise<{ stored: boolean; after(): void }>;

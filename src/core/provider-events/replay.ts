@@ -11,7 +11,7 @@ import { supervisionOf } from '../supervision/supervision.js';
 import { newProviderEventReplay, type ProviderEvent, type ProviderEventReplay } from './event.js';
 import { acceptProviderEventReplay, type AcceptProviderEventReplay } from './mutations.js';
 import { presentReplay } from './presenter.js';
-import type { ReplayStarter } from './starter.js';
+import type { ReplayStarter } from './workflow-starter.js';
 
 /** The store of replays. */
 export type ProviderEventReplayStore = ReturnType<typeof createProviderEventReplayStore>;
@@ -54,7 +54,7 @@ export function createProviderEventReplayStore(
 }
 
 /** Accepts a replay of an event; of an event without a tenant only for operators. */
-export type ReplayProviderEvent = (
+type ReplayProviderEvent = (
   event: Pick<ProviderEvent, '_id' | 'provider' | 'tenant_id'>,
   claim: Claim | null,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;

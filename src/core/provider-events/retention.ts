@@ -5,8 +5,8 @@ import type { ProviderEventReplay, ProviderEvent } from './event.js';
 const PAGE = 500;
 
 /**
- * Removes events of a certain age with their replays, one page; answers how many. Events that were never applied
- * stay, because an operator must resolve them.
+ * Removes one page of old events with their replays. Returns their number. Failed events are kept, because an operator
+ * must decide on them.
  */
 export function createProviderEventRetention({
   db,

@@ -8,7 +8,7 @@ import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './tr
  */
 
 /** The properties of an issuer that decide how it is called. */
-export type CardTraits = {
+type CardTraits = {
   /** Meaning of "not found" for a funding that was not answered. A card is always issued once per reference. */
   resendSafety: ResendSafety;
   /** Bound of our calls to this issuer over all workers. */

@@ -7,7 +7,7 @@ import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './tr
  */
 
 /** The properties of a payment provider that decide how it is called. */
-export type PaymentTraits = {
+type PaymentTraits = {
   /**
    * Meaning of "not found" for a merchant-initiated charge that was not answered; `idempotent`: one reference is charged
    * once. A page moves no money by itself, so the request for it is safe to repeat under its reference.
@@ -81,7 +81,7 @@ export type ChargeState =
   | { kind: 'abandoned' };
 
 /** The answer to a request for a page. It is safe to repeat under one reference: one page, and at most one payment. */
-export type InitializeAnswer = CallTrace &
+type InitializeAnswer = CallTrace &
   ({ kind: 'redirect'; url: string } | { kind: 'rejected'; code: string } | Throttled | Unknown);
 
 /** The answer to a charge of an authorization. */
@@ -128,7 +128,7 @@ export type RefundAnswer = CallTrace &
   );
 
 /** All refunds of a charge, the oldest first. */
-export type FindRefundsAnswer = CallTrace &
+type FindRefundsAnswer = CallTrace &
   (
     | { kind: 'refunds'; refunds: Refund[] }
     /** There is no such charge. */

@@ -16,7 +16,7 @@ export type ResendSafety =
   | { kind: 'never' };
 
 /** The properties of a transfer provider that decide how it is called. */
-export type TransferTraits = {
+type TransferTraits = {
   resendSafety: ResendSafety;
   /** Bound of our calls to this provider over all workers. */
   callsPerSecond: number;

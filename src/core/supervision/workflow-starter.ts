@@ -29,7 +29,7 @@ const SIGNALS_EVERY_MS = 100;
 const COMMAND_DEADLINE_MS = 60_000;
 
 /** A workflow's input, and the values that operators find it by. */
-export type WorkflowStart = {
+type WorkflowStart = {
   input: unknown;
   /** Null if it serves several tenants. */
   tenantId: string | null;
@@ -52,7 +52,7 @@ export type StarterSettings = {
 export type InstructionStarterSettings = StarterSettings & { policy: InstructionPolicy };
 
 /** Settings of the starter of one type of workflow. */
-export type WorkflowStarterSettings<R extends Key, Key extends Named = Named> = StarterSettings & {
+type WorkflowStarterSettings<R extends Key, Key extends Named = Named> = StarterSettings & {
   /** Type of the workflow; also the name of its records in the log. */
   workflow: string;
   workflowId: (record: Key) => string;

@@ -22,7 +22,7 @@ export function isPublicAddress(address: string): boolean {
 
 /** The rules for the addresses of endpoints. */
 export type AddressRules = {
-  /** Anything goes, for development: receivers on one's own machine. */
+  /** Accepts every address, for development with receivers on the same machine. */
   allowPrivate: boolean;
   requireHttps: boolean;
 };

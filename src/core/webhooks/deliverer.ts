@@ -4,7 +4,7 @@ import type { Health, MakeAttempt } from './attempts.js';
 import type { Deliveries } from './deliveries.js';
 import type { Delivery } from './event.js';
 import { createLanes } from './lanes.js';
-import type { DeliveryStarter } from './starter.js';
+import type { DeliveryStarter } from './workflow-starter.js';
 
 /** Straight deliveries under way at once to one endpoint, and in all. */
 const MAX_PER_ENDPOINT = 8;

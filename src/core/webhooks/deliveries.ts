@@ -78,7 +78,7 @@ export const deliveriesCollection: CollectionSpec = {
 export type Outgoing = { event: StoredEvent; deliveries: Delivery[] };
 
 /** A change of a delivery. `of` is the delivery as it was when the attempt began. */
-export type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
+type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
   | { kind: 'delivered'; attempt: Attempt }
   /** The attempt failed. `nextAt` is the time of the next check; null: none. */
   | { kind: 'failed'; attempt: Attempt; nextAt: Date | null }

@@ -44,7 +44,7 @@ export const endpointsCollection: CollectionSpec = {
 };
 
 /** An endpoint as operators see it: never with a secret. */
-export type Endpoint = {
+type Endpoint = {
   id: string;
   tenantId: string;
   url: string;
@@ -58,7 +58,7 @@ export type Endpoint = {
  * The target of a delivery. Secrets are opened only to sign, and those that can't be opened are left out: a secret that was
  * sealed under another pepper must not block the commits that write events.
  */
-export type Listener = { id: string; url: string; secrets: () => string[] };
+type Listener = { id: string; url: string; secrets: () => string[] };
 
 /** The store of webhook endpoints. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
@@ -122,7 +122,7 @@ export function createEndpoints({
       return (await collection.updateOne({ _id: id }, change)).matchedCount === 1;
     },
 
-    /** A new secret, answered this once. The present ones sign along until the overlap is over. */
+    /** Creates a new secret and returns it once. The present secrets sign too until the overlap ends. */
     async rotate(id: string, overlapMs: number): Promise<{ secret: string; until: Date } | null> {
       const document = await collection.findOne({ _id: id });
       if (!document) return null;

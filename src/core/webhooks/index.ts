@@ -12,7 +12,7 @@ import { createRetention } from './retention.js';
 import { createRetry } from './retry.js';
 import { createSecretBox } from './secrets.js';
 import { createSender, problemWithAddress, type Resolve } from './sender.js';
-import { createDeliveryStarter } from './starter.js';
+import { createDeliveryStarter } from './workflow-starter.js';
 import { createRecovery } from './recovery.js';
 
 /** Time for deliveries in flight when a process stops. An interrupted one is made again later. */

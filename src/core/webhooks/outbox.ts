@@ -40,7 +40,6 @@ export function createOutbox({
   return {
     hasSubscribers: endpoints.hasSubscribers,
     async address(drafts) {
-      if (drafts.length === 0) return [];
       const listeners = await endpoints.listenersOf(drafts.map(({ tenantId }) => tenantId));
       const dueAt = leaseEnd();
       return drafts.flatMap((draft) => {

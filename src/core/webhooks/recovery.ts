@@ -1,6 +1,6 @@
 import type { Deliverer } from './deliverer.js';
 import type { Deliveries } from './deliveries.js';
-import type { DeliveryStarter } from './starter.js';
+import type { DeliveryStarter } from './workflow-starter.js';
 
 /**
  * Recovers overdue deliveries: their process died between commit and delivery, or their workflow is gone.

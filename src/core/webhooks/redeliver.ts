@@ -1,7 +1,7 @@
 import { newDelivery, type Deliveries } from './deliveries.js';
 import type { Endpoints } from './endpoints.js';
 import type { Delivery } from './event.js';
-import type { DeliveryStarter } from './starter.js';
+import type { DeliveryStarter } from './workflow-starter.js';
 
 /** Redelivers events for operators. Recovery makes the attempts within about a second. */
 export function createRedelivery({
@@ -23,8 +23,8 @@ export function createRedelivery({
     redeliver,
 
     /**
-     * Sends an event to all endpoints that its tenant has now, also those that came later. Answers the deliveries;
-     * null if there is no such event.
+     * Redelivers an event to all present endpoints of its tenant, including those created after the event. Returns the
+     * deliveries, or null if there is no such event.
      */
     async replay(eventId: string): Promise<string[] | null> {
       const event = await deliveries.event(eventId);

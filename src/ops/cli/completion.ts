@@ -20,7 +20,7 @@ export function addCompletionCommand(program: Command): void {
  * The completion script of a shell, used as `eval "$(bursar completion bash)"`: it completes names of commands and
  * options.
  */
-export function completionScript(program: Command, shell: (typeof SHELLS)[number]): string {
+function completionScript(program: Command, shell: (typeof SHELLS)[number]): string {
   return [
     // Zsh runs completions of bash after this line.
     ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),

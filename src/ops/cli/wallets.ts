@@ -41,11 +41,11 @@ export function addWalletCommands(program: Command): void {
         .requiredOption('--tenant <id>', 'tenant that the wallet belongs to'),
     async ({ tenants, database }, { json, options: { tenant: tenantId } }) => {
       if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
-      const { availableMinor, heldMinor, owedMinor } = await readBalance(database, tenantId);
+      const { availableMinor, heldMinor, receivableMinor } = await readBalance(database, tenantId);
       print(json, {
         available_minor: toWireAmount(availableMinor),
         held_minor: toWireAmount(heldMinor),
-        receivable_minor: toWireAmount(owedMinor),
+        receivable_minor: toWireAmount(receivableMinor),
       });
     },
   );

@@ -4,7 +4,7 @@ import { PLANS } from '../../platform/tenants/tenant.js';
 
 type Row = readonly (string | number)[];
 /** Tables by the name between the marks, each as Markdown. */
-export type Tables = Readonly<Record<string, () => string>>;
+type Tables = Readonly<Record<string, () => string>>;
 
 const table = (...rows: [Row, ...Row[]]) => {
   const [head, ...body] = rows;

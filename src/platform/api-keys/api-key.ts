@@ -28,7 +28,7 @@ export function generateKey(kind: KeyKind, environment: Environment): string {
 }
 
 /** The parts of a token that can be read without a look-up. */
-export type ParsedKey = {
+type ParsedKey = {
   kind: KeyKind;
   environment: Environment;
   /** False for a mistyped or invented key, which is refused without a look-up. */

@@ -3,7 +3,7 @@ import type { CollectionInfo, Db, IndexDescription, IndexDescriptionInfo } from 
 import { missing, wantedOf, type CollectionSpec, type Migration } from './migrations.js';
 
 /** A difference between the database and its migrations. */
-export type SchemaProblem = {
+type SchemaProblem = {
   /** Description for operators. */
   description: string;
   /** Id of the migration that corrects it. */

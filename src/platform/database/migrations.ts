@@ -115,7 +115,7 @@ export function collectionsMigration(id: string, specs: readonly CollectionSpec[
 }
 
 /** Creates these collections with their validators and indexes, or updates existing ones. */
-export async function ensureCollections(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
+async function ensureCollections(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
   for (const spec of specs) await ensureCollection(db, spec);
 }
 

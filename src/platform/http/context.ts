@@ -3,7 +3,7 @@ import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { AuthenticatedKey } from '../api-keys/store.js';
 
 /** A body as the client sent it: the exact bytes (signatures cover them) and, on JSON routes, the parsed object. */
-export type RequestBody = { bytes: Buffer; json?: JsonObject };
+type RequestBody = { bytes: Buffer; json?: JsonObject };
 /** A parsed JSON object. */
 export type JsonObject = { [name: string]: JsonValue };
 /** Any parsed JSON value. */

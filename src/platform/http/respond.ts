@@ -1,7 +1,7 @@
 import type { AppContext } from './context.js';
 
 /** The position in a list, by page (transfers) or by offset (cards). Both fill the same `pagination` object. */
-export type ListPosition =
+type ListPosition =
   { page: number; limit: number; total: number } | { offset: number; limit: number; total: number };
 
 /**

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Log } from '../../shared/log.js';
 
 /** The server of the metrics; `close` also ends open connections. */
-export type MetricsServer = { close(): Promise<void> };
+type MetricsServer = { close(): Promise<void> };
 
 /** Only monitoring systems of the operator connect. */
 const MAX_CONNECTIONS = 50;

@@ -86,7 +86,7 @@ export type NewTenant = {
 };
 
 /** Changes to a tenant. Properties that are missing stay as they are. */
-export type TenantChanges = {
+type TenantChanges = {
   plan?: Plan;
   /** Null restores the rate of the plan. */
   ratePerMinute?: number | null;

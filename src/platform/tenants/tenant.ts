@@ -27,7 +27,7 @@ export type Safeguard = keyof typeof SAFEGUARDS;
 export const SAFEGUARD_NAMES = Object.keys(SAFEGUARDS) as [Safeguard, ...Safeguard[]];
 
 /** Bounds of one transfer and of one day (Africa/Lagos), in kobo. */
-export type TransferLimits = { minMinor: bigint; maxMinor: bigint; dailyMinor: bigint };
+type TransferLimits = { minMinor: bigint; maxMinor: bigint; dailyMinor: bigint };
 
 /** The limits of a tenant without limits of its own. */
 export const DEFAULT_TRANSFER_LIMITS: TransferLimits = {

@@ -7,14 +7,19 @@ import type { Death, TenantRequest, Cluster } from './cluster.js';
 export type Case = { name: string; run: (cluster: Cluster) => Promise<void> };
 
 /** The same request at a provider that executes it, rejects it, or executes it and never answers. */
-export type Outcome = { name: string; suffix: string; ends: 'completed' | 'failed'; times: 0 | 1 };
+export type Outcome = {
+  name: string;
+  suffix: string;
+  status: 'completed' | 'failed';
+  times: 0 | 1;
+};
 
-export const PAID: Outcome = { name: 'done', suffix: '789', ends: 'completed', times: 1 };
-export const REFUSED: Outcome = { name: 'refused', suffix: '002', ends: 'failed', times: 0 };
+export const PAID: Outcome = { name: 'done', suffix: '789', status: 'completed', times: 1 };
+export const REFUSED: Outcome = { name: 'refused', suffix: '002', status: 'failed', times: 0 };
 export const UNANSWERED: Outcome = { ...PAID, name: 'done, never answered', suffix: '004' };
 export const OUTCOMES: readonly Outcome[] = [PAID, REFUSED, UNANSWERED];
 
-export type Order = Omit<TenantRequest, 'key'>;
+export type NewRequest = Omit<TenantRequest, 'key'>;
 
 /** The API dies with a stored provider event, and then the worker that takes the event over. */
 export const afterReceiver = (point: string): readonly Death[] => [
@@ -37,7 +42,7 @@ export const namesOf = (deaths: readonly Death[]) =>
 export type Capability = {
   name: string;
   outcomes: readonly Outcome[];
-  ask: (cluster: Cluster, outcome: Outcome) => Promise<Order> | Order;
+  newRequest: (cluster: Cluster, outcome: Outcome) => Promise<NewRequest> | NewRequest;
   isRight: (cluster: Cluster, data: Reply['body']['data'], outcome: Outcome) => Promise<void>;
   /** True if the request reached the situation under test. On a slow machine it may not; then another one is sent. */
   isReached?: (cluster: Cluster, data: Reply['body']['data']) => Promise<boolean>;
@@ -92,9 +97,11 @@ function nth(point: string, times: number): string[] {
   return Array.from({ length: times }, (_, i) => (i === 0 ? point : `${point}:${i + 1}`));
 }
 
-/** Rejects a pending request at the provider, once it has arrived there. `tell` returns the HTTP status of that call. */
-export const refusedOnceThere = (tell: () => Promise<number>): Promise<true> =>
-  eventually('the provider has the order', async () => ((await tell()) < 300 ? true : undefined));
+/** Rejects a pending request at the provider, once it has arrived there. `reject` returns the HTTP status of that call. */
+export const refusedOnceThere = (reject: () => Promise<number>): Promise<true> =>
+  eventually('the provider has the request', async () =>
+    (await reject()) < 300 ? true : undefined,
+  );
 
 /** One case for each pair of a point and an outcome. */
 export function casesOf(capability: Capability): Case[] {
@@ -124,29 +131,29 @@ export const TRIES = 8;
 async function untilReached<Answer extends Reply | null>(
   { isReached }: Capability,
   cluster: Cluster,
-  ask: (tries: number) => Promise<Answer>,
+  post: (tries: number) => Promise<Answer>,
 ): Promise<Answer> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const reply = await ask(tries);
+    const reply = await post(tries);
     if (!reply || !isReached || (await isReached(cluster, reply.body.data))) return reply;
   }
-  throw new Error(`asked ${TRIES} times, and it never came to what this is about`);
+  throw new Error(`sent ${TRIES} requests, and none reached the situation under test`);
 }
 
 /** A request that is repeated under its key returns the same record, even if the API died before it answered. */
 function apiDies(capability: Capability, outcome: Outcome, point: string): Case['run'] {
   return async (cluster) => {
-    const again = await untilReached(capability, cluster, async () => {
-      const asked = { ...(await capability.ask(cluster, outcome)), key: randomUUID() };
+    const repeat = await untilReached(capability, cluster, async () => {
+      const request = { ...(await capability.newRequest(cluster, outcome)), key: randomUUID() };
       const first = await cluster.dies([{ who: 'api', point }], () =>
-        cluster.post(asked).catch(() => null),
+        cluster.post(request).catch(() => null),
       );
-      const reply = await cluster.post(asked);
+      const reply = await cluster.post(request);
       expect(reply.status).toBe(201);
       if (first) expect(reply.text).toBe(first.text);
       return reply;
     });
-    await isRight(capability, cluster, again, outcome);
+    await isRight(capability, cluster, repeat, outcome);
   };
 }
 
@@ -158,16 +165,19 @@ function workerDies(
 ): Case['run'] {
   return async (cluster) => {
     const api = unstarted ? [{ who: 'api', point: 'start.before' } as const] : [];
-    const ask = async () => ({ ...(await capability.ask(cluster, outcome)), key: randomUUID() });
+    const newRequest = async () => ({
+      ...(await capability.newRequest(cluster, outcome)),
+      key: randomUUID(),
+    });
     // The preparation of the request ends before the failpoint is armed.
-    let asked = await ask();
+    let request = await newRequest();
     const first = await cluster.dies([...api, { who: 'worker', point }], () =>
       untilReached(capability, cluster, async (tries) => {
-        if (tries > 0) asked = await ask();
-        return cluster.post(asked).catch(() => null);
+        if (tries > 0) request = await newRequest();
+        return cluster.post(request).catch(() => null);
       }),
     );
-    const reply = unstarted ? await cluster.post(asked) : first;
+    const reply = unstarted ? await cluster.post(request) : first;
     if (reply?.status !== 201) throw new Error(`not accepted: ${reply?.text}`);
     await isRight(capability, cluster, reply, outcome);
   };

@@ -11,24 +11,24 @@ import {
 import type { Cluster } from './cluster.js';
 
 /** Issuing a card emits no event, and no history has the card's number. */
-async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
-  const { last4 } = await cluster.cards.waitFor(id, ends === 'completed' ? 'active' : ends);
+async function isRight(cluster: Cluster, id: string, { status, times }: Outcome): Promise<void> {
+  const { last4 } = await cluster.cards.waitFor(id, status === 'completed' ? 'active' : status);
   expect(last4).toEqual(times === 0 ? null : expect.stringMatching(/^[0-9]{4}$/));
   expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'issued'));
 }
 
 const WORKER = ['submit.permitted', 'submit.answered', 'commit.before', 'commit.after'];
-const SETTLED = ['outcome.before', 'outcome.after'];
+const OUTCOME_POINTS = ['outcome.before', 'outcome.after'];
 
-const issuing = (outcomes: readonly Outcome[], heard: readonly string[]): Case[] =>
+const issuing = (outcomes: readonly Outcome[], eventPoints: readonly string[]): Case[] =>
   casesOf({
     name: "a card's issuing",
     outcomes,
-    ask: (_, { suffix }) => ({ path: '/cards', body: newCard(suffix) }),
+    newRequest: (_, { suffix }) => ({ path: '/cards', body: newCard(suffix) }),
     isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
     points: {
       ...POINTS,
-      worker: [...WORKER, ...heard, ...SETTLED],
+      worker: [...WORKER, ...eventPoints, ...OUTCOME_POINTS],
     },
   });
 

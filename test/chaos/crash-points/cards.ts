@@ -22,10 +22,10 @@ const funding = (suffix: string) => ({
   transaction_reference: `${randomUUID()}-${suffix}`,
 });
 
-async function isFunded(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
-  await cluster.cards.waitForOperation(cluster.card, id, ends);
+async function isFunded(cluster: Cluster, id: string, { status, times }: Outcome): Promise<void> {
+  await cluster.cards.waitForOperation(cluster.card, id, status);
   expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'funded'));
-  await cluster.isNotified(id, [`card.operation.${ends}`]);
+  await cluster.isNotified(id, [`card.operation.${status}`]);
 }
 
 /** The outcome comes by the issuer's event alone. */
@@ -34,8 +34,8 @@ const eventOf = (deaths: readonly Death[], outcome: Outcome): Case => ({
   async run(cluster) {
     const { card, cards, service } = cluster;
     const id = await cluster.dies(deaths, async () => {
-      const asked = funding(outcome === REFUSED ? '006' : '001');
-      const { body } = await cards.act(card, 'fund', asked);
+      const fields = funding(outcome === REFUSED ? '006' : '001');
+      const { body } = await cards.act(card, 'fund', fields);
       if (outcome === REFUSED) {
         await refusedOnceThere(() => service.bank.setFundingOutcome(body.data.id, 'failed'));
       }
@@ -55,7 +55,7 @@ export const cards: Case[] = [
   ...casesOf({
     name: "a card's funding",
     outcomes: OUTCOMES,
-    async ask(cluster, { suffix }) {
+    async newRequest(cluster, { suffix }) {
       if ((await nextControl(cluster)) === 'unlock') await isOpened(cluster);
       return { path: `/cards/${cluster.card}/fund`, body: funding(suffix) };
     },
@@ -70,17 +70,17 @@ export const cards: Case[] = [
   ...casesOf({
     name: "a card's lock or unlock",
     // An issuer can reject a lock only temporarily, so it completes in the end.
-    outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
-    ask: async (cluster, { suffix }) => ({
+    outcomes: [PAID, { ...REFUSED, status: 'completed', times: 1 }, UNANSWERED],
+    newRequest: async (cluster, { suffix }) => ({
       path: `/cards/${cluster.card}/${await nextControl(cluster)}`,
       body: { request_id: `${randomUUID()}-${suffix}` },
     }),
-    async isRight(cluster, data, { ends }) {
+    async isRight(cluster, data, { status }) {
       const { card } = cluster;
       const { type, request_id: request } = await cluster.cards.waitForOperation(
         card,
         data.id,
-        ends,
+        status,
       );
       expect((await cluster.cards.get(card)).status).toBe(type === 'lock' ? 'locked' : 'active');
       const journal = await cluster.service.bank.journal(card);
@@ -88,7 +88,7 @@ export const cards: Case[] = [
       expect(done.map(({ kind }) => kind)).toEqual([
         type === 'lock' ? 'card_locked' : 'card_opened',
       ]);
-      await cluster.isNotified(data.id, [`card.operation.${ends}`]);
+      await cluster.isNotified(data.id, [`card.operation.${status}`]);
     },
     points: POINTS,
   }),

@@ -14,7 +14,7 @@ import type { Cluster } from './cluster.js';
 const LEFT_MINOR = 5_000;
 
 /** Each request closes a funded card of its own: closing returns the card's balance to the wallet. */
-async function ask(cluster: Cluster, { suffix }: Outcome) {
+async function newRequest(cluster: Cluster, { suffix }: Outcome) {
   const { cards } = cluster;
   const { id } = await cards.issue();
   const funding = { amount_minor: LEFT_MINOR, transaction_reference: randomUUID() };
@@ -39,8 +39,8 @@ async function isClosed(cluster: Cluster, { id, card_id: card }: { id: string; c
 export const closing: Case[] = casesOf({
   name: "a card's closing",
   // An issuer can reject closing only temporarily, so it completes in the end.
-  outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
-  ask,
+  outcomes: [PAID, { ...REFUSED, status: 'completed', times: 1 }, UNANSWERED],
+  newRequest,
   isRight: (cluster, data) => isClosed(cluster, data as object as { id: string; card_id: string }),
   points: POINTS,
 });

@@ -6,12 +6,12 @@ import { casesOf, type Case, type Outcome } from './capability.js';
 import type { Cluster } from './cluster.js';
 
 /** The issuer's outcomes for a reversal of a funding. `times` is how often the card keeps the money. */
-const TAKEN_BACK: Outcome = { name: 'taken back', suffix: '012', ends: 'failed', times: 0 };
-const KEPT: Outcome = { name: 'refused', suffix: '013', ends: 'completed', times: 1 };
+const TAKEN_BACK: Outcome = { name: 'taken back', suffix: '012', status: 'failed', times: 0 };
+const KEPT: Outcome = { name: 'refused', suffix: '013', status: 'completed', times: 1 };
 const SILENT: Outcome = { ...TAKEN_BACK, name: 'taken back, never answered' };
 
 /** A funding that completes after its deadline: it has failed for the tenant, and is reversed. */
-async function ask({ card, cards, service }: Cluster, outcome: Outcome) {
+async function newRequest({ card, cards, service }: Cluster, outcome: Outcome) {
   const lost = { call: 'reverse', kind: 'drop_after', probability: 1 } as const;
   if (outcome === SILENT) await service.bank.faults([lost]);
   const { status } = await cards.get(card);
@@ -32,12 +32,12 @@ const ended = (cluster: Cluster, id: string) =>
     return found && !isOpen(found) ? found : undefined;
   });
 
-async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
+async function isRight(cluster: Cluster, id: string, { status, times }: Outcome): Promise<void> {
   const funding = await ended(cluster, id);
   expect(funding.status).toBe('failed');
   await cluster.isNotified(id, ['card.operation.failed']);
   const fundReversal = await ended(cluster, fundReversalIdOf(id));
-  expect(fundReversal.status).toBe(ends);
+  expect(fundReversal.status).toBe(status);
   const back = times === 0 ? ['funding_reversed'] : [];
   expect(await cluster.effects(id)).toEqual(['funded', ...back]);
   if (times === 0) return;
@@ -51,7 +51,7 @@ async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): 
 export const lateFundings: Case[] = casesOf({
   name: 'a funding after its deadline',
   outcomes: [TAKEN_BACK, KEPT, SILENT],
-  ask,
+  newRequest,
   isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
   // A funding that was never submitted failed without a reversal, so it is not late.
   async isReached(cluster, { id }) {

@@ -66,7 +66,7 @@ export async function heldUp<Result>(
 const PUT_OFF_MS = 60_000;
 
 /** Postpones the next check of these transfers once the worker is dead, so that the micro-batch retries before the dispatcher. */
-export async function putOff({ service }: Cluster, ids: readonly string[]): Promise<void> {
+export async function postpone({ service }: Cluster, ids: readonly string[]): Promise<void> {
   await eventually('the worker is dead', () => (service.worker.isRunning() ? undefined : true));
   const open = { _id: { $in: ids }, next_check_at: { $type: 'date' } } as object;
   const next_check_at = new Date(Date.now() + PUT_OFF_MS);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
-import { chargeOrder, acquirerEffects, refundEffects } from '../../support/payments.js';
+import { chargeBody, acquirerEffects, refundEffects } from '../../support/payments.js';
 import {
   casesOf,
   EVENT_DEATHS,
@@ -11,26 +11,26 @@ import {
   REFUSED,
   refusedOnceThere,
   type Case,
-  type Order,
+  type NewRequest,
   type Outcome,
 } from './capability.js';
 import type { Cluster, Death } from './cluster.js';
 
-function chargeAsked({ tokens: { good } }: Cluster, suffix: string): Order {
+function chargeRequest({ tokens: { good } }: Cluster, suffix: string): NewRequest {
   const { customer, token } = good;
   const { payment_token_id } = token;
   const given = { capture_mode: 'merchant_initiated', customer, payment_token_id };
-  return { path: '/payments/charges', body: chargeOrder(suffix, given) };
+  return { path: '/payments/charges', body: chargeBody(suffix, given) };
 }
 
-async function isCharged(cluster: Cluster, reference: string, { ends, times }: Outcome) {
-  await cluster.payments.waitFor(reference, ends);
+async function isCharged(cluster: Cluster, reference: string, { status, times }: Outcome) {
+  await cluster.payments.waitFor(reference, status);
   const effects = await acquirerEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await cluster.isNotified(reference, [`charge.${ends}`]);
+  await cluster.isNotified(reference, [`charge.${status}`]);
 }
 
-const refundAsked = ({ paidCharge }: Cluster, suffix: string): Order => ({
+const refundRequest = ({ paidCharge }: Cluster, suffix: string): NewRequest => ({
   path: '/payments/refunds',
   body: {
     charge_reference: paidCharge,
@@ -39,20 +39,20 @@ const refundAsked = ({ paidCharge }: Cluster, suffix: string): Order => ({
   },
 });
 
-async function isRefunded(cluster: Cluster, reference: string, { ends, times }: Outcome) {
-  await eventually(`${reference} is ${ends}`, async () =>
-    (await cluster.payments.getRefund(reference)).status === ends ? true : undefined,
+async function isRefunded(cluster: Cluster, reference: string, { status, times }: Outcome) {
+  await eventually(`${reference} is ${status}`, async () =>
+    (await cluster.payments.getRefund(reference)).status === status ? true : undefined,
   );
   const effects = await refundEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'refunded'));
-  await cluster.isNotified(reference, [`refund.${ends}`]);
+  await cluster.isNotified(reference, [`refund.${status}`]);
 }
 
 const referenceOf = (data: object) => String((data as { reference?: string }).reference);
 
 type ReportedLater = {
   name: string;
-  ask: typeof chargeAsked;
+  newRequest: typeof chargeRequest;
   isRight: typeof isCharged;
   /** Sets the outcome of a pending charge or refund to rejected; returns the HTTP status of that request. */
   refuse: (cluster: Cluster, reference: string) => Promise<number>;
@@ -60,16 +60,16 @@ type ReportedLater = {
 
 /** Reported by a provider event alone: the API dies with it, or after it the worker too. */
 const calledBack = (
-  { name, ask, isRight, refuse }: ReportedLater,
+  { name, newRequest, isRight, refuse }: ReportedLater,
   deaths: readonly Death[],
   outcome: Outcome,
 ): Case => ({
   name: `${name}, reported by an event, ${outcome.name}: ${namesOf(deaths)}`,
   async run(cluster) {
     const suffix = outcome === REFUSED ? '006' : '001';
-    const asked = { ...ask(cluster, suffix), key: randomUUID() };
+    const request = { ...newRequest(cluster, suffix), key: randomUUID() };
     const reference = await cluster.dies(deaths, async () => {
-      const of = referenceOf((await cluster.post(asked)).body.data);
+      const of = referenceOf((await cluster.post(request)).body.data);
       if (outcome === REFUSED) await refusedOnceThere(() => refuse(cluster, of));
       return of;
     });
@@ -81,13 +81,13 @@ const calledBack = (
 const REPORTED_LATER: readonly ReportedLater[] = [
   {
     name: 'a charge',
-    ask: chargeAsked,
+    newRequest: chargeRequest,
     isRight: isCharged,
     refuse: ({ service }, reference) => service.bank.setChargeOutcome(reference, 'declined'),
   },
   {
     name: 'a refund',
-    ask: refundAsked,
+    newRequest: refundRequest,
     isRight: isRefunded,
     refuse: ({ service }, reference) => service.bank.setRefundOutcome(reference, 'failed'),
   },
@@ -97,7 +97,7 @@ export const payments: Case[] = [
   ...casesOf({
     name: 'a charge without the customer',
     outcomes: OUTCOMES,
-    ask: (cluster, { suffix }) => chargeAsked(cluster, suffix),
+    newRequest: (cluster, { suffix }) => chargeRequest(cluster, suffix),
     isRight: (cluster, data, outcome) => isCharged(cluster, referenceOf(data), outcome),
     points: { ...POINTS, worker: [...POINTS.worker, 'charge.answered'] },
   }),
@@ -105,7 +105,7 @@ export const payments: Case[] = [
   ...casesOf({
     name: 'a refund',
     outcomes: OUTCOMES,
-    ask: (cluster, { suffix }) => refundAsked(cluster, suffix),
+    newRequest: (cluster, { suffix }) => refundRequest(cluster, suffix),
     isRight: (cluster, data, outcome) => isRefunded(cluster, referenceOf(data), outcome),
     points: POINTS,
   }),

@@ -10,17 +10,17 @@ import {
   VERIFY_POINTS,
   type Capability,
   type Case,
-  type Order,
+  type NewRequest,
   type Outcome,
 } from './capability.js';
 import type { Cluster } from './cluster.js';
 
 /** One period. The token decides the outcome of its charge, and the first answer is lost. */
-async function asked(
+async function renewalRequest(
   { tokens, service }: Cluster,
   outcome: Outcome,
   startAt: Date | null,
-): Promise<Order> {
+): Promise<NewRequest> {
   const { token } = outcome === REFUSED ? tokens.declined : tokens.good;
   const lost = { call: 'charge', kind: 'drop_after', probability: 1 } as const;
   if (outcome === UNANSWERED) await service.bank.faults([lost]);
@@ -36,18 +36,18 @@ async function asked(
   };
 }
 
-async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
+async function isRight(cluster: Cluster, id: string, { status, times }: Outcome): Promise<void> {
   const charges = cluster.service.deps.database.db.collection<Charge>('charges');
   const of = () => charges.find({ 'recurring.id': id }).toArray();
   await eventually('its charge has ended', async () =>
-    (await of())[0]?.status === ends ? true : undefined,
+    (await of())[0]?.status === status ? true : undefined,
   );
   const made = await of();
   expect(made.map(({ recurring }) => recurring?.period)).toEqual([0]);
   const { reference } = made[0] as Charge;
   const effects = await acquirerEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await cluster.isNotified(reference, [`charge.${ends}`]);
+  await cluster.isNotified(reference, [`charge.${status}`]);
   const renewed = times === 1 ? ['recurring_charge.renewed'] : [];
   await cluster.isNotified(id, [...renewed, 'recurring_charge.ended']);
   const recurring = await cluster.service.deps.recurringCharges.store.find(id);
@@ -63,7 +63,7 @@ export const renewals: Case[] = [
   ...casesOf({
     name: 'a recurring charge that begins at once',
     ...shared,
-    ask: (cluster, outcome) => asked(cluster, outcome, null),
+    newRequest: (cluster, outcome) => renewalRequest(cluster, outcome, null),
     points: {
       api: [
         'claim.written',
@@ -82,7 +82,8 @@ export const renewals: Case[] = [
   ...casesOf({
     name: 'a renewal by its Schedule',
     ...shared,
-    ask: (cluster, outcome) => asked(cluster, outcome, new Date(Date.now() + 4_000)),
+    newRequest: (cluster, outcome) =>
+      renewalRequest(cluster, outcome, new Date(Date.now() + 4_000)),
     points: {
       api: [],
       // The period's charge and its outcome, which updates the recurring charge in the same commit.

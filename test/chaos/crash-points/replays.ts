@@ -5,7 +5,7 @@ import { API_POINTS, casesOf, DISPATCH_POINTS, PAID, type Case } from './capabil
 import type { Cluster } from './cluster.js';
 
 /** Creates a funding that the issuer has reported; returns that event. */
-async function ask(cluster: Cluster) {
+async function newRequest(cluster: Cluster) {
   const { cards, tenant } = cluster;
   const { id: card } = await cards.issue();
   const funding = { amount_minor: 5_000, transaction_reference: `${randomUUID()}-001` };
@@ -31,7 +31,7 @@ async function isRight({ tenant, service }: Cluster, made: { id: string; event_i
 export const replays: Case[] = casesOf({
   name: "a card event's replay",
   outcomes: [PAID],
-  ask,
+  newRequest,
   isRight: (cluster, data) => isRight(cluster, data as object as { id: string; event_id: string }),
   points: {
     api: API_POINTS,

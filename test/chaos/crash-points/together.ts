@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { order, type Reply } from '../../support/tenant.js';
+import { transferBody, type Reply } from '../../support/tenant.js';
 import {
   OUTCOMES,
   PAID,
@@ -11,7 +11,7 @@ import {
 } from './capability.js';
 import type { TenantRequest, Death, Cluster } from './cluster.js';
 import { isRight, PATH } from './transfers.js';
-import { diedAlone, diedInMicroBatch, heldUp, putOff, submitsLocally } from './micro-batches.js';
+import { diedAlone, diedInMicroBatch, heldUp, postpone, submitsLocally } from './micro-batches.js';
 
 /** Enough requests to fill one group commit and leave some for the next one. */
 const MANY = 24;
@@ -20,22 +20,22 @@ const A_MICRO_BATCH = 8;
 
 /** Posts this many new transfers at once. */
 type PostMore = () => Promise<(Reply | null)[]>;
-/** `ask` posts the transfers, and acts on them while the killed process is still down. */
-type Together = { count: number; ask: (postMore: PostMore) => Promise<unknown> };
+/** `postTransfers` posts the transfers, and acts on them while the killed process is still down. */
+type Together = { count: number; postTransfers: (postMore: PostMore) => Promise<unknown> };
 
 /** Posts many transfers at once while a process dies. A repeat gets the saved response. Returns the transfers' ids. */
 async function together(
   cluster: Cluster,
   death: Death,
   outcome: Outcome,
-  { count, ask }: Together,
+  { count, postTransfers }: Together,
 ): Promise<string[]> {
   const all: TenantRequest[] = [];
   const first: (Reply | null)[] = [];
   async function postMore() {
     const more = Array.from({ length: count }, () => ({
       path: PATH,
-      body: order(outcome.suffix),
+      body: transferBody(outcome.suffix),
       key: randomUUID(),
     }));
     all.push(...more);
@@ -43,13 +43,13 @@ async function together(
     first.push(...replies);
     return replies;
   }
-  await cluster.dies([death], () => ask(postMore));
-  const again = await Promise.all(all.map((one) => cluster.post(one)));
-  for (const [i, { status, text }] of again.entries()) {
+  await cluster.dies([death], () => postTransfers(postMore));
+  const repeats = await Promise.all(all.map((one) => cluster.post(one)));
+  for (const [i, { status, text }] of repeats.entries()) {
     expect(status).toBe(201);
     expect(text).toBe(first[i]?.text ?? text);
   }
-  const ids = again.map(({ body }) => body.data.id);
+  const ids = repeats.map(({ body }) => body.data.id);
   expect(new Set(ids).size).toBe(all.length);
   for (const id of ids) await isRight(cluster, id, outcome);
   await cluster.isQuiet();
@@ -60,12 +60,12 @@ async function together(
 const accepted = (point: string, outcome: Outcome): Case => ({
   name: `${MANY} transfers at once, ${outcome.name}: the API dies at ${point}`,
   async run(cluster) {
-    async function ask(postMore: PostMore) {
+    async function postTransfers(postMore: PostMore) {
       for (let tries = 0; tries < TRIES; tries += 1) {
         if ((await postMore()).includes(null)) return;
       }
     }
-    await together(cluster, { who: 'api', point }, outcome, { count: MANY, ask });
+    await together(cluster, { who: 'api', point }, outcome, { count: MANY, postTransfers });
   },
 });
 
@@ -81,15 +81,15 @@ const microBatchDies = (
 ): Case => ({
   name: `${A_MICRO_BATCH} transfers in a micro-batch, ${outcome.name}: the worker dies at ${point}, the ${by} goes on`,
   async run(cluster) {
-    async function ask(postMore: PostMore) {
+    async function postTransfers(postMore: PostMore) {
       const replies = await heldUp(cluster, postMore);
       const ids = replies.map((reply) => String(reply?.body.data.id));
-      if (by === 'micro-batch') await putOff(cluster, ids);
+      if (by === 'micro-batch') await postpone(cluster, ids);
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
       await submitsLocally(cluster);
       const death = { who: 'worker', point } as const;
-      const ids = await together(cluster, death, outcome, { count: A_MICRO_BATCH, ask });
+      const ids = await together(cluster, death, outcome, { count: A_MICRO_BATCH, postTransfers });
       const alone = !point.startsWith('start.') && (await diedAlone(cluster, ids));
       if (!alone && (await diedInMicroBatch(cluster, ids))) return;
     }
@@ -99,7 +99,7 @@ const microBatchDies = (
 
 // The third passage, so that some transfers are past the point and some are not.
 const SENT = ['submit.permitted:3', 'submit.answered:3'];
-const SETTLED = [...SENT, 'outcome.before:3', 'outcome.after:3'];
+const OUTCOMES_APPLIED = [...SENT, 'outcome.before:3', 'outcome.after:3'];
 /** Group commits with many mutations: those of the submit permits, and those of the outcomes. */
 const COMMITS = [
   'commit.before',
@@ -108,14 +108,14 @@ const COMMITS = [
   'outcome.before:3>commit.after',
 ];
 /** A micro-batch without answers applies no outcome: each transfer is scheduled as a workflow of its own. */
-const HANDED_ON = [...SENT, 'start.before', 'start.after', 'start.after:3'];
+const SCHEDULED = [...SENT, 'start.before', 'start.after', 'start.after:3'];
 
 export const manyTransfers: Case[] = [
   ...OUTCOMES.map((outcome) => accepted('batch.answered', outcome)),
   ...['claim.written', 'commit.before', 'commit.after'].map((point) => accepted(point, PAID)),
   ...[PAID, REFUSED].flatMap((outcome) =>
-    [...SETTLED, ...COMMITS].map((point) => microBatchDies(point, outcome)),
+    [...OUTCOMES_APPLIED, ...COMMITS].map((point) => microBatchDies(point, outcome)),
   ),
-  ...HANDED_ON.map((point) => microBatchDies(point, UNANSWERED)),
+  ...SCHEDULED.map((point) => microBatchDies(point, UNANSWERED)),
   ...OUTCOMES.map((outcome) => microBatchDies('submit.answered:3', outcome, 'dispatcher')),
 ];

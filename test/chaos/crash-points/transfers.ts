@@ -1,4 +1,4 @@
-import { order } from '../../support/tenant.js';
+import { transferBody } from '../../support/tenant.js';
 import {
   API_POINTS,
   EVENT_DEATHS,
@@ -22,11 +22,11 @@ export const PATH = '/transfers';
 export async function isRight(
   cluster: Cluster,
   id: string,
-  { ends, times }: Outcome,
+  { status, times }: Outcome,
 ): Promise<void> {
-  await cluster.tenant.waitFor(id, ends);
+  await cluster.tenant.waitFor(id, status);
   expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'paid'));
-  await cluster.isNotified(id, [`transfer.${ends}`, 'transfer.processing']);
+  await cluster.isNotified(id, [`transfer.${status}`, 'transfer.processing']);
 }
 
 /** Reported by a provider event alone: the API dies with it, or after it the worker too. */
@@ -66,7 +66,7 @@ export const transfers: Case[] = [
   ...casesOf({
     name: 'a transfer',
     outcomes: OUTCOMES,
-    ask: (_, { suffix }) => ({ path: PATH, body: order(suffix) }),
+    newRequest: (_, { suffix }) => ({ path: PATH, body: transferBody(suffix) }),
     isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
     points: {
       api: API_POINTS,

@@ -1,7 +1,7 @@
 import { eventually } from '../../support/eventually.js';
 import { startLossyProxy } from '../../support/lost-answer.js';
 import { startService, type Service } from '../../support/service.js';
-import { order, type Reply, type TestTenant } from '../../support/tenant.js';
+import { transferBody, type Reply, type TestTenant } from '../../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -28,7 +28,7 @@ test('a transfer whose API dies between commit and workflow start is completed, 
   const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
   await api.start();
   const replies = await Promise.all(
-    Array.from({ length: 12 }, () => tenant.at(api.url).transfer(order())),
+    Array.from({ length: 12 }, () => tenant.at(api.url).transfer(transferBody())),
   );
   expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 201));
   await api.kill();
@@ -39,7 +39,7 @@ test('a retry after the API died between commit and answer gets the saved respon
   const way = await startLossyProxy(String(service.env['MONGODB_URI']));
   const api = await service.newApi({ MONGODB_URI: way.uri });
   await api.start();
-  const [body, key] = [order(), 'the answer was lost'];
+  const [body, key] = [transferBody(), 'the answer was lost'];
   const lost = way.loseNextCommit();
   const first = tenant
     .at(api.url)
@@ -64,7 +64,7 @@ test('a retry after the API died between commit and answer gets the saved respon
 
 test('an API killed under load keeps every answer, and requests without one are answered on a repeat', async () => {
   const requests = Array.from({ length: 60 }, (_, i) => ({
-    body: order(),
+    body: transferBody(),
     key: `under load ${i}`,
   }));
   const answered: Reply[] = [];

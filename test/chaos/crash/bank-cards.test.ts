@@ -49,11 +49,11 @@ async function crash(): Promise<void> {
 test('the issuer keeps everything that it answered before kill -9', async () => {
   const { card, reference } = await client.newCard();
   const [funded, pending, failing] = ['789', '006', '007'].map((suffix) =>
-    client.fundingOrder(card, suffix),
+    client.fundingRequest(card, suffix),
   );
   if (!funded || !pending || !failing) throw new Error('three orders');
-  for (const order of [funded, pending, failing, failing]) await client.fund(order);
-  const taken = client.fundingOrder(card, '789');
+  for (const request of [funded, pending, failing, failing]) await client.fund(request);
+  const taken = client.fundingRequest(card, '789');
   await client.fund(taken);
   await client.reverse(taken.reference);
   await client.setState(card, 'locked', 4);
@@ -68,8 +68,8 @@ test('the issuer keeps everything that it answered before kill -9', async () => 
     card: (await client.show(card)).body,
     lookup: (await client.lookupCard(reference)).body,
     fundings: await Promise.all(
-      [funded, pending, failing, taken].map(async (order) => {
-        return (await client.lookup(order.reference)).body;
+      [funded, pending, failing, taken].map(async (request) => {
+        return (await client.lookup(request.reference)).body;
       }),
     ),
     effects: await client.effects(),
@@ -85,7 +85,7 @@ test('the issuer keeps everything that it answered before kill -9', async () => 
   expect((await client.setState(card, 'locked', 4)).body.error?.code).toBe('superseded');
   expect((await client.setState(card, 'locked', 6, '002')).status).toBe(422);
   expect((await client.setState(card, 'locked', 6, '002')).body.state).toBe('locked');
-  expect((await client.tell(pending.reference, 'funded')).body.status).toBe('funded');
+  expect((await client.reportOutcome(pending.reference, 'funded')).body.status).toBe('funded');
   const { body: end } = await client.end(authorization.token, { outcome: 'reversed' });
   expect(end.status).toBe('authorization_reversed');
   const { body: again } = await client.end(cleared.token, {
@@ -99,11 +99,11 @@ test('the issuer keeps everything that it answered before kill -9', async () => 
 
 test('a card, a funding and a reversal that were scheduled before kill -9 still happen, with their callbacks', async () => {
   const { card } = await client.newCard();
-  const issued = client.cardOrder('001');
-  const later = client.fundingOrder(card, '001');
-  const reversed = client.fundingOrder(card, '008');
+  const issued = client.cardRequest('001');
+  const later = client.fundingRequest(card, '001');
+  const reversed = client.fundingRequest(card, '008');
   await client.issue(issued);
-  for (const order of [later, reversed]) await client.fund(order);
+  for (const request of [later, reversed]) await client.fund(request);
   await crash();
 
   for (const { reference } of [issued, later, reversed]) await service.wait(reference, 1);
@@ -120,9 +120,9 @@ test('an authorization that kill -9 interrupted is declined, and the service is 
   await crash();
 
   expect(await cut).toBe('cut');
-  const told = await eventually(() =>
+  const event = await eventually(() =>
     service.about(token).find(({ body }) => body.event === 'card.declined'),
   );
-  expect(told.body.data).toMatchObject({ card, amount_minor: 5_000, code: 'no_answer' });
+  expect(event.body.data).toMatchObject({ card, amount_minor: 5_000, code: 'no_answer' });
   expect(await client.kinds(token)).toEqual(['declined']);
 });

@@ -61,22 +61,24 @@ test('the acquirer keeps everything that it answered, or did without an answer, 
   ];
   await submitForm(pageOf(declined), { action: 'pay', choice: 'stolen' });
   await submitForm(pageOf(abandoned), { action: 'cancel' });
-  const attempt = client.chargeOrder(left);
+  const attempt = client.chargeRequest(left);
   await client.charge(attempt);
   const revoked = await client.newPage();
   await submitForm(pageOf(revoked), { action: 'pay', choice: 'good' });
   const gone = (await client.lookup(revoked.reference)).body.authorization?.authorization ?? '';
   const [pending, failing, silent] = ['006', '007', '004'].map((suffix) =>
-    client.chargeOrder(gone, suffix),
+    client.chargeRequest(gone, suffix),
   );
   if (!pending || !failing || !silent) throw new Error('three orders');
-  for (const order of [pending, failing, failing]) await client.charge(order);
+  for (const request of [pending, failing, failing]) await client.charge(request);
   // The charge is flushed and not answered when the bank dies.
   expect(await staysSilent((init) => client.charge(silent, init))).toBe(true);
   await client.revoke(gone);
-  const refunds = ['789', '002', '006'].map((suffix) => client.refundOrder(paid.reference, suffix));
-  for (const order of refunds) await client.refund(order);
-  const quiet = client.refundOrder(paid.reference, '004');
+  const refunds = ['789', '002', '006'].map((suffix) =>
+    client.refundRequest(paid.reference, suffix),
+  );
+  for (const request of refunds) await client.refund(request);
+  const quiet = client.refundRequest(paid.reference, '004');
   expect(await staysSilent((init) => client.refund(quiet, init))).toBe(true);
 
   const charges = [paid, open, declined, abandoned, attempt, revoked, pending, silent];
@@ -112,7 +114,7 @@ test('the acquirer keeps everything that it answered, or did without an answer, 
   const client_reference = attempt.client_reference;
   const statuses: string[] = [];
   for (const _ of [2, 3]) {
-    const next = client.chargeOrder(left, '', { client_reference });
+    const next = client.chargeRequest(left, '', { client_reference });
     statuses.push((await client.charge(next)).body.status);
   }
   expect(statuses).toEqual(['declined', 'paid']);
@@ -120,8 +122,10 @@ test('the acquirer keeps everything that it answered, or did without an answer, 
   expect((await client.charge(failing)).body.code).toBe('authorization_revoked');
   await submitForm(pageOf(open), { action: 'pay', choice: 'good' });
   expect((await client.lookup(open.reference)).body.status).toBe('paid');
-  expect((await client.tell(pending.reference, { outcome: 'paid' })).body.status).toBe('paid');
-  const rest = client.refundOrder(paid.reference, '789', { amount_minor: 1 });
+  expect((await client.reportOutcome(pending.reference, { outcome: 'paid' })).body.status).toBe(
+    'paid',
+  );
+  const rest = client.refundRequest(paid.reference, '789', { amount_minor: 1 });
   expect((await client.refund(rest)).body.code).toBe('exceeds_charge');
   const seqs = (await client.effects()).map(({ seq }) => seq);
   expect(seqs).toEqual(seqs.map((_, i) => i + 1));
@@ -133,15 +137,15 @@ test('a page, a charge and a refund that were scheduled before kill -9 still hap
   const earlier = await client.newPage();
   await submitForm(pageOf(earlier), { action: 'pay', choice: 'good' });
   const left = (await client.lookup(earlier.reference)).body.authorization?.authorization ?? '';
-  const later = client.chargeOrder(left, '001');
+  const later = client.chargeRequest(left, '001');
   await client.charge(later);
-  const refund = client.refundOrder(earlier.reference, '001');
+  const refund = client.refundRequest(earlier.reference, '001');
   await client.refund(refund);
   await crash();
 
   for (const { reference } of [page, later]) await service.wait(reference, 1);
-  const told = await service.wait(earlier.reference, 2);
-  expect(told.map(({ body }) => body.event)).toEqual(['charge.paid', 'refund.refunded']);
+  const events = await service.wait(earlier.reference, 2);
+  expect(events.map(({ body }) => body.event)).toEqual(['charge.paid', 'refund.refunded']);
   expect(await client.kinds(page.reference)).toEqual(['charged']);
   expect(await client.kinds(later.reference)).toEqual(['charged']);
   expect(await client.kinds(refund.merchant_note)).toEqual(['refunded']);

@@ -42,13 +42,13 @@ const journalFile = () => join(folder, 'journal.ndjson');
 test('a payment answered before kill -9 is in the journal after it, once', async () => {
   const first = await start();
   const answered: string[] = [];
-  const asked: string[] = [];
+  const sentReferences: string[] = [];
   const callers = Array.from({ length: 16 }, async () => {
     for (;;) {
-      const order = first.order('789');
-      asked.push(order.reference);
-      const { body } = await first.submit(order);
-      if (body.status === 'paid') answered.push(order.reference);
+      const request = first.transferRequest('789');
+      sentReferences.push(request.reference);
+      const { body } = await first.submit(request);
+      if (body.status === 'paid') answered.push(request.reference);
     }
   });
   const stopped = Promise.allSettled(callers);
@@ -61,7 +61,7 @@ test('a payment answered before kill -9 is in the journal after it, once', async
   const paid = body.entries.map((entry) => entry.reference);
   expect(new Set(paid).size).toBe(paid.length);
   expect(answered.filter((reference) => !paid.includes(reference))).toEqual([]);
-  expect(paid.filter((reference) => !asked.includes(reference))).toEqual([]);
+  expect(paid.filter((reference) => !sentReferences.includes(reference))).toEqual([]);
   expect(body.entries.map((entry) => entry.seq)).toEqual(paid.map((_, i) => i + 1));
   const session = new Set(body.entries.map((entry) => entry.session_id));
   expect(session.size).toBe(paid.length);
@@ -70,8 +70,8 @@ test('a payment answered before kill -9 is in the journal after it, once', async
 test('a torn last line of the journal is cut off, and the lines before it are kept', async () => {
   const options = { dataDir: folder, secret: SECRET };
   const first = await startSandboxBank(options);
-  const order = bankClient(first.url).order('789');
-  await bankClient(first.url).submit(order);
+  const request = bankClient(first.url).transferRequest('789');
+  await bankClient(first.url).submit(request);
   await first.close();
   const size = statSync(journalFile()).size;
   appendFileSync(journalFile(), '[{"kind":"submitted","transfer":1,"order":{"refe');
@@ -79,11 +79,11 @@ test('a torn last line of the journal is cut off, and the lines before it are ke
   const second = await startSandboxBank(options);
   const client = bankClient(second.url);
   expect(statSync(journalFile()).size).toBe(size);
-  expect(await client.journal(order.reference)).toHaveLength(1);
-  expect((await client.submit(client.order('788'))).body.status).toBe('paid');
+  expect(await client.journal(request.reference)).toHaveLength(1);
+  expect((await client.submit(client.transferRequest('788'))).body.status).toBe('paid');
   await second.close();
   const third = await startSandboxBank(options);
-  expect((await bankClient(third.url).lookup(order.reference)).body.status).toBe('paid');
+  expect((await bankClient(third.url).lookup(request.reference)).body.status).toBe('paid');
   await third.close();
 });
 
@@ -91,7 +91,7 @@ test('a journal that is damaged in the middle is rejected at the start', async (
   const options = { dataDir: folder, secret: SECRET };
   const bank = await startSandboxBank(options);
   const client = bankClient(bank.url);
-  for (const _ of [1, 2]) await client.submit(client.order('789'));
+  for (const _ of [1, 2]) await client.submit(client.transferRequest('789'));
   await bank.close();
   const lines = readFileSync(journalFile(), 'utf8').split('\n');
   writeFileSync(journalFile(), [lines[0]?.slice(0, -9), ...lines.slice(1)].join('\n'));
@@ -102,10 +102,10 @@ test('a payment and a reversal that were scheduled before kill -9 still happen, 
   const receiver = await startReceiver();
   const env = { SANDBOX_BANK_CALLBACK_URL: receiver.url };
   const first = await start(env);
-  const later = first.order('001');
-  const reversed = first.order('008');
-  const failing = first.order('007');
-  for (const order of [later, reversed, failing, failing]) await first.submit(order);
+  const later = first.transferRequest('001');
+  const reversed = first.transferRequest('008');
+  const failing = first.transferRequest('007');
+  for (const request of [later, reversed, failing, failing]) await first.submit(request);
   await first.kill();
 
   const second = await start(env);
@@ -122,18 +122,18 @@ test('a payment and a reversal that were scheduled before kill -9 still happen, 
 test('a callback that was not accepted before kill -9 is sent again after it', async () => {
   const deaf = await startReceiver(() => 503);
   const first = await start({ SANDBOX_BANK_CALLBACK_URL: deaf.url });
-  const order = first.order('006');
-  await first.submit(order);
-  await first.tell(order.reference, 'paid');
-  const [missed] = await deaf.wait(order.reference, 1);
+  const request = first.transferRequest('006');
+  await first.submit(request);
+  await first.reportOutcome(request.reference, 'paid');
+  const [missed] = await deaf.wait(request.reference, 1);
   await first.kill();
   await deaf.close();
 
   const receiver = await startReceiver();
   const second = await start({ SANDBOX_BANK_CALLBACK_URL: receiver.url });
-  const [taken] = await receiver.wait(order.reference, 1);
+  const [taken] = await receiver.wait(request.reference, 1);
   expect(taken?.body).toEqual(missed?.body);
-  expect(await second.journal(order.reference)).toHaveLength(1);
+  expect(await second.journal(request.reference)).toHaveLength(1);
   await receiver.close();
 });
 
@@ -142,13 +142,13 @@ test('a request that waited in the socket of a frozen bank is refused after the 
     SANDBOX_BANK_DEDUPLICATE: 'false',
     SANDBOX_BANK_CONCLUSIVE_AFTER_MS: '1000',
   });
-  const stale = bank.order('789');
+  const stale = bank.transferRequest('789');
   bank.child.kill('SIGSTOP');
   expect(await staysSilent((init) => bank.submit(stale, init))).toBe(true);
   await sleep(1_000);
   bank.child.kill('SIGCONT');
 
-  const fresh = bank.order('789');
+  const fresh = bank.transferRequest('789');
   expect((await bank.submit(fresh)).body.status).toBe('paid');
   await sleep(300);
   expect((await bank.lookup(stale.reference)).status).toBe(404);
@@ -157,8 +157,8 @@ test('a request that waited in the socket of a frozen bank is refused after the 
 
 test('SIGTERM stops the bank cleanly although a client waits for an answer that never comes', async () => {
   const bank = await start();
-  const silent = bank.submit(bank.order('005')).catch(() => 'closed');
-  await bank.submit(bank.order('789'));
+  const silent = bank.submit(bank.transferRequest('005')).catch(() => 'closed');
+  await bank.submit(bank.transferRequest('789'));
   bank.child.kill('SIGTERM');
   expect(await silent).toBe('closed');
   await eventually(() => (bank.child.exitCode === null ? undefined : true));

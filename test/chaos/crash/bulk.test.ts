@@ -2,7 +2,7 @@ import { bulkTransferWorkflowId } from '../../../src/capabilities/bulk-transfers
 import { acceptedIds, bulkClient, type BatchReply } from '../../support/bulk.js';
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../../support/tenant.js';
+import { transferBody, ORDER_TOTAL_MINOR, type TestTenant } from '../../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -17,7 +17,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-const orders = (count: number) => Array.from({ length: count }, () => order());
+const bodies = (count: number) => Array.from({ length: count }, () => transferBody());
 
 async function expectEachPaidOnce(reply: BatchReply, count: number) {
   const ids = acceptedIds(reply.body.data);
@@ -33,7 +33,7 @@ const paidOf = async (ids: string[]) =>
   (await service.bank.journal()).filter(({ reference }) => ids.includes(reference)).length;
 
 test('an API that is killed while it accepts bulk transfers leaves each of them complete or absent', async () => {
-  const requests = Array.from({ length: 12 }, (_, i) => ({ items: orders(40), key: `batch ${i}` }));
+  const requests = Array.from({ length: 12 }, (_, i) => ({ items: bodies(40), key: `batch ${i}` }));
   const bulk = bulkClient(tenant);
   let answered = 0;
   const killed = eventually('some are answered', () => (answered >= 3 ? true : undefined)).then(
@@ -70,14 +70,14 @@ test('a bulk transfer whose API died before it started a workflow is submitted',
   const temporal = `127.0.0.1:${await service.deadPort()}`;
   const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
   await api.start();
-  const reply = await bulkClient(tenant.at(api.url)).send(orders(60));
+  const reply = await bulkClient(tenant.at(api.url)).send(bodies(60));
   await api.kill();
   await expectEachPaidOnce(reply, 60);
 });
 
 test('every transfer of a bulk transfer is paid once although the worker is killed in the middle', async () => {
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 150 }]);
-  const reply = await bulkClient(tenant).send(orders(120));
+  const reply = await bulkClient(tenant).send(bodies(120));
   const ids = acceptedIds(reply.body.data);
   await eventually('some are paid and others are not', async () => {
     const paid = await paidOf(ids);
@@ -91,7 +91,7 @@ test('every transfer of a bulk transfer is paid once although the worker is kill
 
 test('a bulk transfer whose workflow is terminated in Temporal is continued', async () => {
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 150 }]);
-  const reply = await bulkClient(tenant).send(orders(120));
+  const reply = await bulkClient(tenant).send(bodies(120));
   const ids = acceptedIds(reply.body.data);
   const handle = service.deps.temporal.client.workflow.getHandle(
     bulkTransferWorkflowId(reply.body.data.id),

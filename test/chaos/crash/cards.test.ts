@@ -39,7 +39,7 @@ test('a lock whose worker dies after the issuer applied it and before that is re
   const open = await Promise.all(
     locks.map(({ operation }) => service.deps.cards.operations.find(operation)),
   );
-  expect(open.filter((order) => order?.status === 'processing').length).toBeGreaterThan(0);
+  expect(open.filter((request) => request?.status === 'processing').length).toBeGreaterThan(0);
   await service.worker.start();
   for (const { id, operation } of locks) {
     await cards.waitForOperation(id, operation, 'completed');
@@ -54,8 +54,8 @@ test('a card event whose API dies right after its answer is applied by the worke
   const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
   await api.start();
   const about = { reference: operation, card: await fundings.issuedAs(card) };
-  const told = issuer.about('card.funded', about);
-  expect(await issuer.post(told, { api: api.url })).toMatchObject({ status: 200 });
+  const funded = issuer.about('card.funded', about);
+  expect(await issuer.post(funded, { api: api.url })).toMatchObject({ status: 200 });
   await api.kill();
   await cards.waitForOperation(card.id, operation, 'completed');
   await issuer.waitFor(operation, 'processed');

@@ -1,7 +1,7 @@
 import { eventually } from '../../support/eventually.js';
 import {
   activeToken,
-  chargeOrder,
+  chargeBody,
   acquirerEffects,
   onPage,
   paymentClient,
@@ -31,13 +31,13 @@ test('a charge whose worker dies after the acquirer charged and before that is r
   const { token, customer } = await activeToken(payments);
   const { payment_token_id } = token;
   const capture_mode = 'merchant_initiated';
-  const order = (suffix = '789') =>
-    chargeOrder(suffix, { capture_mode, payment_token_id, customer });
-  const orders: string[] = [];
+  const fields = (suffix = '789') =>
+    chargeBody(suffix, { capture_mode, payment_token_id, customer });
+  const bodies: string[] = [];
   const charge = async (client: PaymentClient, suffix?: string) => {
-    const { status, body } = await client.charge(order(suffix));
+    const { status, body } = await client.charge(fields(suffix));
     expect(status).toBe(201);
-    orders.push(body.data.reference);
+    bodies.push(body.data.reference);
     return body.data.reference;
   };
 
@@ -80,7 +80,7 @@ test('a charge whose worker dies after the acquirer charged and before that is r
   await api.kill();
   await service.worker.start();
 
-  for (const reference of [...orders, page.reference]) {
+  for (const reference of [...bodies, page.reference]) {
     await payments.waitFor(reference, 'completed');
     const effects = await acquirerEffects(service, reference);
     expect(effects.map(({ kind }) => kind)).toEqual(['charged']);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { privateMongod, privateTemporal } from '../../support/engines.js';
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
-import { order, type Reply, type TestTenant } from '../../support/tenant.js';
+import { transferBody, type Reply, type TestTenant } from '../../support/tenant.js';
 
 let mongod: Awaited<ReturnType<typeof privateMongod>>;
 let temporal: Awaited<ReturnType<typeof privateTemporal>>;
@@ -26,17 +26,17 @@ afterAll(async () => {
 
 const PAUSE_MS = 150;
 
-type Asked = { body: ReturnType<typeof order>; key: string; replies: Reply[] };
+type RepeatedRequest = { body: ReturnType<typeof transferBody>; key: string; replies: Reply[] };
 
 /** Correct clients: after a 503 they repeat the request with the same key, after the time in `Retry-After`. */
 function startLoad(clients: number) {
-  const asked: Asked[] = [];
+  const requests: RepeatedRequest[] = [];
   const going = { on: true };
 
-  async function askUntilAccepted(): Promise<void> {
-    const body = order();
-    const request: Asked = { body, key: `load ${body.reference}`, replies: [] };
-    asked.push(request);
+  async function sendUntilAccepted(): Promise<void> {
+    const body = transferBody();
+    const request: RepeatedRequest = { body, key: `load ${body.reference}`, replies: [] };
+    requests.push(request);
     for (;;) {
       const reply = await tenant.transfer(request.body, { key: request.key });
       request.replies.push(reply);
@@ -47,7 +47,7 @@ function startLoad(clients: number) {
 
   const run = async () => {
     while (going.on) {
-      await askUntilAccepted();
+      await sendUntilAccepted();
       // A low load is enough, because each request is also a workflow that must complete.
       await sleep(PAUSE_MS);
     }
@@ -56,7 +56,7 @@ function startLoad(clients: number) {
   // `stop` awaits and reports the rejection; without this handler Node would report it as unhandled first.
   done.catch(() => {});
   const answers = (status: number) =>
-    asked.flatMap(({ replies }) => replies).filter((reply) => reply.status === status);
+    requests.flatMap(({ replies }) => replies).filter((reply) => reply.status === status);
   return {
     answers,
     /** Waits for this many more answers with a status. */
@@ -69,7 +69,7 @@ function startLoad(clients: number) {
     async stop() {
       going.on = false;
       await done;
-      return asked;
+      return requests;
     },
   };
 }
@@ -88,9 +88,9 @@ test('mongod killed under load loses no answer; requests meanwhile get a 503, an
     ({ pid } = await mongod.restart());
     await load.more(201, 30);
   }
-  const asked = await load.stop();
+  const requests = await load.stop();
 
-  const statuses = asked.map(({ replies }) => replies.at(-1)?.status);
+  const statuses = requests.map(({ replies }) => replies.at(-1)?.status);
   expect(new Set(statuses)).toEqual(new Set([201]));
   for (const { headers, body } of load.answers(503)) {
     expect(body.error.code).toBe('service_unavailable');
@@ -99,7 +99,7 @@ test('mongod killed under load loses no answer; requests meanwhile get a 503, an
   const { db } = service.deps.database;
   const made = await db.collection<{ reference: string }>('transfers').find().toArray();
   expect(made.map(({ _id, reference }) => `${String(_id)} ${reference}`).toSorted()).toEqual(
-    asked
+    requests
       .map(({ body, replies }) => `${replies.at(-1)?.body.data.id} ${body.reference}`)
       .toSorted(),
   );
@@ -115,8 +115,8 @@ test('a primary that steps down under load causes 503 at most, and no process en
   const stepDown = { replSetStepDown: 2, secondaryCatchUpPeriodSecs: 0, force: true };
   await admin.command(stepDown);
   await load.more(201, 40);
-  const asked = await load.stop();
-  expect(new Set(asked.map(({ replies }) => replies.at(-1)?.status))).toEqual(new Set([201]));
+  const requests = await load.stop();
+  expect(new Set(requests.map(({ replies }) => replies.at(-1)?.status))).toEqual(new Set([201]));
   await service.allEnded();
   expectAllRunning();
   expect(await service.problems()).toEqual([]);
@@ -124,7 +124,9 @@ test('a primary that steps down under load causes 503 at most, and no process en
 
 test('transfers accepted while Temporal is down are completed once when it is back', async () => {
   process.kill(temporal.pid, 'SIGKILL');
-  const replies = await Promise.all(Array.from({ length: 20 }, () => tenant.transfer(order())));
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, () => tenant.transfer(transferBody())),
+  );
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
   await eventually('the API has given up starting their workflows', () =>
     service.logs().split('dispatcher will retry').length > replies.length ? true : undefined,

@@ -75,8 +75,8 @@ test('requests that are too old when the bank is thawed are proven absent, submi
 
 /** A network that holds requests back and delivers them when a test says so, after the sender has timed out. */
 async function startSlowNetwork(bankUrl: string) {
-  const kept: { reference: string; deliver: () => Promise<number> }[] = [];
-  let keeps = false;
+  const heldRequests: { reference: string; deliver: () => Promise<number> }[] = [];
+  let isHolding = false;
 
   async function forward(url: string, init: RequestInit, res: ServerResponse): Promise<number> {
     const answer = await fetch(bankUrl + url, init);
@@ -93,11 +93,11 @@ async function startSlowNetwork(bankUrl: string) {
     req.on('end', () => {
       const { authorization = '' } = req.headers;
       const headers = { authorization, 'content-type': 'application/json' };
-      const isOrder = req.method === 'POST' && req.url === '/v1/transfers';
+      const isRequest = req.method === 'POST' && req.url === '/v1/transfers';
       const body = req.method === 'POST' ? { body: Buffer.concat(chunks).toString() } : {};
       const deliver = () =>
         forward(req.url ?? '/', { method: req.method ?? 'GET', headers, ...body }, res);
-      if (isOrder && keeps) kept.push({ reference: referenceIn(chunks), deliver });
+      if (isRequest && isHolding) heldRequests.push({ reference: referenceIn(chunks), deliver });
       else deliver().catch(() => res.destroy());
     });
   });
@@ -105,12 +105,12 @@ async function startSlowNetwork(bankUrl: string) {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    keep: (on: boolean) => void (keeps = on),
+    hold: (on: boolean) => void (isHolding = on),
     /** Delivers the requests that were held back; returns the bank's status by reference. */
     deliver: async () =>
       new Map(
         await Promise.all(
-          kept
+          heldRequests
             .splice(0)
             .map(async (each) => [each.reference, await each.deliver()] as [string, number]),
         ),
@@ -137,8 +137,8 @@ describe('a request that the network holds back until after "not found"', () => 
 
   afterAll(() => network?.close());
 
-  async function keepOrders(count: number) {
-    network.keep(true);
+  async function holdRequests(count: number) {
+    network.hold(true);
     const ids = await Promise.all(Array.from({ length: count }, () => tenant.send()));
     for (const id of ids) {
       await until(id, 'the bank does not know it', async () => {
@@ -146,12 +146,12 @@ describe('a request that the network holds back until after "not found"', () => 
         return absent.length > 0;
       });
     }
-    network.keep(false);
+    network.hold(false);
     return ids;
   }
 
   test('a held-back request that the bank still accepts after the first "not found" is not submitted again', async () => {
-    const ids = await keepOrders(5);
+    const ids = await holdRequests(5);
     const answers = await network.deliver();
     await expectPaidOnce(ids);
     for (const id of ids) {
@@ -160,7 +160,7 @@ describe('a request that the network holds back until after "not found"', () => 
   });
 
   test('a held-back request that arrives after the second submission is rejected, and the transfer is paid once', async () => {
-    const ids = await keepOrders(5);
+    const ids = await holdRequests(5);
     await expectPaidOnce(ids);
     const answers = await network.deliver();
     await expectPaidOnce(ids);

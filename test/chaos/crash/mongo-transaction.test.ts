@@ -1,6 +1,11 @@
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type Reply, type TestTenant } from '../../support/tenant.js';
+import {
+  transferBody,
+  ORDER_TOTAL_MINOR,
+  type Reply,
+  type TestTenant,
+} from '../../support/tenant.js';
 
 const BALANCE_MINOR = 1_000_000;
 
@@ -15,7 +20,7 @@ afterAll(async () => {
 });
 
 /** Kills an API inside the transaction of a transfer, after all writes and before the commit. */
-async function dieInside(tenant: TestTenant, lost: ReturnType<typeof order>): Promise<void> {
+async function dieInside(tenant: TestTenant, lost: ReturnType<typeof transferBody>): Promise<void> {
   const dying = await service.newApi({ BURSAR_FAILPOINT: 'commit.before' });
   await dying.start();
   await expect(tenant.at(dying.url).transfer(lost)).rejects.toThrow();
@@ -25,10 +30,10 @@ async function dieInside(tenant: TestTenant, lost: ReturnType<typeof order>): Pr
 
 test('an API that dies inside a transaction leaves no writes, and blocks the wallet for seconds only', async () => {
   const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
-  const lost = order();
+  const lost = transferBody();
   await dieInside(tenant, lost);
 
-  const [body, key] = [order(), 'asked again and again'];
+  const [body, key] = [transferBody(), 'asked again and again'];
   const refused: Reply[] = [];
   const accepted = await eventually(
     'the wallet takes a transfer',
@@ -55,8 +60,8 @@ test('an API that dies inside a transaction leaves no writes, and blocks the wal
 test('transfers of other wallets are accepted while an abandoned transaction blocks a wallet', async () => {
   const blocked = await service.tenant();
   const others = await Promise.all(Array.from({ length: 8 }, () => service.tenant()));
-  await dieInside(blocked, order());
-  const replies = await Promise.all(others.map((other) => other.transfer(order())));
+  await dieInside(blocked, transferBody());
+  const replies = await Promise.all(others.map((other) => other.transfer(transferBody())));
   expect(replies.map(({ status }) => status)).toEqual(others.map(() => 201));
 });
 

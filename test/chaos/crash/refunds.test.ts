@@ -19,8 +19,8 @@ test('a refund whose worker dies after the acquirer refunded and before that is 
   /** The end of the reference selects the acquirer's behaviour; see docs/guide/test-values.md. */
   const refund = async (suffix: string): Promise<string> => {
     const reference = `refund-${process.pid}-${(made += 1)}-${suffix}`;
-    const order = { charge_reference: charge.reference, amount_minor: 1_000, reference };
-    const { status, text } = await payments.refund(order);
+    const body = { charge_reference: charge.reference, amount_minor: 1_000, reference };
+    const { status, text } = await payments.refund(body);
     expect([status, text]).toEqual([201, expect.anything()]);
     return reference;
   };

@@ -42,7 +42,7 @@ describe('a process that writes an event and dies', () => {
     const sent: Promise<string>[] = [];
     for (let i = 0; i < 20; i += 1) sent.push(tenant.send());
     const ids = await Promise.all(sent);
-    await eventually('some are told', () => (at.received.length > 5 ? true : undefined));
+    await eventually('some events arrive', () => (at.received.length > 5 ? true : undefined));
     await all.service.worker.kill();
     await all.service.worker.start();
     for (const id of ids) {

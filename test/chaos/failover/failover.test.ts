@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.js';
-import { order, type TestTenant } from '../../support/tenant.js';
+import { transferBody, type TestTenant } from '../../support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
 import { startReplicaSet, type ReplicaSet } from '../support/replica-set.js';
@@ -46,12 +46,12 @@ test(`a replica set of three whose primary is killed ${KILLS} times under load l
     target.start();
     await set.whole();
   }
-  const asked = await load.stop();
+  const sent = await load.stop();
   const attempts = load.attempts(0);
-  const losses = await lossesOnceQuiet(service, asked);
+  const losses = await lossesOnceQuiet(service, sent);
   const figures = {
     scenario: `primary killed ${KILLS} times`,
-    requests: asked.length,
+    requests: sent.length,
     accepted: load.accepted(),
     attempts: countByStatus(attempts),
     slowest_ms: slowest(attempts),
@@ -60,7 +60,7 @@ test(`a replica set of three whose primary is killed ${KILLS} times under load l
   };
   console.log(JSON.stringify(figures));
   expect(losses).toEqual([]);
-  expect(new Set(asked.map(({ answer }) => answer?.status))).toEqual(new Set([201]));
+  expect(new Set(sent.map(({ answer }) => answer?.status))).toEqual(new Set([201]));
   // Each kill made another member the primary, and clients noticed it.
   expect(primaries.filter((change) => new Set(change.split(' > ')).size === 2)).toHaveLength(KILLS);
   expect(attempts.some(({ status }) => status === 503)).toBe(true);
@@ -73,7 +73,7 @@ test('a request without a majority gets a 503, and its repeat is accepted once w
   const primary = await set.primary();
   const others = set.members.filter((each) => each !== primary);
   const [tenant] = tenants as [TestTenant];
-  const [body, key] = [order(), 'asked of a minority'];
+  const [body, key] = [transferBody(), 'asked of a minority'];
   for (const other of others) other.signal('SIGSTOP');
   // Long enough for the driver to retry; shorter than the primary takes to notice.
   const alone = await tenant.transfer(body, { key });

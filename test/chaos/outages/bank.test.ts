@@ -3,7 +3,7 @@ import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { eventually } from '../../support/eventually.js';
 import type { TestTenant } from '../../support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';
-import { lossesOnceQuiet, openWork, quiet } from '../support/nothing-lost.js';
+import { lossesOnceQuiet, openWork, waitUntilNoOpenWork } from '../support/nothing-lost.js';
 import { openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const AWAY_MS = 30_000;
@@ -43,9 +43,9 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
   const { transfers: waiting = 0, attention = 0 } = await openWork(service);
   await comeBack();
   const back = performance.now();
-  const asked = await stopped;
+  const requests = await stopped;
   const attempts = load.attempts(from, until);
-  await quiet(service);
+  await waitUntilNoOpenWork(service);
   const figures = {
     scenario: `the bank ${how} for ${AWAY_MS / 1_000} s`,
     by_status: countByStatus(attempts),
@@ -61,7 +61,7 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
   expect([attention, figures.operators_called]).toEqual([0, 0]);
   const { db } = service.deps.database;
   expect(await db.collection('transfers').countDocuments({ status: 'failed' })).toBe(0);
-  return asked;
+  return requests;
 }
 
 const all: Awaited<ReturnType<typeof outage>>[number][] = [];

@@ -8,7 +8,7 @@ import { bursar } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import type { ManagedProcess } from '../../support/processes.js';
 import type { SentRequest } from '../support/load.js';
-import { lossesOnceQuiet, quiet } from '../support/nothing-lost.js';
+import { lossesOnceQuiet, waitUntilNoOpenWork } from '../support/nothing-lost.js';
 import { openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -32,7 +32,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const transfers = () => cluster.service.deps.database.db.collection<Transfer>('transfers');
 
 /** Waits until a timeline has a time from the shifted clock, so a process has read it. */
-const seen = (aheadMs: number, type: 'accepted' | 'submitted') =>
+const bothClocksUsed = (aheadMs: number, type: 'accepted' | 'submitted') =>
   eventually(`something was ${type} at the wrong time`, async () => {
     const far = new Date(Date.now() + aheadMs / 2);
     const wrong = { $elemMatch: { type, at: aheadMs > 0 ? { $gt: far } : { $lt: far } } };
@@ -53,19 +53,23 @@ test('an hour forward and back, then backward and forward again, for one of two 
   });
   for (const aheadMs of [HOUR_MS, 0, -HOUR_MS, 0]) {
     setAhead(aheadMs);
-    if (aheadMs !== 0) await Promise.all([seen(aheadMs, 'accepted'), seen(aheadMs, 'submitted')]);
+    if (aheadMs !== 0)
+      await Promise.all([
+        bothClocksUsed(aheadMs, 'accepted'),
+        bothClocksUsed(aheadMs, 'submitted'),
+      ]);
     await sleep(PHASE_MS);
   }
-  const asked = await load.stop();
-  await quiet(service);
+  const requests = await load.stop();
+  await waitUntilNoOpenWork(service);
   const called = await transfers().countDocuments({ 'timeline.type': 'attention_raised' });
   const failed = await transfers().countDocuments({ status: 'failed' });
   const scenario = 'clock of one API and one worker of two each, 1 h forward and backward';
   console.log(
-    JSON.stringify({ scenario, transfers: asked.length, failed, operators_called: called }),
+    JSON.stringify({ scenario, transfers: requests.length, failed, operators_called: called }),
   );
   expect([failed, called]).toEqual([0, 0]);
-  expect(await lossesOnceQuiet(service, asked)).toEqual([]);
+  expect(await lossesOnceQuiet(service, requests)).toEqual([]);
 }, 1_200_000);
 
 /** The worst case: the bank pays repeats, rejects requests that are too old or from the future, and all clocks are wrong. */
@@ -77,12 +81,12 @@ async function allWorkersAreWrong(aheadMs: number): Promise<SentRequest[]> {
   await worker.start();
   const load = cluster.load(await cluster.tenants(2), 2);
   await sleep(5_000);
-  const asked = [...(await load.stop())];
+  const requests = [...(await load.stop())];
   const ids = await eventually('operators are called for all of them', async () => {
     const called = await transfers()
       .find({ 'attention.reason': { $regex: 'does not answer submissions' } })
       .toArray();
-    return called.length === asked.length ? called.map(({ _id }) => _id) : undefined;
+    return called.length === requests.length ? called.map(({ _id }) => _id) : undefined;
   });
   expect(await service.bank.journal()).toEqual([]);
   setAhead(0);
@@ -93,19 +97,19 @@ async function allWorkersAreWrong(aheadMs: number): Promise<SentRequest[]> {
     );
     if (code !== 0) throw new Error(`${out} ${error}`);
   }
-  await quiet(service);
-  expect(await service.bank.journal()).toHaveLength(asked.length);
-  return asked;
+  await waitUntilNoOpenWork(service);
+  expect(await service.bank.journal()).toHaveLength(requests.length);
+  return requests;
 }
 
 test.each([
   ['forward', HOUR_MS],
   ['backward', -HOUR_MS],
 ])(
-  'an hour %s for all workers, at a bank that goes by the age of orders: nothing is paid, operators are called, and push it on',
+  'an hour %s for all workers, at a bank that refuses old requests: nothing is paid, attention is raised, and operators retry',
   async (_, aheadMs) => {
-    const asked = await allWorkersAreWrong(aheadMs);
-    expect(await lossesOnceQuiet(cluster.service, asked)).toEqual([]);
+    const requests = await allWorkersAreWrong(aheadMs);
+    expect(await lossesOnceQuiet(cluster.service, requests)).toEqual([]);
   },
   1_200_000,
 );

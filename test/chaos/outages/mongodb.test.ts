@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 import type { Reply, TestTenant } from '../../support/tenant.js';
-import { order } from '../../support/tenant.js';
+import { transferBody } from '../../support/tenant.js';
 import { countByStatus, slowest, timed, type Attempt, type Load } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
 import { IS_PATIENT, openCluster, paced, type Cluster } from '../support/cluster.js';
@@ -33,20 +33,20 @@ const expectAllRunning = () => {
 };
 
 /** Sends every kind of request without a key, and does not repeat it. */
-async function askWithoutKey(
+async function postWithoutKey(
   urls: string[],
   references: string[],
   attempts: Attempt[],
 ): Promise<Reply[]> {
   const [tenant] = tenants as [TestTenant];
   const [first, second] = [tenant.at(urls[0] as string), tenant.at(urls.at(-1) as string)];
-  const { reference, ...rest } = order();
+  const { reference, ...rest } = transferBody();
   references.push(reference);
   const calls = [
     () => first.transfer({ ...rest, reference }),
     () => second.call('GET', '/transfers?limit=1', undefined),
     () => second.call('GET', '/transfers/trf_01jd0000000000000000000000', undefined),
-    () => first.call('POST', '/transfers/bulk', JSON.stringify({ transfers: [order()] })),
+    () => first.call('POST', '/transfers/bulk', JSON.stringify({ transfers: [transferBody()] })),
     () => first.call('GET', '/cards', undefined),
     () => second.call('GET', '/nowhere', undefined),
   ];
@@ -83,7 +83,7 @@ async function outage(
   const unkeyed: Attempt[] = [];
   const replies: Reply[] = [];
   while (performance.now() - from < AWAY_MS) {
-    replies.push(...(await askWithoutKey(urls, references, unkeyed)));
+    replies.push(...(await postWithoutKey(urls, references, unkeyed)));
     await sleep(300);
   }
   const until = performance.now();
@@ -92,7 +92,7 @@ async function outage(
   const acceptedBefore = load.accepted();
   await eventually('it works again', () => load.accepted() > acceptedBefore + 5 || undefined);
   const backMs = Math.round(performance.now() - until);
-  const asked = await load.stop();
+  const requests = await load.stop();
   // Counted after the return, because requests that hung during the outage end only now.
   const attempts = load.attempts(from, until);
   const ended = attempts.filter(({ at, ms }) => at + ms < until);
@@ -108,7 +108,7 @@ async function outage(
       works_again_ms: backMs,
     }),
   );
-  return { asked, attempts, ended, longestWaitMs, unkeyed, replies, references };
+  return { requests, attempts, ended, longestWaitMs, unkeyed, replies, references };
 }
 
 async function expectAnsweredInTime({
@@ -138,7 +138,7 @@ async function expectAnsweredInTime({
   expect(await db.collection('transfers').countDocuments(unasked)).toBe(0);
 }
 
-const all: Awaited<ReturnType<typeof outage>>['asked'][number][] = [];
+const all: Awaited<ReturnType<typeof outage>>['requests'][number][] = [];
 
 test('requests get a 503 within 5 s while MongoDB is down, and the service recovers by itself', async () => {
   const found = await outage(
@@ -147,7 +147,7 @@ test('requests get a 503 within 5 s while MongoDB is down, and the service recov
     async () => void (cluster.mongod.pid = (await cluster.mongod.restart()).pid),
   );
   await expectAnsweredInTime(found);
-  all.push(...found.asked);
+  all.push(...found.requests);
 }, 1_200_000);
 
 test('requests get a 503 within 5 s while MongoDB is frozen, and the service recovers by itself', async () => {
@@ -157,7 +157,7 @@ test('requests get a 503 within 5 s while MongoDB is frozen, and the service rec
     () => void process.kill(cluster.mongod.pid, 'SIGCONT'),
   );
   await expectAnsweredInTime(found);
-  all.push(...found.asked);
+  all.push(...found.requests);
 }, 1_200_000);
 
 test('requests get a 503 within 5 s while connections to MongoDB hang, and the service recovers by itself', async () => {
@@ -177,7 +177,7 @@ test('requests get a 503 within 5 s while connections to MongoDB hang, and the s
   expect([api.isRunning(), worker.isRunning()]).toEqual([true, true]);
   await service.workers[1]?.start();
   await expectAnsweredInTime(found);
-  all.push(...found.asked);
+  all.push(...found.requests);
 }, 1_200_000);
 
 test('after the MongoDB outages no accepted request is lost', async () => {

@@ -68,11 +68,13 @@ test('requests are accepted during a Temporal outage of 30 s, and completed with
   const back = performance.now();
   // All accepted transfers that are still open.
   const accepted = await open();
-  const [{ late, afterMs }, asked] = await Promise.all([caughtUp(back, accepted), load.stop()]);
+  const [{ late, afterMs }, requests] = await Promise.all([caughtUp(back, accepted), load.stop()]);
 
-  const losses = await lossesOnceQuiet(service, asked);
+  const losses = await lossesOnceQuiet(service, requests);
   const attempts = load.attempts(from, until);
-  const firsts = attempts.filter((each) => asked.some(({ attempts: [first] }) => first === each));
+  const firsts = attempts.filter((each) =>
+    requests.some(({ attempts: [first] }) => first === each),
+  );
   const atOnce = firsts.filter(
     ({ at, ms, status }) => status === 201 && (at + ms < until || ms < AT_ONCE_MS),
   );

@@ -13,14 +13,14 @@ export type Made = {
   recipient?: { account: string };
 };
 /** A request without an amount covers the whole remaining amount, or moves no money. */
-type Order = { reference: string; amount_minor?: number; recipient_account?: string };
+type RequestBody = { reference: string; amount_minor?: number; recipient_account?: string };
 
 /**
  * Every 201 has exactly one resource, with the answered id and the requested fields. A refused request has none, and no
  * resource exists without a request. `reference` is the client's name for the resource.
  */
-export function answersHold<Body extends Order>(
-  asked: readonly SentRequest<Body>[],
+export function answersHold<Body extends RequestBody>(
+  sent: readonly SentRequest<Body>[],
   made: readonly Made[],
 ): string[] {
   const byReference = new Map<string, Made[]>();
@@ -28,7 +28,7 @@ export function answersHold<Body extends Order>(
     const key = `${one.tenant_id}/${one.reference}`;
     byReference.set(key, [...(byReference.get(key) ?? []), one]);
   }
-  const problems = asked.flatMap(({ of, body, answer }) => {
+  const problems = sent.flatMap(({ of, body, answer }) => {
     if (!answer) return [`${body.reference} was never answered`];
     const found = byReference.get(`${of.tenant.id}/${body.reference}`) ?? [];
     if (answer.status !== 201) {
@@ -38,16 +38,19 @@ export function answersHold<Body extends Order>(
     if (!one || found.length > 1 || one._id !== answer.id) {
       return [`${body.reference} was accepted as ${answer.id}, and is there ${found.length} times`];
     }
-    return isAsAsked(body, one) ? [] : [`${body.reference} is there as something else`];
+    return isAsRequested(body, one) ? [] : [`${body.reference} is there as something else`];
   });
-  const wanted = new Set(asked.map(({ of, body }) => `${of.tenant.id}/${body.reference}`));
-  const strangers = made.filter(
-    ({ tenant_id: tenantId, reference }) => !wanted.has(`${tenantId}/${reference}`),
+  const requestedKeys = new Set(sent.map(({ of, body }) => `${of.tenant.id}/${body.reference}`));
+  const unrequested = made.filter(
+    ({ tenant_id: tenantId, reference }) => !requestedKeys.has(`${tenantId}/${reference}`),
   );
-  return [...problems, ...strangers.map(({ _id }) => `${_id} is there, and nobody asked for it`)];
+  return [...problems, ...unrequested.map(({ _id }) => `${_id} is there, and was not requested`)];
 }
 
-const isAsAsked = ({ amount_minor: minor, recipient_account: account }: Order, one: Made) =>
+const isAsRequested = (
+  { amount_minor: minor, recipient_account: account }: RequestBody,
+  one: Made,
+) =>
   (minor === undefined || one.amount_minor === BigInt(minor)) &&
   (account === undefined || one.recipient?.account === account);
 
@@ -55,7 +58,7 @@ const isAsAsked = ({ amount_minor: minor, recipient_account: account }: Order, o
 export type Doors = {
   one: (id: string) => string;
   list?: string;
-  orders?: (id: string) => readonly (readonly [path: string, body?: object])[];
+  posts?: (id: string) => readonly (readonly [path: string, body?: object])[];
 };
 
 type Owned = { _id: string; tenant_id: string };
@@ -78,11 +81,11 @@ export async function isolated(
 async function refused(
   { tenant: other }: ChaosTenant,
   { _id: id, tenant_id: tenantId }: Owned,
-  { one, orders = () => [] }: Doors,
+  { one, posts = () => [] }: Doors,
 ): Promise<string[]> {
   const found = await other.call('GET', one(id), undefined);
   const answers: [string, number][] = [[`GET ${one(id)}`, found.status]];
-  for (const [path, body] of orders(id)) {
+  for (const [path, body] of posts(id)) {
     const key = `foreign ${id} ${path}`.slice(0, 100);
     const sent = body && JSON.stringify(body);
     const { status } = await other.call('POST', path, sent, { key });
@@ -90,9 +93,7 @@ async function refused(
   }
   return answers
     .filter(([, status]) => status !== 404)
-    .map(
-      ([asked, status]) => `${id} of ${tenantId}: ${asked} by ${other.id} is answered ${status}`,
-    );
+    .map(([call, status]) => `${id} of ${tenantId}: ${call} by ${other.id} is answered ${status}`);
 }
 
 async function ownLists(

@@ -30,7 +30,7 @@ const CLIENTS = Number(env['CHAOS_CLIENTS'] ?? '56');
 const READERS = 3;
 /** Open work that has not decreased for this long is stuck. A slow machine may take longer in total. */
 const STUCK_AFTER_MS = 1_000 * Number(env['CHAOS_STUCK_SECONDS'] ?? '180');
-/** Runs of eight minutes and more are those of docs/reliability.md, and must reach the figures promised there. */
+/** Runs of eight minutes and more are those of docs/reliability.md, and must reach the figures that it guarantees. */
 const IS_LONG = MINUTES >= 8;
 const GOALS = { kills: 120, transfers: 3_000 };
 /** Time without open work after which the run is over. */
@@ -114,7 +114,7 @@ function expectFaults(figures: Figures, hasNetwork: boolean): void {
   expect(figures['faults at the bank']).toBeGreaterThan(0);
   expect(figures['refusing receivers']).toBeGreaterThan(0);
   expect(transfers?.['insufficient']).toBeGreaterThan(0);
-  expect(unseenOf(figures.workloads)).toEqual([]);
+  expect(unreadOf(figures.workloads)).toEqual([]);
   if (!IS_LONG) return;
   expect(figures.kills).toBeGreaterThanOrEqual(GOALS.kills);
   expect(transfers?.['transfers']).toBeGreaterThanOrEqual(GOALS.transfers);
@@ -136,7 +136,7 @@ const MUST = new Set([
   'reads',
 ]);
 
-const unseenOf = (workloads: Record<string, Record<string, number>>): string[] =>
+const unreadOf = (workloads: Record<string, Record<string, number>>): string[] =>
   Object.entries(workloads).flatMap(([name, did]) =>
     Object.entries(did).flatMap(([what, count]) =>
       MUST.has(what) && count === 0 ? [`${name}: ${what}`] : [],
@@ -156,7 +156,7 @@ async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[])
   const operators = createOperators(on);
   await sleep(MINUTES * 60_000);
   const latest = performance.now() + LONGER_AT_MOST_MS;
-  while (unseenOf(figuresOf(workloads)).length > 0 && performance.now() < latest)
+  while (unreadOf(figuresOf(workloads)).length > 0 && performance.now() < latest)
     await sleep(1_000);
   await nemesis.stop();
   const over = performance.now();

@@ -5,7 +5,7 @@ import type { ChaosCluster, ChaosTenant } from './cluster.js';
 /** For each state of a resource, the states that may follow it directly. */
 export type AllowedTransitions = Readonly<Record<string, readonly string[]>>;
 /** A reversed payment has the status `failed` and a time of reversal; readers treat it as a state of its own. */
-export type SeenState = { status: string; reversed_at?: string | null };
+export type ReadState = { status: string; reversed_at?: string | null };
 
 export type ReadTarget = { of: ChaosTenant; path: string; id: string };
 
@@ -19,10 +19,10 @@ const isAway = ({ status }: Reply) => status === 503 || status === 429;
 export function createStateReader(
   cluster: ChaosCluster,
   random: Random,
-  course: AllowedTransitions,
+  allowed: AllowedTransitions,
   problems: string[],
 ) {
-  const memory = createMemory(course, problems);
+  const memory = createMemory(allowed, problems);
   let reads = 0;
 
   /** Null if no API answered. */
@@ -41,7 +41,7 @@ export function createStateReader(
     /** Reads the resource's status, and checks it against the statuses that readers saw before. */
     look: async ({ of, path, id }: ReadTarget): Promise<string | null> => {
       const before = memory.before(id);
-      const found = await get<SeenState>(of, path);
+      const found = await get<ReadState>(of, path);
       if (!found) return null;
       reads += 1;
       memory.saw(id, before, found.reversed_at ? 'reversed' : found.status);
@@ -50,26 +50,26 @@ export function createStateReader(
   };
 }
 
-/** The latest state that any reader has seen, by resource. */
-function createMemory(course: AllowedTransitions, problems: string[]) {
-  const seen = new Map<string, string>();
+/** The latest state that any reader has read, by resource. */
+function createMemory(allowed: AllowedTransitions, problems: string[]) {
+  const latest = new Map<string, string>();
   return {
     /** The state known before a read is sent, because another reader may see a later one while it is in flight. */
-    before: (id: string) => seen.get(id),
+    before: (id: string) => latest.get(id),
     saw(id: string, before: string | undefined, state: string): void {
-      if (!course[state]) problems.push(`${id} is ${state}, which is no state`);
-      if (before !== undefined && !leadsTo(course, before, state)) {
+      if (!allowed[state]) problems.push(`${id} is ${state}, which is no state`);
+      if (before !== undefined && !leadsTo(allowed, before, state)) {
         problems.push(`${id} was ${before}, and then ${state}`);
       }
-      const known = seen.get(id);
-      if (known === undefined || leadsTo(course, known, state)) seen.set(id, state);
+      const known = latest.get(id);
+      if (known === undefined || leadsTo(allowed, known, state)) latest.set(id, state);
     },
   };
 }
 
 /** True if `to` follows `from` in any number of steps: readers poll, and miss some states. */
-function leadsTo(course: AllowedTransitions, from: string, to: string): boolean {
+function leadsTo(allowed: AllowedTransitions, from: string, to: string): boolean {
   const reached = new Set([from]);
-  for (const state of reached) for (const next of course[state] ?? []) reached.add(next);
+  for (const state of reached) for (const next of allowed[state] ?? []) reached.add(next);
   return reached.has(to);
 }

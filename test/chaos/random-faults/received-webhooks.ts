@@ -46,7 +46,7 @@ export async function readReceivedWebhooks({
   const events: Ids = new Map();
   const numbers: Ids = new Map();
   const bodies: Ids = new Map();
-  const hearers: Ids = new Map();
+  const receivers: Ids = new Map();
   const secrets = new Map(tenants.map(({ hook, secret }) => [hook, secret]));
   const hooks = new Map(tenants.map(({ hook, tenant }) => [tenant.id, hook]));
   for (const { path, headers, body } of receiver.received) {
@@ -60,7 +60,7 @@ export async function readReceivedWebhooks({
     note(events, `${resource} ${event.event}`, event.id);
     note(numbers, `${resource} event number ${event.sequence}`, event.id);
     note(bodies, event.id, body);
-    note(hearers, nameOf(event.data), path);
+    note(receivers, nameOf(event.data), path);
     const { status } = event.data as { status?: string };
     if (status !== stateIn(event.event)) {
       problems.push(`${event.id} is ${event.event} of what is ${status}`);
@@ -73,12 +73,12 @@ export async function readReceivedWebhooks({
   return {
     times,
     wrong: wrongOf(times, ({ _id, tenant_id: tenantId }) =>
-      [...(hearers.get(_id) ?? [])].filter((path) => path !== hooks.get(tenantId)),
+      [...(receivers.get(_id) ?? [])].filter((path) => path !== hooks.get(tenantId)),
     ),
     problems: [
       ...problems,
       ...[...twice, ...severalOf(numbers)].map(
-        ([what, ids]) => `${what} was told as ${ids.size} events: ${[...ids].join(', ')}`,
+        ([what, ids]) => `${what} was emitted as ${ids.size} events: ${[...ids].join(', ')}`,
       ),
       ...severalOf(bodies).map(([id]) => `${id} came with different bytes`),
     ],
@@ -93,14 +93,16 @@ function wrongOf(
   return (what, records) =>
     records.flatMap((record) => {
       const { _id, tenant_id: tenantId, status, endings = [] } = record;
-      const isTold = (ending: string) => times(tenantId, _id, `${what}.${ending}`) > 0;
+      const isEmitted = (ending: string) => times(tenantId, _id, `${what}.${ending}`) > 0;
       const never = ENDINGS.filter((each) => each !== status && !endings.includes(each));
       return [
-        ...(isTold(status) ? [] : [`nobody was told that ${what} ${_id} is ${status}`]),
+        ...(isEmitted(status) ? [] : [`no webhook says that ${what} ${_id} is ${status}`]),
         ...never
-          .filter(isTold)
-          .map((each) => `${what} ${_id} is ${status}, and was told as ${each}`),
-        ...others(record).map((path) => `${path} was told of ${what} ${_id} of ${tenantId}`),
+          .filter(isEmitted)
+          .map((each) => `${what} ${_id} is ${status}, and a webhook says ${each}`),
+        ...others(record).map(
+          (path) => `${path} received a webhook of ${what} ${_id} of ${tenantId}`,
+        ),
       ];
     });
 }

@@ -38,7 +38,7 @@ export function createRequests<Body extends object = Record<string, unknown>>(
   random: Random,
   problems: string[],
 ) {
-  const asked: SentRequest<Body>[] = [];
+  const sent: SentRequest<Body>[] = [];
 
   async function once({ of, path, body, key }: SentRequest<Body>): Promise<Reply | null> {
     const api = of.tenant.at(random.pick(cluster.service.apis).url);
@@ -49,14 +49,14 @@ export function createRequests<Body extends object = Record<string, unknown>>(
   async function until(request: SentRequest<Body>): Promise<FinalAnswer> {
     while (cluster.isPatient()) {
       const reply = await once(request);
-      if (reply) return hear(request, reply);
+      if (reply) return recordAnswer(request, reply);
       await sleep(random.between(100, 600));
     }
     // The checker reports a request of the random-fault run that has no answer.
     return GIVEN_UP;
   }
 
-  function hear(request: SentRequest<Body>, { status, text, body }: Reply): FinalAnswer {
+  function recordAnswer(request: SentRequest<Body>, { status, text, body }: Reply): FinalAnswer {
     const answer = {
       status,
       text,
@@ -73,21 +73,21 @@ export function createRequests<Body extends object = Record<string, unknown>>(
 
   return {
     /** All requests, oldest first. A request without an answer is a violation. */
-    asked,
+    sent,
     /** Returns the first final answer. One request in ten is sent twice at once; after one in ten an old one is repeated. */
-    ask: async (
+    send: async (
       request: Pick<SentRequest<Body>, 'of' | 'path' | 'body' | 'key'>,
     ): Promise<FinalAnswer> => {
       const one: SentRequest<Body> = { ...request, answer: null };
-      asked.push(one);
+      sent.push(one);
       const twice = random.chance(0.1);
       const [answer] = await Promise.all(twice ? [until(one), until(one)] : [until(one)]);
-      if (random.chance(0.1)) await until(random.pick(asked.filter((each) => each.answer)));
+      if (random.chance(0.1)) await until(random.pick(sent.filter((each) => each.answer)));
       return answer;
     },
     /** Repeats all requests when no work is open. The answers must be the same bytes as in the random-fault run. */
     repeat: async (): Promise<number> => {
-      const answered = asked.filter(({ answer }) => answer && answer !== GIVEN_UP);
+      const answered = sent.filter(({ answer }) => answer && answer !== GIVEN_UP);
       await mapWithConcurrency(REPEATED_AT_ONCE, answered, async (one) => {
         if ((await until(one)) === GIVEN_UP) problems.push(`${one.key} is not answered again`);
       });

@@ -1,3 +1,4 @@
+import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import type { ActivityDeps } from '../../../activities/index.js';
 import { withEmptyParts } from '../../support/parts.js';
 import { audits } from '../../../src/composition/capabilities.js';
@@ -51,7 +52,7 @@ beforeAll(async () => {
   database = await openTestDatabase();
   const groupCommit = createGroupCommit(database);
   transfers = createTransfers(database, groupCommit, 1_000);
-  bulkTransfers = createBulkTransferStore(database, groupCommit, 1_000);
+  bulkTransfers = createBulkTransferStore(database, 1_000);
   // Without callbacks, every outcome comes from a poll.
   bank = await startSandboxBank({
     port: 0,
@@ -79,7 +80,7 @@ async function accept(account: string): Promise<Transfer> {
     amountMinor: transfer.total_minor,
     reference: transfer._id,
   });
-  await transfers.accept(acceptTransferMutation(transfer));
+  await createGroupCommit(database).commit(acceptTransfer, acceptTransferMutation(transfer));
   return transfer;
 }
 

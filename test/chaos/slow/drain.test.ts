@@ -1,7 +1,7 @@
 import { startService, type Api, type Service } from '../../support/service.js';
 import { eventually } from '../../support/eventually.js';
 import { paymentClient } from '../../support/payments.js';
-import { order, type Reply, type TestTenant } from '../../support/tenant.js';
+import { transferBody, type Reply, type TestTenant } from '../../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -16,22 +16,24 @@ afterAll(async () => {
 });
 
 /** A new account each time, so that the slow name enquiry keeps every request in flight. */
-const slowOrder = (i: number) =>
-  order('789', { recipient_account: String(2_000_000_789 + i * 1_000) });
+const slowTransferBody = (i: number) =>
+  transferBody('789', { recipient_account: String(2_000_000_789 + i * 1_000) });
 
 test('an API answers the requests in flight after SIGTERM, accepts no others, and exits with 0', async () => {
   const draining = service.apis[1] as Api;
   const at = tenant.at(draining.url);
   await service.bank.faults([{ call: 'enquiry', kind: 'slow', probability: 1, ms: 1_000 }]);
   const underWay = Promise.all(
-    Array.from({ length: 20 }, (_, i) => at.transfer(slowOrder(i), { key: `under way ${i}` })),
+    Array.from({ length: 20 }, (_, i) =>
+      at.transfer(slowTransferBody(i), { key: `under way ${i}` }),
+    ),
   );
   // Requests that were sent before these answers have reached the API.
   for (const _ of [1, 2, 3]) expect((await fetch(`${draining.url}/health/live`)).status).toBe(200);
   const exit = draining.stop();
   expect(new Set((await underWay).map(({ status }) => status))).toEqual(new Set([201]));
   expect(await exit).toEqual({ code: 0, signal: null });
-  await expect(at.transfer(order())).rejects.toThrow();
+  await expect(at.transfer(transferBody())).rejects.toThrow();
   await service.bank.faults([]);
 });
 
@@ -44,7 +46,7 @@ test('an API answers requests that wait for an outcome with the present state af
   // All of them stay open until the test sets an outcome at the bank; a drain ends waits of more than 15 s.
   const refund = { charge_reference, amount_minor: 1_000, reference: 'drained-006' };
   const waiting = Promise.all([
-    at.transfer(order('006', { reference: 'drained' }), prefer),
+    at.transfer(transferBody('006', { reference: 'drained' }), prefer),
     paymentClient(at).refund(refund, prefer),
   ]);
   await eventually('the bank has both', async () => {
@@ -64,28 +66,28 @@ test('an API answers requests that wait for an outcome with the present state af
 
 test('an API under load has accepted exactly the requests that it answered before SIGTERM', async () => {
   const draining = service.apis[0] as Api;
-  const asked: { reference: string; reply: Reply | null }[] = [];
+  const requests: { reference: string; reply: Reply | null }[] = [];
   let refused = 0;
   const client = async () => {
     while (refused < 3) {
-      const body = order();
+      const body = transferBody();
       const reply = await tenant.transfer(body).catch(() => null);
-      asked.push({ reference: body.reference, reply });
+      requests.push({ reference: body.reference, reply });
       // The API does not listen any more.
       if (!reply) refused += 1;
     }
   };
   const load = Promise.all(Array.from({ length: 12 }, client));
-  await eventually('it is under load', () => (asked.length >= 60 ? true : undefined));
+  await eventually('it is under load', () => (requests.length >= 60 ? true : undefined));
   expect(await draining.stop()).toEqual({ code: 0, signal: null });
   await load;
   await draining.start();
 
-  const answered = asked.filter(({ reply }) => reply !== null);
+  const answered = requests.filter(({ reply }) => reply !== null);
   expect(new Set(answered.map(({ reply }) => reply?.status))).toEqual(new Set([201]));
   const made = await service.deps.database.db
     .collection<{ reference: string }>('transfers')
-    .find({ reference: { $in: asked.map(({ reference }) => reference) } })
+    .find({ reference: { $in: requests.map(({ reference }) => reference) } })
     .toArray();
   expect(made.map(({ reference }) => reference).toSorted()).toEqual(
     answered.map(({ reference }) => reference).toSorted(),

@@ -44,7 +44,7 @@ type Work = Record<string, number>;
 
 /** Reads as tenants do: one of the latest transfers, and a page of the list. */
 async function read(load: Load): Promise<void> {
-  const one = load.asked.slice(-100).find(({ answer }) => answer?.status === 201);
+  const one = load.requests.slice(-100).find(({ answer }) => answer?.status === 201);
   if (!one?.answer) return;
   await one.tenant.get(one.answer.body.data.id);
   await one.tenant.call('GET', '/transfers?limit=20', undefined);
@@ -84,7 +84,7 @@ test(
       suffixes: ['789', '789', '789', '001', '002'],
     });
     const watched = await watch(load, performance.now() + MINUTES * 60_000);
-    const asked = await load.stop();
+    const requests = await load.stop();
 
     const memory = { ...readHeaps(heaps, watched.transfersAt), ...watched.engines };
     const growth = Object.entries(memory).map(([what, samples]) => {
@@ -107,8 +107,8 @@ test(
     console.table(growth);
     console.log(JSON.stringify(figures));
 
-    expect(new Set(asked.map(({ answer }) => answer?.status))).toEqual(new Set([201]));
-    expect(receiver.received.length).toBeGreaterThan(asked.length);
+    expect(new Set(requests.map(({ answer }) => answer?.status))).toEqual(new Set([201]));
+    expect(receiver.received.length).toBeGreaterThan(requests.length);
     // The bound is the number of transfers that begin in a few seconds.
     const grown = figures.open_in_last_quarter - figures.open_in_third_quarter;
     expect(grown).toBeLessThan(5 * PER_SECOND);
@@ -118,7 +118,7 @@ test(
     const limitOf = (what: string) =>
       what.endsWith('resident') ? RESIDENT_MIB_PER_1000 : LIVE_MIB_PER_1000;
     expect(ours.filter(({ what, mibPer1000 }) => mibPer1000 > limitOf(what))).toEqual([]);
-    expect(await lossesOnceQuiet(cluster.service, asked)).toEqual([]);
+    expect(await lossesOnceQuiet(cluster.service, requests)).toEqual([]);
   },
   (MINUTES * 60 + 600) * 1_000,
 );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { order, type Reply, type TestTenant } from '../../support/tenant.js';
+import { transferBody, type Reply, type TestTenant } from '../../support/tenant.js';
 
 /** An attempt in flight has no answer and an infinite duration, so it never counts as in time. */
 export type Attempt = { at: number; ms: number; status: number | 'no answer' };
@@ -20,7 +20,7 @@ export async function timed(
 /** A request, its attempts, and its final answer, which is neither 429 nor 5xx. */
 export type SentRequest = {
   tenant: TestTenant;
-  body: ReturnType<typeof order>;
+  body: ReturnType<typeof transferBody>;
   key: string;
   attempts: Attempt[];
   answer: Reply | null;
@@ -44,9 +44,9 @@ export function startLoad({
   perSecond: number;
   suffixes?: readonly string[];
 }) {
-  const asked: SentRequest[] = [];
+  const requests: SentRequest[] = [];
   const underWay = new Set<Promise<void>>();
-  const going = { on: true, ends: false };
+  const going = { on: true, stopsAtOnce: false };
   let turn = 0;
   const next = <T>(list: readonly T[]) => list[turn % list.length] as T;
 
@@ -56,8 +56,8 @@ export function startLoad({
     return timed(attempts, () => client.transfer(body, { key }));
   }
 
-  async function ask(request: SentRequest): Promise<void> {
-    while (request.answer === null && !going.ends) {
+  async function sendUntilAnswered(request: SentRequest): Promise<void> {
+    while (request.answer === null && !going.stopsAtOnce) {
       const reply = await attempt(request);
       if (reply && reply.status < 500 && reply.status !== 429) request.answer = reply;
       else await sleep(1_000 * Number(reply?.headers.get('retry-after') ?? 1));
@@ -66,7 +66,7 @@ export function startLoad({
 
   function begin(): void {
     const tenant = next(tenants);
-    const body = order(next(suffixes));
+    const body = transferBody(next(suffixes));
     const request: SentRequest = {
       tenant,
       body,
@@ -74,8 +74,8 @@ export function startLoad({
       attempts: [],
       answer: null,
     };
-    asked.push(request);
-    const done = ask(request).finally(() => underWay.delete(done));
+    requests.push(request);
+    const done = sendUntilAnswered(request).finally(() => underWay.delete(done));
     underWay.add(done);
   }
 
@@ -89,21 +89,21 @@ export function startLoad({
   })();
 
   return {
-    asked,
-    accepted: () => asked.filter(({ answer }) => answer?.status === 201).length,
+    requests,
+    accepted: () => requests.filter(({ answer }) => answer?.status === 201).length,
     /** Attempts that began in this span. Each has its outcome after `stop`. */
     attempts: (from: number, until = Infinity) =>
-      asked.flatMap(({ attempts }) => attempts).filter(({ at }) => at >= from && at < until),
+      requests.flatMap(({ attempts }) => attempts).filter(({ at }) => at >= from && at < until),
     /** Stops the load; open requests are not repeated. */
     end(): void {
-      Object.assign(going, { on: false, ends: true });
+      Object.assign(going, { on: false, stopsAtOnce: true });
     },
     /** Stops the load, and waits until each request has its answer. */
     async stop(): Promise<readonly SentRequest[]> {
       going.on = false;
       await running;
       await Promise.all(underWay);
-      return asked;
+      return requests;
     },
   };
 }

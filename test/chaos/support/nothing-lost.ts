@@ -10,43 +10,45 @@ import type { SentRequest } from './load.js';
  */
 export async function lossesOnceQuiet(
   service: Service,
-  asked: readonly SentRequest[],
+  requests: readonly SentRequest[],
 ): Promise<string[]> {
-  await quiet(service);
+  await waitUntilNoOpenWork(service);
   const { db } = service.deps.database;
   const transfers = await db.collection<Transfer>('transfers').find().toArray();
   return [
     ...(await service.problems()),
-    ...answersHold(asked, transfers),
-    ...(await replaysAreEqual(asked)),
+    ...answersHold(requests, transfers),
+    ...(await replaysAreEqual(requests)),
     ...(await nothingIsOpen(service)),
   ];
 }
 
 /** Each 201 has exactly one transfer with the requested fields, and no other transfer exists. */
-function answersHold(asked: readonly SentRequest[], transfers: readonly Transfer[]): string[] {
+function answersHold(requests: readonly SentRequest[], transfers: readonly Transfer[]): string[] {
   const found = new Map(transfers.map((one) => [`${one.tenant_id}/${one.reference}`, one]));
-  const promised = asked.filter(({ answer }) => answer?.status === 201);
-  const wrong = promised.filter(({ tenant, body, answer }) => {
+  const accepted = requests.filter(({ answer }) => answer?.status === 201);
+  const wrong = accepted.filter(({ tenant, body, answer }) => {
     const one = found.get(`${tenant.id}/${body.reference}`);
     return one?._id !== answer?.body.data.id || one?.amount_minor !== BigInt(body.amount_minor);
   });
   return [
-    ...asked.filter(({ answer }) => !answer).map(({ key }) => `${key} was never answered`),
-    ...wrong.map(({ key, answer }) => `${key}: ${answer?.body.data.id} is not there as promised`),
-    ...(promised.length === transfers.length
+    ...requests.filter(({ answer }) => !answer).map(({ key }) => `${key} was never answered`),
+    ...wrong.map(
+      ({ key, answer }) => `${key}: ${answer?.body.data.id} does not exist as requested`,
+    ),
+    ...(accepted.length === transfers.length
       ? []
-      : [`${promised.length} were promised, and there are ${transfers.length} transfers`]),
+      : [`${accepted.length} were accepted, and there are ${transfers.length} transfers`]),
   ];
 }
 
 const REPLAYED = 100;
 
 /** A repeated request returns the same bytes at any later time. */
-async function replaysAreEqual(asked: readonly SentRequest[]): Promise<string[]> {
-  const every = Math.max(1, Math.floor(asked.length / REPLAYED));
+async function replaysAreEqual(requests: readonly SentRequest[]): Promise<string[]> {
+  const every = Math.max(1, Math.floor(requests.length / REPLAYED));
   const problems: string[] = [];
-  for (const { tenant, body, key, answer } of asked.filter((_, i) => i % every === 0)) {
+  for (const { tenant, body, key, answer } of requests.filter((_, i) => i % every === 0)) {
     const again = await tenant.transfer(body, { key });
     const same = again.status === answer?.status && again.text === answer.text;
     if (!same || again.headers.get('idempotent-replayed') !== 'true') {
@@ -83,7 +85,7 @@ export async function openWork({ deps }: Service): Promise<Record<string, number
 const NO_PROGRESS_MS = 120_000;
 
 /** Waits until no work is open, or the open work stops decreasing. */
-export async function quiet(service: Service): Promise<void> {
+export async function waitUntilNoOpenWork(service: Service): Promise<void> {
   let least = Infinity;
   let since = performance.now();
   while (least > 0 && performance.now() - since < NO_PROGRESS_MS) {

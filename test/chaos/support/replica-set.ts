@@ -40,7 +40,10 @@ export async function startReplicaSet() {
   const hosts = members.map(({ host }) => host);
 
   /** Runs a question on one member, whatever its role in the set. */
-  async function ask<T>(host: string, question: (client: MongoClient) => Promise<T>): Promise<T> {
+  async function withClient<T>(
+    host: string,
+    question: (client: MongoClient) => Promise<T>,
+  ): Promise<T> {
     const limits = { serverSelectionTimeoutMS: 2_000, socketTimeoutMS: 5_000 };
     const client = new MongoClient(`mongodb://${host}/`, { directConnection: true, ...limits });
     try {
@@ -51,7 +54,7 @@ export async function startReplicaSet() {
   }
 
   const hello = (host: string) =>
-    ask(host, (client) => client.db('admin').command({ hello: 1 })).catch(() => null);
+    withClient(host, (client) => client.db('admin').command({ hello: 1 })).catch(() => null);
 
   async function primary(): Promise<Member> {
     return eventually('there is a primary', async () => {
@@ -66,7 +69,7 @@ export async function startReplicaSet() {
       const [first] = hosts as [string];
       const said = await Promise.all(hosts.map(hello));
       if (said.includes(null)) return undefined;
-      await ask(first, (client) => client.db('admin').command({ replSetInitiate: config }));
+      await withClient(first, (client) => client.db('admin').command({ replSetInitiate: config }));
       return true;
     });
     await primary();
@@ -83,7 +86,9 @@ export async function startReplicaSet() {
     whole: () =>
       eventually('the set is whole', async () => {
         const { host } = await primary();
-        const status = await ask(host, (c) => c.db('admin').command({ replSetGetStatus: 1 }));
+        const status = await withClient(host, (c) =>
+          c.db('admin').command({ replSetGetStatus: 1 }),
+        );
         const states = status['members'].map((one: { stateStr: string }) => one.stateStr);
         return states.toSorted().join() === 'PRIMARY,SECONDARY,SECONDARY' ? true : undefined;
       }),

@@ -42,12 +42,12 @@ const recordsOf = (set: RecordSet) =>
 describe('decide', () => {
   test('the grouping of mutations into commits changes no result and no balance', () => {
     fc.assert(
-      fc.property(anyHistory, anyCuts, (items, sizes) => {
+      fc.property(anyHistory, anyCuts, (mutations, sizes) => {
         const single = run(
           emptySnapshot(),
-          items.map((one) => [one]),
+          mutations.map((one) => [one]),
         );
-        const grouped = run(emptySnapshot(), split(items, sizes));
+        const grouped = run(emptySnapshot(), split(mutations, sizes));
         const plain = (outcomes: unknown[]) =>
           JSON.stringify(outcomes, (_, v: unknown) => (typeof v === 'bigint' ? `${v}` : v));
         expect(plain(grouped.outcomes)).toBe(plain(single.outcomes));
@@ -59,16 +59,16 @@ describe('decide', () => {
 
   test('after any history the ledger balances, and every wallet equals the sum of its postings and is not negative', () => {
     fc.assert(
-      fc.property(anyHistory, anyCuts, (items, sizes) => {
-        const { state } = run(emptySnapshot(), split(items, sizes));
+      fc.property(anyHistory, anyCuts, (mutations, sizes) => {
+        const { state } = run(emptySnapshot(), split(mutations, sizes));
         const sums = balances(state);
         expect([...sums.values()].reduce((total, sum) => total + sum, 0n)).toBe(0n);
         for (const tenantId of TENANTS) {
           const wallet = state.wallets.get(tenantId) ?? emptyWallet(tenantId);
           expect(wallet.availableMinor).toBe(sums.get(`wallet:${tenantId}:available`) ?? 0n);
           expect(wallet.availableMinor >= 0n).toBe(true);
-          expect(wallet.dayUsedMinor >= 0n).toBe(true);
-          expect(wallet.owedMinor).toBe(-(sums.get(`receivable:${tenantId}`) ?? 0n));
+          expect(wallet.limitUsedMinor >= 0n).toBe(true);
+          expect(wallet.receivableMinor).toBe(-(sums.get(`receivable:${tenantId}`) ?? 0n));
           const open = state.records
             .all(transfers)
             .filter(
@@ -85,8 +85,8 @@ describe('decide', () => {
 
   test('after any history the counts equal those of the records, and none was written without its wallet', () => {
     fc.assert(
-      fc.property(anyHistory, anyCuts, (items, sizes) => {
-        const { state, commits } = run(emptySnapshot(), split(items, sizes));
+      fc.property(anyHistory, anyCuts, (mutations, sizes) => {
+        const { state, commits } = run(emptySnapshot(), split(mutations, sizes));
         for (const { counts, wallets } of commits) {
           const written = wallets.map(({ tenantId }) => tenantId);
           const counted = counts.flatMap(({ changes }) => changes as CountChange[]);
@@ -128,7 +128,7 @@ describe('decide', () => {
   });
 
   test('a first attempt has the result of a full read, or collides, or requests a full read', () => {
-    const seen = { same: 0, collided: 0, unread: 0 };
+    const resultCounts = { same: 0, collided: 0, unread: 0 };
     const sharing = fc.array(
       fc.oneof({ arbitrary: anyMutation, weight: 7 }, { arbitrary: anyRefusal, weight: 1 }),
       {
@@ -137,21 +137,21 @@ describe('decide', () => {
       },
     );
     fc.assert(
-      fc.property(anyHistory, sharing, (before, items) => {
+      fc.property(anyHistory, sharing, (before, mutations) => {
         const { state } = run(emptySnapshot(), split(before, []));
         try {
-          const first = decide(firstSight(state, items), items, NOW);
-          if (collides(state, first.writes)) return void (seen.collided += 1);
-          seen.same += 1;
-          expect(plainOf(first)).toEqual(plainOf(decide(state, items, NOW)));
+          const first = decide(firstSight(state, mutations), mutations, NOW);
+          if (collides(state, first.writes)) return void (resultCounts.collided += 1);
+          resultCounts.same += 1;
+          expect(plainOf(first)).toEqual(plainOf(decide(state, mutations, NOW)));
         } catch (error) {
           if (!(error instanceof NeedsFullRead)) throw error;
-          seen.unread += 1;
+          resultCounts.unread += 1;
         }
       }),
       { numRuns: 1_000 },
     );
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
+    expect(Math.min(...Object.values(resultCounts))).toBeGreaterThan(20);
   });
 
   test('a batch has the results that its mutations would have one by one, in sequence', () => {

@@ -108,11 +108,11 @@ describe('group commit', () => {
 
   test('a mutation repeated after an unknown commit result creates one transfer with one answer', async () => {
     const tenantId = await tenantWith(10_000_000n);
-    const item = acceptTransferMutation(fresh(tenantId), {
+    const mutation = acceptTransferMutation(fresh(tenantId), {
       claim: claimOf(`${tenantId}/secret/k`, 'f', now()),
     });
-    const first = await commitNamed(createGroupCommit(database), item);
-    const again = await commitNamed(createGroupCommit(other), item);
+    const first = await commitNamed(createGroupCommit(database), mutation);
+    const again = await commitNamed(createGroupCommit(other), mutation);
     expect(again).toEqual(first);
     expect(await stored(tenantId)).toBe(1);
     expect(await available(tenantId)).toBe(10_000_000n - 251_000n);
@@ -133,7 +133,7 @@ describe('group commit', () => {
       earlier,
       acceptTransferMutation(fresh(tenantId, { reference: 'r' }), keyed('old', 'f', yesterday)),
     );
-    const askAll = async () => {
+    const repeatAll = async () => {
       const later = createGroupCommit(other);
       return {
         replayed: await commitNamed(
@@ -147,19 +147,19 @@ describe('group commit', () => {
         ),
       };
     };
-    const told = {
+    const expected = {
       replayed: { ...first, replayed: true },
       reused: { kind: 'key_reused' },
       duplicate: { resource: null, answer: { body: expect.stringContaining('duplicate_ref') } },
     };
-    expect(await askAll()).toMatchObject(told);
+    expect(await repeatAll()).toMatchObject(expected);
     const renewed = await commitNamed(
       earlier,
       acceptTransferMutation(fresh(tenantId), keyed('old', 'g')),
     );
     expect(renewed).toMatchObject({ resource: expect.any(String), replayed: false });
     expect(await available(tenantId)).toBe(0n);
-    expect(await askAll()).toMatchObject(told);
+    expect(await repeatAll()).toMatchObject(expected);
     expect(await stored(tenantId)).toBe(2);
   });
 
@@ -231,9 +231,11 @@ describe('group commit', () => {
               const id = ids[n % ids.length] as string;
               const about = { amountMinor: 250_000n, sessionId: null };
               if (kind === 0) {
-                const item = acceptTransferMutation(fresh(tenantId, { _id: id, reference: id }));
+                const mutation = acceptTransferMutation(
+                  fresh(tenantId, { _id: id, reference: id }),
+                );
                 // Two with one id at once: the later one finds the earlier, like a retry after a lost answer.
-                await commitNamed(commits[which], item);
+                await commitNamed(commits[which], mutation);
               } else if (kind === 1)
                 await stores[which].applyFact(tenantId, id, {
                   ...byProvider,

@@ -86,7 +86,7 @@ describe('an operator command', () => {
     });
   });
 
-  test('a command whose result is there already is done, whatever the bank answers', () => {
+  test('a command whose result already exists is done, regardless of the bank’s answer', () => {
     for (const bank of undecided) {
       const completed = { status: 'completed', attention: null } as const;
       const failed = { status: 'failed', attention: null } as const;

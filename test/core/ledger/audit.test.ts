@@ -1,3 +1,4 @@
+import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import { withSnapshot } from '../../../src/platform/database/client.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
@@ -27,7 +28,7 @@ async function after(...kinds: Kind[]): Promise<Transfer> {
   const transfer = pendingTransfer({ _id: id, tenant_id: id, created_at: new Date() });
   const { tenant_id: tenantId, total_minor: amountMinor } = transfer;
   await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference: id });
-  await transfers.accept(acceptTransferMutation(transfer));
+  await createGroupCommit(database).commit(acceptTransfer, acceptTransferMutation(transfer));
   for (const kind of kinds) {
     const about = { amountMinor: null, sessionId: 's', code: 'account_closed' };
     await transfers.applyFact(tenantId, id, { ...byProvider, ...about, kind });

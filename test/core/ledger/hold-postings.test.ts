@@ -43,20 +43,20 @@ const movedOn = (account: string, postings: readonly Posting[]) =>
 const cases = Object.keys(holds).flatMap((name) =>
   LIVES.flatMap((life) =>
     [0n, 30n, 500n].flatMap((availableMinor) =>
-      [0n, 40n, 900n].map((owedMinor) => ({ name, life, availableMinor, owedMinor })),
+      [0n, 40n, 900n].map((receivableMinor) => ({ name, life, availableMinor, receivableMinor })),
     ),
   ),
 );
 
 test.each(cases)(
-  'a hold $name moves by $life with $availableMinor available and $owedMinor owed: the changes of the wallet are those of its postings',
-  ({ name, life, availableMinor, owedMinor }) => {
+  'a hold $name moves by $life with $availableMinor available and $receivableMinor owed: the changes of the wallet are those of its postings',
+  ({ name, life, availableMinor, receivableMinor }) => {
     const hold = holds[name] as Hold;
-    const moved = moveHoldBy(hold, life, AT, { availableMinor, owedMinor });
+    const moved = moveHoldBy(hold, life, AT, { availableMinor, receivableMinor });
     expect(movedOn(accounts.available(TENANT), moved.postings)).toBe(moved.availableMinor);
-    expect(movedOn(accounts.receivable(TENANT), moved.postings)).toBe(-moved.owedMinor);
+    expect(movedOn(accounts.receivable(TENANT), moved.postings)).toBe(-moved.receivableMinor);
     expect(availableMinor + moved.availableMinor).toBeGreaterThanOrEqual(0n);
-    expect(owedMinor + moved.owedMinor).toBeGreaterThanOrEqual(0n);
+    expect(receivableMinor + moved.receivableMinor).toBeGreaterThanOrEqual(0n);
     const all = [holdPosting(hold), ...moved.postings];
     expect(movedOn(accounts.held(TENANT), all)).toBe(
       life.length === 0 ? hold.captured.reduce((sum, leg) => sum + leg.amountMinor, 0n) : 0n,
@@ -68,7 +68,7 @@ test.each(cases)(
 
 test('a capture and a release of one hold have the same posting id, so that only one of them can be committed', () => {
   const hold = holds['with a fee'] as Hold;
-  const wallet = { availableMinor: 0n, owedMinor: 0n };
+  const wallet = { availableMinor: 0n, receivableMinor: 0n };
   const [captured] = moveHoldBy(hold, ['capture'], AT, wallet).postings;
   const [released] = moveHoldBy(hold, ['release'], AT, wallet).postings;
   expect(captured?.id).toBe(released?.id);

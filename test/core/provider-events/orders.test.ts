@@ -1,12 +1,11 @@
 import { acceptCardFunding } from '../../../src/capabilities/card-fundings/mutations.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
-import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
 import {
   newProviderEventReplay,
   type ProviderEvent,
 } from '../../../src/core/provider-events/event.js';
-import { newOperation } from '../../../src/capabilities/cards/card-operation.js';
+import { newOperation, type Funding } from '../../../src/capabilities/cards/card-operation.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
 import type { CardEventState } from '../../../src/core/providers/card-issuer.js';
 import { cardClient, type CardClient } from '../../support/cards.js';
@@ -14,8 +13,8 @@ import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
 /**
- * Nobody is told of what an issuer says in the order in which it happened, nor once. Here no worker runs: the events are
- * applied one by one, in every order that comes up.
+ * Events of an issuer may arrive in any order, and repeatedly. No worker runs in this test: it applies the events one by
+ * one, in many generated sequences.
  */
 let service: Service;
 let tenant: TestTenant;
@@ -32,17 +31,17 @@ const AMOUNT = 5_000n;
 const RUNS = 20;
 const PROVIDER = 'sandbox-bank';
 
-type Told = { name: string; state: CardEventState; at: number };
+type ReportedEvent = { name: string; state: CardEventState; at: number };
 
-/** A card as its issuer has issued it; answers our id and the issuer's. */
+/** Issues a card; returns our id and the id at the issuer. */
 async function issuedCard(): Promise<{ id: string; issued: string }> {
   const { id } = (await cards.create()).body.data;
   const issued = `ic_${id}`;
-  await tellAll({ reference: id, card: issued }, [ISSUED(issued)]);
+  await applyAll({ reference: id, card: issued }, [ISSUED(issued)]);
   return { id, issued };
 }
 
-const ISSUED = (card: string): Told => ({
+const ISSUED = (card: string): ReportedEvent => ({
   name: 'card.issued',
   at: 0,
   state: {
@@ -58,27 +57,27 @@ const ISSUED = (card: string): Told => ({
   },
 });
 
-type Whom = { reference: string; card: string };
+type Subject = { reference: string; card: string };
 
-const asStored = (whom: Whom, { name, state, at }: Told): ProviderEvent => {
+const asStored = (about: Subject, { name, state, at }: ReportedEvent): ProviderEvent => {
   const occurredAt = new Date(Date.UTC(2026, 10, 21) + at);
-  const dedupeKey = `${whom.reference}-${at}`;
-  const event = { dedupeKey, ...whom, name, state, occurredAt };
+  const dedupeKey = `${about.reference}-${at}`;
+  const event = { dedupeKey, ...about, name, state, occurredAt };
   const reading = { kind: 'event', event } as const;
   return service.deps.providerEvents.newEvent(PROVIDER, { port: 'cards', reading, message: null });
 };
 
-/** Applies an event as a worker does: the first time as what came in, later as replays. */
-async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
+/** Applies events as a worker does: the first occurrence as received, later ones as replays. */
+async function applyAll(about: Subject, events: readonly ReportedEvent[]): Promise<void> {
   const { store, replays, application } = service.deps.providerEvents;
-  const known = new Map<Told, ProviderEvent>();
-  for (const one of told) {
+  const known = new Map<ReportedEvent, ProviderEvent>();
+  for (const one of events) {
     const earlier = known.get(one);
     if (!earlier) {
-      const event = asStored(whom, one);
+      const event = asStored(about, one);
       known.set(one, event);
       expect(await store.insert(event)).toBe(true);
-      expect(await store.insert(asStored(whom, one))).toBe(false);
+      expect(await store.insert(asStored(about, one))).toBe(false);
       expect(await application.applyProviderEvent({ id: event._id, nextMs: null })).toEqual({
         kind: 'done',
       });
@@ -121,7 +120,10 @@ async function acceptedFunding(card: string): Promise<string> {
   return operation._id;
 }
 
-const funding = (kind: 'pending' | 'funded' | 'rejected' | 'reversed', at: number): Told => ({
+const funding = (
+  kind: 'pending' | 'funded' | 'rejected' | 'reversed',
+  at: number,
+): ReportedEvent => ({
   name: `card.funding.${kind}`,
   at,
   state: {
@@ -135,20 +137,20 @@ const funding = (kind: 'pending' | 'funded' | 'rejected' | 'reversed', at: numbe
   },
 });
 
-/** Each of them once at least, some again, in any order. */
-const orders = (all: readonly Told[]) =>
+/** All events in any order, some of them repeated. */
+const sequences = (all: readonly ReportedEvent[]) =>
   fc
     .array(fc.constantFrom(...all), { maxLength: all.length })
-    .chain((again) =>
-      fc.shuffledSubarray([...all, ...again], { minLength: all.length + again.length }),
+    .chain((repeats) =>
+      fc.shuffledSubarray([...all, ...repeats], { minLength: all.length + repeats.length }),
     );
 
-/** How it all ends for a funding of which this is told, on a card that had nothing. */
-async function endOf(told: readonly Told[]) {
+/** The final state of a funding on an empty card after these events. */
+async function endOf(events: readonly ReportedEvent[]) {
   const card = await issuedCard();
   const before = await tenant.balance();
   const reference = await acceptedFunding(card.id);
-  await tellAll({ reference, card: card.issued }, told);
+  await applyAll({ reference, card: card.issued }, events);
   const operation = await service.deps.cards.operations.get(tenant.id, reference);
   const after = await tenant.balance();
   return {
@@ -165,11 +167,11 @@ test.each([
   ['funded', [funding('pending', 0), funding('funded', 1)]],
   ['rejected', [funding('pending', 0), funding('rejected', 1)]],
   ['taken back', [funding('pending', 0), funding('funded', 1), funding('reversed', 2)]],
-])('a funding that was %s ends the same in every order of its events', async (_end, told) => {
-  const expected = await endOf(told);
+])('a funding that was %s ends the same in every order of its events', async (_end, events) => {
+  const expected = await endOf(events);
   await fc.assert(
-    fc.asyncProperty(orders(told), async (order) => {
-      expect(await endOf(order)).toEqual(expected);
+    fc.asyncProperty(sequences(events), async (sequence) => {
+      expect(await endOf(sequence)).toEqual(expected);
     }),
     { numRuns: RUNS },
   );

@@ -1,3 +1,4 @@
+import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { ProviderEvent } from '../../../src/core/provider-events/event.js';
 import { maskMessage } from '../../../src/core/provider-events/message.js';
@@ -106,7 +107,7 @@ describe('a message that arrives before its record', () => {
       submissions: 1,
       next_check_at: null,
     });
-    await service.deps.transfers.store.accept(acceptTransferMutation(transfer));
+    await service.deps.groupCommit.commit(acceptTransfer, acceptTransferMutation(transfer));
     expect(await becomes({ 'facts.reference': id }, 'processed')).toMatchObject({
       result: 'applied',
       attention: null,
@@ -229,7 +230,7 @@ describe('many events that need an operator', () => {
       expect(status.name).toBe('RUNNING');
     }
 
-    // A readable event of the type has no place for a workflow, and comes to its end all the same.
+    // A readable event of the type has no place for a workflow, and is processed nevertheless.
     const reference = newId('transfer');
     const said = { dedupeKey: randomUUID(), reference, name: type, occurredAt: null };
     const state = { kind: 'succeeded', amountMinor: 1n, sessionId: null } as const;

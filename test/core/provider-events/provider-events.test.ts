@@ -40,8 +40,8 @@ async function replay(event: string): Promise<ReplayView> {
   });
 }
 
-/** A card of which its issuer has told one thing; answers the event's id. */
-async function toldOf(card: CardView): Promise<string> {
+/** Posts the issuing event of a card and returns its id once it is processed. */
+async function processedEventOf(card: CardView): Promise<string> {
   const stored = await service.deps.cards.store.get(tenant.id, card.id);
   await issuer.post(issuer.issued(card.id, stored?.issued));
   const { _id: id } = await issuer.waitFor(card.id, 'processed');
@@ -56,7 +56,7 @@ describe('a provider event', () => {
     const card = await cards.issue();
     const operation = await fundings.fund(card, '009');
     await cards.waitForOperation(card.id, operation, 'completed');
-    // The issuer says it once more by the same event, five times at once.
+    // The issuer sends the same event again, five times at once.
     const again = issuer.about('card.funded', {
       reference: operation,
       card: await fundings.issuedAs(card),
@@ -88,7 +88,7 @@ describe('a provider event', () => {
     expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
   });
 
-  test('before our own answer is what issues the card', async () => {
+  test('before the answer to our request issues the card', async () => {
     const { body } = await cards.create(newCard('001'));
     const card = await cards.waitFor(body.data.id, 'active');
     await issuer.allProcessed();
@@ -108,7 +108,7 @@ describe('a provider event', () => {
     expect((await cards.balance(card.id)).available_minor).toBe(0);
   });
 
-  test('about no card of ours is stored, answered and ignored, and nothing of it is kept that it should not', async () => {
+  test('about no card of ours is stored without sensitive data, answered and ignored', async () => {
     const pan = '4111111111111111';
     const about = issuer.about('card.funded', { reference: pan, card: 'ic_nobody' });
     const { id } = about;
@@ -155,7 +155,7 @@ describe('a provider event', () => {
 });
 
 describe('an event that can’t be applied', () => {
-  test('is tried again, then given up with an operator called; a replay applies it, and more of them nothing more', async () => {
+  test('is retried, then fails and raises attention; one replay applies it, and further replays change nothing', async () => {
     const card = await cards.issue();
     const operation = newId('cardOperation');
     const data = { reference: operation, card: await fundings.issuedAs(card) };
@@ -188,7 +188,7 @@ describe('an event that can’t be applied', () => {
     await workflow.result();
   });
 
-  test('is applied by itself if what it is about comes while it is tried', async () => {
+  test('is applied without an operator if its record is created while it is retried', async () => {
     const card = await cards.issue();
     const operation = newId('cardOperation');
     await issuer.post(
@@ -228,7 +228,7 @@ describe('replays', () => {
 
   test('requests with one idempotency key are one replay, and its address shows its state', async () => {
     const card = await cards.issue();
-    const event = await toldOf(card);
+    const event = await processedEventOf(card);
     const key = `replay-${event}`;
     const [first, ...others] = await Promise.all(
       [1, 2, 3].map(() => events.replay(event, { key })),
@@ -244,7 +244,7 @@ describe('replays', () => {
 
   test('are for the tenant’s own events and an admin key', async () => {
     const card = await cards.issue();
-    const event = await toldOf(card);
+    const event = await processedEventOf(card);
     const { id } = (await events.replay(event)).body.data;
     const other = cardEventClient(await service.tenant());
     expect((await other.list(card.id)).status).toBe(404);
@@ -267,7 +267,7 @@ describe('replays', () => {
 
   test('are made on the command line, too, where events are listed', async () => {
     const card = await cards.issue();
-    await toldOf(card);
+    await processedEventOf(card);
     const run = async (line: string) => {
       const { code, out, error } = await bursar(`${line} --json`, service.env);
       return { code, out: code === 0 ? JSON.parse(out) : error };
@@ -294,7 +294,7 @@ test('a card’s list has pages of its own, the latest first', async () => {
   const card = await cards.issue();
   const reference = card.id;
   const issued = await fundings.issuedAs(card);
-  await toldOf(card);
+  await processedEventOf(card);
   for (let i = 0; i < 4; i += 1) {
     await issuer.post(
       issuer.about('card.authorization_expired', { reference: `a-${i}`, card: issued }),

@@ -65,7 +65,7 @@ const left = async (id: string) => [
   await database.db.collection('provider_event_replays').countDocuments({ event_id: id }),
 ];
 
-test('an event that was dealt with goes when it is old, with its replays; one that was not never goes', async () => {
+test('an old event that was processed is deleted with its replays; one that was not is never deleted', async () => {
   const [done, waiting, failed] = [
     await insert('processed'),
     await insert('received'),
@@ -79,7 +79,7 @@ test('an event that was dealt with goes when it is old, with its replays; one th
   expect(await left(failed)).toEqual([1, 1]);
 });
 
-test('more than a page goes too', async () => {
+test('more old events than a page are deleted too', async () => {
   const events = database.db.collection<ProviderEvent>('provider_events');
   const done = Array.from({ length: 501 }, () => ({
     ...newEvent(),

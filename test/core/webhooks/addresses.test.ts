@@ -138,15 +138,15 @@ describe('the host name of an endpoint', () => {
   });
 
   test('a name is resolved once for a connection, which uses the checked address', async () => {
-    const asked: string[] = [];
+    const lookedUp: string[] = [];
     const resolve = async (host: string) => {
-      asked.push(host);
+      lookedUp.push(host);
       // A name server could answer differently the second time, so there is no second lookup.
-      return asked.length === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
+      return lookedUp.length === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
     };
     const sender = createSender({ ...strict, allowPrivate: true, resolve });
     expect(await sender.send(url(), {}, '{}')).toMatchObject({ status: 204, error: null });
-    expect(asked).toEqual(['hooks.example.com']);
+    expect(lookedUp).toEqual(['hooks.example.com']);
     await sender.close();
   });
 

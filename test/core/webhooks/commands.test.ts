@@ -1,6 +1,7 @@
 import { bursar as runBursar } from '../../support/cli.js';
 import { startListening, type Listening } from '../../support/listening.js';
 import { ORDER_TOTAL_MINOR } from '../../support/tenant.js';
+import { BACKLOG_ROWS } from '../../support/backlog-rows.js';
 
 let all: Listening;
 beforeAll(async () => {
@@ -112,22 +113,7 @@ describe('doctor', () => {
       'mongodb: schema',
       'clock',
       'key pepper',
-      'bulk-transfers: overdue',
-      'transfers: overdue',
-      'transfers: attention',
-      'cards: overdue',
-      'cards: attention',
-      'card-authorizations: overdue',
-      'card-authorizations: attention',
-      'charges: overdue',
-      'charges: attention',
-      'refunds: overdue',
-      'refunds: attention',
-      'recurring-charges: overdue',
-      'provider-events: overdue',
-      'provider-events: attention',
-      'webhooks: undelivered',
-      'webhooks: given up',
+      ...BACKLOG_ROWS,
       'temporal',
       'temporal: namespace',
       'temporal: search attributes',
@@ -178,14 +164,14 @@ describe('doctor', () => {
   });
 });
 test('a command names the dependency that does not answer', async () => {
-  const nobody = await all.service.deadPort();
+  const unusedPort = await all.service.deadPort();
   const at = await all.receiver();
   const { tenant } = await all.tenant(at);
   const id = await tenant.send('006');
-  const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${nobody}` };
+  const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${unusedPort}` };
   const [delivery] = await all.inState(tenant, 'delivered');
   const withoutMongo = {
-    MONGODB_URI: `mongodb://127.0.0.1:${nobody}/?directConnection=true&serverSelectionTimeoutMS=500`,
+    MONGODB_URI: `mongodb://127.0.0.1:${unusedPort}/?directConnection=true&serverSelectionTimeoutMS=500`,
   };
   // Concurrent, because each command waits for its own connection to fail.
   const [shown, redelivered, unread] = await Promise.all([

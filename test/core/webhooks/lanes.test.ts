@@ -29,7 +29,7 @@ function openLanes(bounds: { maxPerLane: number; maxInAll: number; maxWaitingPer
 const turn = () => new Promise(setImmediate);
 
 describe('lanes', () => {
-  test('a lane whose jobs never end fills its own places and takes none of other lanes', async () => {
+  test('a lane whose jobs never end fills its own slots and none of other lanes', async () => {
     const { lanes, of, offer } = openLanes({ maxPerLane: 2, maxInAll: 10, maxWaitingPerLane: 50 });
     for (let i = 0; i < 20; i += 1) offer('hanging');
     for (let i = 0; i < 6; i += 1) offer('quick');

@@ -76,7 +76,7 @@ describe('a tenant with an endpoint', () => {
     expect(await db.collection('webhook_events').countDocuments({ tenant_id: tenant.id })).toBe(0);
     const at = await all.receiver();
     await all.webhooks.endpoints.add(tenant.id, at.url);
-    // Every process has seen a change of endpoints after a second.
+    // Every process has read a change of endpoints after a second.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const later = await tenant.send();
     await all.waitForEvents(at, later, 2);

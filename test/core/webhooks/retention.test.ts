@@ -55,15 +55,15 @@ const left = async (id: string) => ({
 });
 
 test('old events are deleted when all their deliveries are terminal, and never before', async () => {
-  const [settled = '', waiting = ''] = await insert(
+  const [delivered = '', waiting = ''] = await insert(
     eventWith('delivered', 'dead', 'cancelled'),
     eventWith('delivered', 'retrying', 'pending'),
   );
   await removeOld(89);
-  expect(await left(settled)).toEqual({ event: 1, deliveries: 3 });
+  expect(await left(delivered)).toEqual({ event: 1, deliveries: 3 });
 
   await removeOld(91);
-  expect(await left(settled)).toEqual({ event: 0, deliveries: 0 });
+  expect(await left(delivered)).toEqual({ event: 0, deliveries: 0 });
   // Its other delivery still needs the event.
   expect(await left(waiting)).toEqual({ event: 1, deliveries: 3 });
 

@@ -65,7 +65,7 @@ describe('a delivery that fails', () => {
     ['taken', 1, 204],
     ['refused for the last time', 4, 500],
   ])(
-    'comes again when an operator says so, although the attempt before is still to be %s',
+    'is delivered again on an operator’s command while the previous attempt is still to be %s',
     async (_name, held, status) => {
       let open: { id: unknown; response: ServerResponse } | undefined;
       const times = (id: unknown) =>

@@ -11,13 +11,13 @@ function terminal(typed: string | undefined, isTTY = true) {
   output.on('data', (text: Buffer) => (shown += text.toString()));
   if (typed === undefined) (input as unknown as PassThrough).end();
   else (input as unknown as PassThrough).write(`${typed}\n`);
-  return { streams: { input, output }, wasAsked: () => shown.includes('Really?') };
+  return { streams: { input, output }, isPrompted: () => shown.includes('Really?') };
 }
 
 test.each(['y', 'yes', ' Y '])('the answer %j confirms', async (typed) => {
-  const { streams, wasAsked } = terminal(typed);
+  const { streams, isPrompted } = terminal(typed);
   await confirm('Really?', PEOPLE, streams);
-  expect(wasAsked()).toBe(true);
+  expect(isPrompted()).toBe(true);
 });
 
 test.each(['', 'n', 'yesterday', undefined])('the answer %j does not confirm', async (typed) => {
@@ -30,7 +30,7 @@ test.each([
   ['--yes', { json: false, yes: true }, true],
   ['no terminal', PEOPLE, false],
 ])('programs are not asked for confirmation: %s', async (_which, how, isTTY) => {
-  const { streams, wasAsked } = terminal('n', isTTY);
+  const { streams, isPrompted } = terminal('n', isTTY);
   await confirm('Really?', how, streams);
-  expect(wasAsked()).toBe(false);
+  expect(isPrompted()).toBe(false);
 });

@@ -13,15 +13,16 @@ const program = join(root, manifest.bin.bursar);
 const bursar = (...args: string[]) => run(process.execPath, [program, ...args], {});
 
 /** The packages that a program imports statically. Later `import()` calls are not included. */
-function packagesAtStart(file: string, seen = new Set<string>()): Set<string> {
+function packagesAtStart(file: string, visited = new Set<string>()): Set<string> {
   const packages = new Set<string>();
-  if (seen.has(file)) return packages;
-  seen.add(file);
+  if (visited.has(file)) return packages;
+  visited.add(file);
   const imports = /^(?:import '|(?:import|export)\b[^'"();=]*? from ')([^']+)'/gm;
   for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(imports)) {
     const next = join(dirname(file), specifier);
     if (!specifier.startsWith('.')) packages.add(specifier);
-    else if (existsSync(next)) for (const name of packagesAtStart(next, seen)) packages.add(name);
+    else if (existsSync(next))
+      for (const name of packagesAtStart(next, visited)) packages.add(name);
   }
   return packages;
 }
@@ -85,8 +86,8 @@ describe('completion', () => {
   const complete = async (...words: string[]) => {
     const { out: script } = await bursar('completion', 'bash');
     const given = words.map((word) => `'${word}'`).join(' ');
-    const ask = `COMP_WORDS=(bursar ${given}); COMP_CWORD=${words.length}; _bursar; echo "\${COMPREPLY[@]}"`;
-    return (await run('bash', ['-c', `${script}\n${ask}`], {})).out.split(' ');
+    const completion = `COMP_WORDS=(bursar ${given}); COMP_CWORD=${words.length}; _bursar; echo "\${COMPREPLY[@]}"`;
+    return (await run('bash', ['-c', `${script}\n${completion}`], {})).out.split(' ');
   };
 
   test.each([

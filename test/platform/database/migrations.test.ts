@@ -149,7 +149,7 @@ test('a start creates missing unique indexes again, but does not change the data
   expect(await lacks()).toEqual(['transfers lacks its index on tenant_id, reference']);
 });
 
-test('a database of an earlier layout is refused and left as it is, with the words that say what to delete', async () => {
+test('a database of an earlier layout is refused and left as it is, with a message that says what to delete', async () => {
   const { db } = database;
   const records = db.collection<{ _id: string; applied_at: Date }>('migrations');
   const earlier = ['0001-tenants-keys-limits', '0002-ledger-transfers-callbacks'];

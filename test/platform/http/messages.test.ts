@@ -174,7 +174,7 @@ test.each(bodies)(
     for (const message of messages) {
       expect(message).toMatch(OWN);
       expect(message).not.toMatch(LIBRARY);
-      // The words for what no message of its own exists for.
+      // The default message of issues without a message of their own.
       expect(message).not.toContain('document');
     }
   },

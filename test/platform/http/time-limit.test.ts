@@ -38,13 +38,13 @@ afterAll(async () => {
   await app.close();
 });
 
-const ask = (method: 'get' | 'post', path: string) =>
+const callApi = (method: 'get' | 'post', path: string) =>
   request(server)[method](`/api/v1${path}`).set('Authorization', `Bearer ${key}`);
 
 test('a slow request is not cut off while the database answers', async () => {
   const statuses = [];
   // One late answer is possible on a busy machine.
-  for (let i = 0; i < 3; i += 1) statuses.push((await ask('get', '/slow')).status);
+  for (let i = 0; i < 3; i += 1) statuses.push((await callApi('get', '/slow')).status);
   expect(statuses).toContain(200);
 });
 
@@ -53,13 +53,13 @@ describe('while the database does not answer', () => {
   afterAll(async () => {
     network.heal();
     await eventually('it answers', async () =>
-      (await ask('get', '/slow')).status === 200 ? true : undefined,
+      (await callApi('get', '/slow')).status === 200 ? true : undefined,
     );
   });
 
   test('while the database does not answer, a hanging request gets a complete 503 that calls its outcome unknown', async () => {
-    const read = await ask('get', '/slow');
-    const write = await ask('post', '/slow');
+    const read = await callApi('get', '/slow');
+    const write = await callApi('post', '/slow');
     for (const { status, headers } of [read, write]) {
       expect(status).toBe(503);
       expect(headers).toMatchObject({
@@ -80,7 +80,7 @@ describe('while the database does not answer', () => {
   });
 
   test('while the database does not answer, time spent at a provider does not count', async () => {
-    expect((await ask('get', '/slow-provider')).status).toBe(200);
+    expect((await callApi('get', '/slow-provider')).status).toBe(200);
   });
 
   test('while the database does not answer, time spent on a slow body does not count', async () => {

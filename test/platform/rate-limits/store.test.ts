@@ -108,7 +108,7 @@ test('far from the limit attempts pass before they are counted; each has a posit
   await watched.close();
 });
 
-test('one process lets exactly the allowance pass; each further process adds at most a thousandth', async () => {
+test('one process admits exactly the allowance; each further process adds at most a thousandth', async () => {
   const [alone, shared] = [newSubject(), newSubject()];
   const count = async (id: string, instances: ReturnType<typeof limiter>[]) => {
     let allowed = 0;

@@ -31,13 +31,13 @@ afterAll(async () => {
 });
 
 const charge = async (suffix: string, changes: Record<string, unknown> = {}) => {
-  const order = client.chargeOrder(authorization, suffix, changes);
-  return { order, ...(await client.charge(order)) };
+  const request = client.chargeRequest(authorization, suffix, changes);
+  return { request, ...(await client.charge(request)) };
 };
 
 describe('a charge without the customer', () => {
   test('any other reference: paid at once, less a fee, and repeated with the same answer', async () => {
-    const { order, status, body } = await charge('789');
+    const { request, status, body } = await charge('789');
     expect(status).toBe(201);
     expect(body).toMatchObject({
       status: 'paid',
@@ -45,62 +45,62 @@ describe('a charge without the customer', () => {
       fee_minor: 14_500,
       authorization: { authorization, last4: '4081', reusable: true },
     });
-    expect((await client.lookup(order.reference)).body).toEqual(body);
-    expect((await client.charge(order)).body).toEqual(body);
+    expect((await client.lookup(request.reference)).body).toEqual(body);
+    expect((await client.charge(request)).body).toEqual(body);
     for (const change of [{ amount_minor: 1 }, { authorization: 'x' }, { client_reference: 'x' }]) {
-      const { body: conflict } = await client.charge({ ...order, ...change });
+      const { body: conflict } = await client.charge({ ...request, ...change });
       expect(conflict.error?.code).toBe('reference_conflict');
     }
-    expect(await client.effects({ reference: order.reference })).toEqual([
+    expect(await client.effects({ reference: request.reference })).toEqual([
       expect.objectContaining({
         kind: 'charged',
-        client_reference: order.client_reference,
+        client_reference: request.client_reference,
         amount_minor: 300_000,
       }),
     ]);
   });
 
   test('one reference is charged once, however many come at a time', async () => {
-    const order = client.chargeOrder(authorization);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => client.charge(order)));
+    const request = client.chargeRequest(authorization);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => client.charge(request)));
     expect(answers.every(({ body }) => body.status === 'paid')).toBe(true);
-    expect(await client.kinds(order.reference)).toEqual(['charged']);
+    expect(await client.kinds(request.reference)).toEqual(['charged']);
   });
 
   test('001: later, and reported by callback only', async () => {
-    const { order, body } = await charge('001');
+    const { request, body } = await charge('001');
     expect(body).toMatchObject({ status: 'pending', paid_minor: null, authorization: null });
-    const [callback] = await service.wait(order.reference, 1);
+    const [callback] = await service.wait(request.reference, 1);
     expect(callback?.body).toMatchObject({
       event: 'charge.paid',
-      data: { status: 'paid', paid_minor: 300_000, client_reference: order.client_reference },
+      data: { status: 'paid', paid_minor: 300_000, client_reference: request.client_reference },
     });
     await eventually(async () =>
-      (await client.lookup(order.reference)).body.status === 'paid' ? true : undefined,
+      (await client.lookup(request.reference)).body.status === 'paid' ? true : undefined,
     );
-    expect(await client.kinds(order.reference)).toEqual(['charged']);
+    expect(await client.kinds(request.reference)).toEqual(['charged']);
   });
 
   test.each([
     ['002', 'card_declined', 'hard'],
     ['003', 'insufficient_funds', 'soft'],
   ])('%s is declined (%s, %s), also at another attempt', async (suffix, code, decline) => {
-    const { order, body } = await charge(suffix);
+    const { request, body } = await charge(suffix);
     expect(body).toMatchObject({ status: 'declined', code, decline, paid_minor: null });
-    const again = client.chargeOrder(authorization, '', {
-      client_reference: order.client_reference,
+    const again = client.chargeRequest(authorization, '', {
+      client_reference: request.client_reference,
     });
     expect((await client.charge(again)).body).toMatchObject({ status: 'declined', code, decline });
-    for (const { reference } of [order, again]) expect(await client.kinds(reference)).toEqual([]);
+    for (const { reference } of [request, again]) expect(await client.kinds(reference)).toEqual([]);
   });
 
   test('013: declined softly twice, each attempt under its own reference, then paid', async () => {
-    const { order, body } = await charge('013');
-    const repeated = await client.charge(order);
+    const { request, body } = await charge('013');
+    const repeated = await client.charge(request);
     const attempts: ChargeBody[] = [];
     for (const _ of [2, 3, 4]) {
-      const next = client.chargeOrder(authorization, '', {
-        client_reference: order.client_reference,
+      const next = client.chargeRequest(authorization, '', {
+        client_reference: request.client_reference,
       });
       attempts.push((await client.charge(next)).body);
     }
@@ -113,7 +113,7 @@ describe('a charge without the customer', () => {
     ]);
     expect(body.decline).toBe('soft');
     const other = await client.newAuthorization();
-    const theirs = client.chargeOrder(other, '', { client_reference: order.client_reference });
+    const theirs = client.chargeRequest(other, '', { client_reference: request.client_reference });
     expect((await client.charge(theirs)).body.status).toBe('declined');
   });
 
@@ -122,30 +122,34 @@ describe('a charge without the customer', () => {
       ['004', ['charged']],
       ['005', []],
     ] as const) {
-      const order = client.chargeOrder(authorization, suffix);
+      const request = client.chargeRequest(authorization, suffix);
       for (const _ of [1, 2]) {
-        expect(await staysSilent((init) => client.charge(order, init))).toBe(true);
+        expect(await staysSilent((init) => client.charge(request, init))).toBe(true);
       }
-      expect(await client.kinds(order.reference)).toEqual(kinds);
-      const { status } = await client.lookup(order.reference);
+      expect(await client.kinds(request.reference)).toEqual(kinds);
+      const { status } = await client.lookup(request.reference);
       expect(status).toBe(suffix === '004' ? 200 : 404);
     }
   });
 
   test('006: pending until the outcome is set, by either reference', async () => {
-    const first = (await charge('006')).order;
-    const second = (await charge('006')).order;
+    const first = (await charge('006')).request;
+    const second = (await charge('006')).request;
     expect((await client.lookup(first.reference)).body.status).toBe('pending');
-    expect((await client.tell(first.reference, { outcome: 'abandoned' })).status).toBe(409);
-    expect((await client.tell(first.reference, { outcome: 'paid' })).body.status).toBe('paid');
-    expect((await client.tell(first.reference, { outcome: 'paid' })).status).toBe(200);
-    expect((await client.tell(first.reference, { outcome: 'declined' })).status).toBe(409);
-    const { body } = await client.tell(second.client_reference, { outcome: 'declined' });
+    expect((await client.reportOutcome(first.reference, { outcome: 'abandoned' })).status).toBe(
+      409,
+    );
+    expect((await client.reportOutcome(first.reference, { outcome: 'paid' })).body.status).toBe(
+      'paid',
+    );
+    expect((await client.reportOutcome(first.reference, { outcome: 'paid' })).status).toBe(200);
+    expect((await client.reportOutcome(first.reference, { outcome: 'declined' })).status).toBe(409);
+    const { body } = await client.reportOutcome(second.client_reference, { outcome: 'declined' });
     expect(body).toMatchObject({ status: 'declined', decline: 'hard' });
     const [paid] = await service.wait(first.reference, 1);
     const [declined] = await service.wait(second.reference, 1);
     expect([paid?.body.event, declined?.body.event]).toEqual(['charge.paid', 'charge.declined']);
-    expect((await client.tell('nowhere', { outcome: 'paid' })).status).toBe(404);
+    expect((await client.reportOutcome('nowhere', { outcome: 'paid' })).status).toBe(404);
   });
 
   test('007: three times 500, then paid; 010: 429 first', async () => {
@@ -153,27 +157,27 @@ describe('a charge without the customer', () => {
       ['007', [500, 500, 500, 201]],
       ['010', [429, 201]],
     ] as const) {
-      const order = client.chargeOrder(authorization, suffix);
-      for (const status of statuses) expect((await client.charge(order)).status).toBe(status);
-      expect(await client.kinds(order.reference)).toEqual(['charged']);
+      const request = client.chargeRequest(authorization, suffix);
+      for (const status of statuses) expect((await client.charge(request)).status).toBe(status);
+      expect(await client.kinds(request.reference)).toEqual(['charged']);
     }
   });
 
   test('009: reported three times and out of order, charged once', async () => {
-    const { order, body } = await charge('009');
+    const { request, body } = await charge('009');
     expect(body.status).toBe('pending');
-    const callbacks = await service.wait(order.reference, 4);
-    const told = callbacks.map(({ body: { event } }) => event);
-    expect(told).toEqual(['charge.paid', 'charge.pending', 'charge.paid', 'charge.paid']);
+    const callbacks = await service.wait(request.reference, 4);
+    const reported = callbacks.map(({ body: { event } }) => event);
+    expect(reported).toEqual(['charge.paid', 'charge.pending', 'charge.paid', 'charge.paid']);
     expect(new Set(callbacks.map(({ body: { id } }) => id)).size).toBe(3);
     expect(callbacks[1]?.body.data).toMatchObject({ status: 'pending', paid_minor: null });
-    expect(await client.kinds(order.reference)).toEqual(['charged']);
+    expect(await client.kinds(request.reference)).toEqual(['charged']);
   });
 
   test('014: half of it is paid', async () => {
-    const { order, body } = await charge('014', { amount_minor: 99_999 });
+    const { request, body } = await charge('014', { amount_minor: 99_999 });
     expect(body).toMatchObject({ status: 'paid', amount_minor: 99_999, paid_minor: 50_000 });
-    const [effect] = await client.effects({ reference: order.reference });
+    const [effect] = await client.effects({ reference: request.reference });
     expect(effect?.amount_minor).toBe(50_000);
   });
 
@@ -200,13 +204,13 @@ describe('an authorization', () => {
     const client_reference = `renewal-of-${left}`;
     const answers: ChargeBody[] = [];
     for (const _ of statuses) {
-      const order = client.chargeOrder(left, '', { client_reference });
-      answers.push((await client.charge(order)).body);
+      const request = client.chargeRequest(left, '', { client_reference });
+      answers.push((await client.charge(request)).body);
     }
     expect(answers.map(({ status }) => status)).toEqual(statuses);
     expect(answers[0]).toMatchObject({ code, decline });
     // A reference that says something wins, save where nothing may be charged at all.
-    const lost = client.chargeOrder(left, '006');
+    const lost = client.chargeRequest(left, '006');
     const { body } = await client.charge(lost);
     expect(body.status).toBe(choice === 'once' ? 'declined' : 'pending');
   });
@@ -215,19 +219,19 @@ describe('an authorization', () => {
     const { url, reference } = await client.newPage();
     await submitForm(url, { action: 'pay', choice: 'good' });
     const left = (await client.lookup(reference)).body.authorization?.authorization ?? '';
-    const before = client.chargeOrder(left);
+    const before = client.chargeRequest(left);
     await client.charge(before);
     for (const _ of [1, 2]) {
       expect((await client.revoke(left)).body).toEqual({ authorization: left, revoked: true });
     }
-    const { body } = await client.charge(client.chargeOrder(left));
+    const { body } = await client.charge(client.chargeRequest(left));
     expect(body).toMatchObject({ code: 'authorization_revoked', decline: 'hard' });
     expect(await client.kinds(reference)).toEqual(['charged', 'authorization_revoked']);
     expect((await client.charge(before)).body.status).toBe('paid');
   });
 
   test('an unknown authorization is declined, and cannot be revoked', async () => {
-    const { body } = await client.charge(client.chargeOrder('authz_nowhere'));
+    const { body } = await client.charge(client.chargeRequest('authz_nowhere'));
     expect(body).toMatchObject({ status: 'declined', code: 'authorization_not_found' });
     expect((await client.revoke('authz_nowhere')).status).toBe(404);
   });
@@ -236,8 +240,8 @@ describe('an authorization', () => {
 test('a fault rule resets the connection after the charge, or before the refund', async () => {
   const switches = bankClient(bank.url);
   const rule = { probability: 1 };
-  const order = client.chargeOrder(authorization);
-  const refund = client.refundOrder(order.reference);
+  const request = client.chargeRequest(authorization);
+  const refund = client.refundRequest(request.reference);
   await switches.faults({
     seed: 1,
     rules: [
@@ -248,15 +252,15 @@ test('a fault rule resets the connection after the charge, or before the refund'
     ],
   });
   try {
-    await expect(client.charge(order)).rejects.toThrow();
+    await expect(client.charge(request)).rejects.toThrow();
     await expect(client.refund(refund)).rejects.toThrow();
     expect((await client.revoke(authorization)).status).toBe(500);
-    expect((await client.initialize(client.pageOrder())).status).toBe(429);
+    expect((await client.initialize(client.pageRequest())).status).toBe(429);
   } finally {
     await switches.faults({});
   }
-  expect(await client.kinds(order.reference)).toEqual(['charged']);
-  expect(await client.refunds(order.reference)).toEqual([]);
+  expect(await client.kinds(request.reference)).toEqual(['charged']);
+  expect(await client.refunds(request.reference)).toEqual([]);
 });
 
 test.each([
@@ -267,7 +271,10 @@ test.each([
   ['card_number', { card_number: '4242' }],
   ['authorization', { authorization: null }],
 ])('a charge with a bad %s is refused, and names it', async (field, change) => {
-  const { status, body } = await client.charge({ ...client.chargeOrder(authorization), ...change });
+  const { status, body } = await client.charge({
+    ...client.chargeRequest(authorization),
+    ...change,
+  });
   expect([status, body.error?.field]).toEqual([400, field]);
 });
 
@@ -277,18 +284,18 @@ test('without de-duplication one reference is charged as often as it comes, and 
   try {
     const network = acquirerClient(bankClient(careless.url));
     const left = await network.newAuthorization();
-    const order = network.chargeOrder(left);
-    for (const _ of [1, 2]) expect((await network.charge(order)).status).toBe(201);
-    expect(await network.kinds(order.reference)).toEqual(['charged', 'charged']);
-    const old = { ...order, requested_at: new Date(Date.now() - 6_000).toISOString() };
+    const request = network.chargeRequest(left);
+    for (const _ of [1, 2]) expect((await network.charge(request)).status).toBe(201);
+    expect(await network.kinds(request.reference)).toEqual(['charged', 'charged']);
+    const old = { ...request, requested_at: new Date(Date.now() - 6_000).toISOString() };
     expect((await network.charge(old)).body.error?.code).toBe('too_old');
-    expect(await network.kinds(order.reference)).toEqual(['charged', 'charged']);
+    expect(await network.kinds(request.reference)).toEqual(['charged', 'charged']);
     // Of several charges, the paid one is reported.
-    const again = network.chargeOrder('authz_nowhere', '', { reference: order.reference });
+    const again = network.chargeRequest('authz_nowhere', '', { reference: request.reference });
     expect((await network.charge(again)).body.status).toBe('declined');
-    expect((await network.lookup(order.reference)).body.status).toBe('paid');
+    expect((await network.lookup(request.reference)).body.status).toBe('paid');
     // A page is one page all the same.
-    const page = network.pageOrder();
+    const page = network.pageRequest();
     const urls = [await network.initialize(page), await network.initialize(page)];
     expect(urls[0]?.body.redirect_url).toBe(urls[1]?.body.redirect_url);
   } finally {

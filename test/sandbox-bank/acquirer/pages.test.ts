@@ -75,12 +75,12 @@ describe('the page', () => {
   });
 
   test('a reference has one page, and a different request with it is a conflict', async () => {
-    const order = client.pageOrder();
-    const answers = [await client.initialize(order), await client.initialize(order)];
+    const request = client.pageRequest();
+    const answers = [await client.initialize(request), await client.initialize(request)];
     expect(answers.map(({ status }) => status)).toEqual([201, 200]);
     expect(answers[1]?.body).toEqual(answers[0]?.body);
     for (const change of [{ amount_minor: 1 }, { return_url: null }, { client_reference: 'x' }]) {
-      const { body } = await client.initialize({ ...order, ...change });
+      const { body } = await client.initialize({ ...request, ...change });
       expect(body.error?.code).toBe('reference_conflict');
     }
   });
@@ -106,8 +106,8 @@ describe('actions of the customer', () => {
       },
     });
     const [callback] = await service.wait(reference, 1);
-    const { redirect_url: _, ...told } = state;
-    expect(callback?.body).toMatchObject({ event: 'charge.paid', data: told });
+    const { redirect_url: _, ...reported } = state;
+    expect(callback?.body).toMatchObject({ event: 'charge.paid', data: reported });
     expect(await client.effects({ reference })).toEqual([
       expect.objectContaining({ kind: 'charged', client_reference, amount_minor: 300_000 }),
     ]);
@@ -189,13 +189,13 @@ describe('a page of a bank account', () => {
       expiry_year: null,
     });
     const left = await client.newAuthorization('later_declined', { channel });
-    const { body } = await client.charge(client.chargeOrder(left));
+    const { body } = await client.charge(client.chargeRequest(left));
     expect(body).toMatchObject({ status: 'declined', decline: 'hard' });
   });
 
   test('a payment by an account of an unknown bank is refused', async () => {
-    const order = client.pageOrder('789', { channel: { ...channel, bank_code: '000' } });
-    expect((await client.initialize(order)).body).toMatchObject({
+    const request = client.pageRequest('789', { channel: { ...channel, bank_code: '000' } });
+    expect((await client.initialize(request)).body).toMatchObject({
       status: 'declined',
       code: 'no_such_account',
       decline: 'hard',
@@ -219,16 +219,16 @@ describe('outcomes selected by the reference', () => {
       ['004', 200],
       ['005', 404],
     ] as const) {
-      const order = client.pageOrder(suffix);
-      expect(await staysSilent((init) => client.initialize(order, init))).toBe(true);
-      expect((await client.lookup(order.reference)).status).toBe(status);
+      const request = client.pageRequest(suffix);
+      expect(await staysSilent((init) => client.initialize(request, init))).toBe(true);
+      expect((await client.lookup(request.reference)).status).toBe(status);
     }
     for (const [suffix, statuses] of [
       ['007', [500, 500, 500, 201]],
       ['010', [429, 201]],
     ] as const) {
-      const order = client.pageOrder(suffix);
-      for (const status of statuses) expect((await client.initialize(order)).status).toBe(status);
+      const request = client.pageRequest(suffix);
+      for (const status of statuses) expect((await client.initialize(request)).status).toBe(status);
     }
   });
 
@@ -236,7 +236,7 @@ describe('outcomes selected by the reference', () => {
     const { url, reference } = await client.newPage('006');
     await pay(url);
     expect(await stateOf(reference)).toMatchObject({ status: 'pending' });
-    const { body } = await client.tell(reference, { outcome: 'paid' });
+    const { body } = await client.reportOutcome(reference, { outcome: 'paid' });
     expect(body).toMatchObject({ status: 'paid', authorization: { last4: '4081' } });
   });
 
@@ -264,34 +264,37 @@ describe('the audit route for outcomes', () => {
       client.newPage(),
       client.newPage(),
     ]);
-    await client.tell(paid.reference, { outcome: 'paid' });
-    await client.tell(chosen.client_reference, { outcome: 'paid', choice: 'later_low_funds' });
-    await client.tell(declined.reference, { outcome: 'declined' });
-    await client.tell(left.reference, { outcome: 'abandoned' });
+    await client.reportOutcome(paid.reference, { outcome: 'paid' });
+    await client.reportOutcome(chosen.client_reference, {
+      outcome: 'paid',
+      choice: 'later_low_funds',
+    });
+    await client.reportOutcome(declined.reference, { outcome: 'declined' });
+    await client.reportOutcome(left.reference, { outcome: 'abandoned' });
     expect(await stateOf(paid.reference)).toMatchObject({ authorization: { last4: '4081' } });
     expect(await stateOf(chosen.reference)).toMatchObject({ authorization: { last4: '0003' } });
     expect(await stateOf(declined.reference)).toMatchObject({ decline: 'hard' });
     expect(await stateOf(left.reference)).toMatchObject({ status: 'abandoned' });
     for (const each of [paid, chosen, declined, left]) await service.wait(each.reference, 1);
     const wrong = await client.newPage();
-    for (const told of [
+    for (const reported of [
       { outcome: 'paid', choice: 'gold' },
       { outcome: 'declined', choice: 'good' },
     ]) {
-      expect((await client.tell(wrong.reference, told)).status).toBe(400);
+      expect((await client.reportOutcome(wrong.reference, reported)).status).toBe(400);
     }
   });
 
   test('the audit route also pays an abandoned page, and a pending one', async () => {
     const late = await client.newPage();
     await cancel(late.url);
-    expect((await client.tell(late.reference, { outcome: 'declined' })).status).toBe(409);
-    await client.tell(late.reference, { outcome: 'paid' });
+    expect((await client.reportOutcome(late.reference, { outcome: 'declined' })).status).toBe(409);
+    await client.reportOutcome(late.reference, { outcome: 'paid' });
     expect(await stateOf(late.reference)).toMatchObject({ status: 'paid' });
     const callbacks = await service.wait(late.reference, 2);
     expect(callbacks.map(({ body }) => body.event)).toEqual(['charge.abandoned', 'charge.paid']);
     const waiting = await client.newPage('006');
-    const { body } = await client.tell(waiting.reference, { outcome: 'paid' });
+    const { body } = await client.reportOutcome(waiting.reference, { outcome: 'paid' });
     expect(body.status).toBe('paid');
   });
 });

@@ -33,7 +33,7 @@ export type AcquirerEffect = {
 };
 
 type Init = Parameters<BankClient['call']>[1];
-type Order = Record<string, unknown>;
+type Body = Record<string, unknown>;
 
 const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
 export const RETURN_URL = 'https://shop.example/paid?cart=7';
@@ -47,7 +47,7 @@ export function submitForm(url: string, fields: Record<string, string>): Promise
 /** A plain HTTP client of the bank's acquirer. */
 export function acquirerClient(bank: BankClient) {
   const now = () => new Date().toISOString();
-  const ask = (suffix: string) => ({
+  const commonFields = (suffix: string) => ({
     reference: newReference(),
     client_reference: `${newReference()}-${suffix}`,
     amount_minor: 300_000,
@@ -56,38 +56,38 @@ export function acquirerClient(bank: BankClient) {
     requested_at: now(),
   });
   const client = {
-    pageOrder: (suffix = '789', changes: Order = {}) => ({
-      ...ask(suffix),
+    pageRequest: (suffix = '789', changes: Body = {}) => ({
+      ...commonFields(suffix),
       channel: { type: 'card' },
       return_url: RETURN_URL as string | null,
       ...changes,
     }),
-    initialize: (order: Order, init?: Init) => bank.post<ChargeBody>('/v1/charges', order, init),
-    async newPage(suffix = '789', changes: Order = {}) {
-      const order = client.pageOrder(suffix, changes);
-      const { body } = await client.initialize(order);
-      return { ...body, client_reference: order.client_reference, url: body.redirect_url };
+    initialize: (request: Body, init?: Init) => bank.post<ChargeBody>('/v1/charges', request, init),
+    async newPage(suffix = '789', changes: Body = {}) {
+      const request = client.pageRequest(suffix, changes);
+      const { body } = await client.initialize(request);
+      return { ...body, client_reference: request.client_reference, url: body.redirect_url };
     },
     /** Pays a page with a choice; returns the authorization that it created. */
-    async newAuthorization(choice = 'good', changes: Order = {}): Promise<string> {
+    async newAuthorization(choice = 'good', changes: Body = {}): Promise<string> {
       const { url, reference } = await client.newPage('789', changes);
       await submitForm(url, { action: 'pay', choice });
       const { body } = await client.lookup(reference);
       return String(body.authorization?.authorization);
     },
-    chargeOrder: (authorization: string, suffix = '789', changes: Order = {}) => ({
-      ...ask(suffix),
+    chargeRequest: (authorization: string, suffix = '789', changes: Body = {}) => ({
+      ...commonFields(suffix),
       authorization,
       ...changes,
     }),
-    charge: (order: Order, init?: Init) =>
-      bank.post<ChargeBody>('/v1/authorized-charges', order, init),
+    charge: (request: Body, init?: Init) =>
+      bank.post<ChargeBody>('/v1/authorized-charges', request, init),
     lookup: (reference: string) => bank.call<ChargeBody>(`/v1/charges/${reference}`),
-    tell: (name: string, told: Order) =>
-      bank.post<ChargeBody>(`/_sandbox/charges/${encodeURIComponent(name)}`, told),
+    reportOutcome: (name: string, reported: Body) =>
+      bank.post<ChargeBody>(`/_sandbox/charges/${encodeURIComponent(name)}`, reported),
     revoke: (authorization: string, init?: Init) =>
-      bank.post<Order>('/v1/authorizations/revoke', { authorization }, init),
-    refundOrder: (charge: string, suffix = '789', changes: Order = {}) => ({
+      bank.post<Body>('/v1/authorizations/revoke', { authorization }, init),
+    refundRequest: (charge: string, suffix = '789', changes: Body = {}) => ({
       charge,
       amount_minor: 100_000,
       currency: 'NGN',
@@ -96,12 +96,12 @@ export function acquirerClient(bank: BankClient) {
       requested_at: now(),
       ...changes,
     }),
-    refund: (order: Order, init?: Init) => bank.post<RefundBody>('/v1/refunds', order, init),
+    refund: (request: Body, init?: Init) => bank.post<RefundBody>('/v1/refunds', request, init),
     async refunds(charge: string): Promise<RefundBody[]> {
       const { body } = await bank.call<{ refunds: RefundBody[] }>(`/v1/charges/${charge}/refunds`);
       return body.refunds;
     },
-    tellRefund: (name: string, outcome: string): Promise<Answer<RefundBody>> =>
+    reportRefundOutcome: (name: string, outcome: string): Promise<Answer<RefundBody>> =>
       bank.post(`/_sandbox/refunds/${encodeURIComponent(name)}`, { outcome }),
     async effects(filter: { reference?: string; client_reference?: string } = {}) {
       const query = new URLSearchParams(filter).toString();

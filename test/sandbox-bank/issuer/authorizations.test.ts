@@ -45,8 +45,8 @@ test('the issuer sends a signed authorization request, and follows the serviceâ€
     expect(body).toEqual({ token: expect.any(String) as string, approved, code });
     const about = service.about(body.token);
     // A decline is reported too, at some later time; no other event is.
-    const asked = approved ? about : about.filter(({ body: b }) => b.event !== 'card.declined');
-    expect(asked.map((each) => each.body)).toEqual([
+    const requested = approved ? about : about.filter(({ body: b }) => b.event !== 'card.declined');
+    expect(requested.map((each) => each.body)).toEqual([
       expect.objectContaining({
         id: body.token,
         event: 'card.authorization_requested',
@@ -58,7 +58,7 @@ test('the issuer sends a signed authorization request, and follows the serviceâ€
         }) as unknown,
       }),
     ]);
-    expect(asked[0]?.headers['x-sandbox-bank-signature']).toMatch(/^[0-9a-f]{128}$/);
+    expect(requested[0]?.headers['x-sandbox-bank-signature']).toMatch(/^[0-9a-f]{128}$/);
     expect(await client.effects({ reference: body.token })).toEqual([
       expect.objectContaining({
         kind,
@@ -87,13 +87,13 @@ test.each([
   ['an answer that says nothing', { status: 200, body: { approved: 'yes' } }, 1],
 ])(
   '%s: the payment is declined, and the service is notified, as it may hold the money',
-  async (_what, reaction, asks) => {
+  async (_what, reaction, received) => {
     react = () => reaction;
     const { body } = await client.authorize(card.card);
     expect(body).toMatchObject({ approved: false, code: 'no_answer' });
-    const deliveries = await service.wait(body.token, asks + 1);
+    const deliveries = await service.wait(body.token, received + 1);
     expect(deliveries.map((each) => each.body.event)).toEqual([
-      ...Array.from({ length: asks }, () => 'card.authorization_requested'),
+      ...Array.from({ length: received }, () => 'card.authorization_requested'),
       'card.declined',
     ]);
     expect(await client.kinds(body.token)).toEqual(['declined']);
@@ -109,8 +109,8 @@ test('a decline of the service is reported to it too, as it may hold money for a
   react = () => ((calls += 1) === 1 ? { status: 503 } : declined);
   const { body } = await client.authorize(card.card);
   expect(body).toMatchObject({ approved: false, code: 'service_unavailable' });
-  const [, , told] = await service.wait(body.token, 3);
-  expect(told?.body).toMatchObject({
+  const [, , reported] = await service.wait(body.token, 3);
+  expect(reported?.body).toMatchObject({
     event: 'card.declined',
     data: { reference: body.token, code: 'service_unavailable' },
   });
@@ -140,9 +140,9 @@ test.each([
   [{ outcome: 'expired' }, 'authorization_expired', 5_000],
 ])(
   'an authorization ends with the set outcome (%j) once, and the service is notified',
-  async (order, kind, amount) => {
+  async (request, kind, amount) => {
     const { body } = await client.authorize(card.card);
-    for (const _ of [1, 2]) expect((await client.end(body.token, order)).body.status).toBe(kind);
+    for (const _ of [1, 2]) expect((await client.end(body.token, request)).body.status).toBe(kind);
     const [, callback] = await service.wait(body.token, 2);
     expect(callback?.body).toMatchObject({
       event: `card.${kind}`,
@@ -162,13 +162,13 @@ test('a fault affects its own call only: a funding fails, a decision is not rece
   const rule = (call: string, kind: string) => ({ call, kind, probability: 1 });
   const rules = [rule('fund', 'error_500'), rule('authorization', 'drop_after')];
   await faults({ seed: 1, rules });
-  const issued = await client.issue(client.cardOrder('789'));
-  const order = client.fundingOrder(card.card, '789');
-  const funded = await client.fund(order);
+  const issued = await client.issue(client.cardRequest('789'));
+  const request = client.fundingRequest(card.card, '789');
+  const funded = await client.fund(request);
   const { body } = await client.authorize(card.card);
   await faults({});
   expect([issued.status, funded.status]).toEqual([201, 500]);
-  expect(await client.kinds(order.reference)).toEqual([]);
+  expect(await client.kinds(request.reference)).toEqual([]);
   // The service has approved twice, and neither answer was received.
   expect(body).toMatchObject({ approved: false, code: 'no_answer' });
   await service.wait(body.token, 3);

@@ -89,7 +89,7 @@ type Init = Parameters<BankClient['call']>[1];
 export function cardClient(bank: BankClient) {
   const now = () => new Date().toISOString();
   const client = {
-    cardOrder: (suffix: string, changes: Record<string, unknown> = {}) => ({
+    cardRequest: (suffix: string, changes: Record<string, unknown> = {}) => ({
       reference: newReference(),
       client_reference: `customer-${suffix}`,
       type: 'virtual',
@@ -97,14 +97,14 @@ export function cardClient(bank: BankClient) {
       requested_at: now(),
       ...changes,
     }),
-    issue: (order: Record<string, unknown>, init?: Init) =>
-      bank.post<CardBody>('/v1/cards', order, init),
+    issue: (request: Record<string, unknown>, init?: Init) =>
+      bank.post<CardBody>('/v1/cards', request, init),
     lookupCard: (reference: string) => bank.call<CardBody>(`/v1/cards/by-reference/${reference}`),
     show: (card: string) => bank.call<CardBody>(`/v1/cards/${card}`),
     async newCard(): Promise<CardBody> {
-      return (await client.issue(client.cardOrder('789'))).body;
+      return (await client.issue(client.cardRequest('789'))).body;
     },
-    fundingOrder: (card: string, suffix: string, changes: Record<string, unknown> = {}) => ({
+    fundingRequest: (card: string, suffix: string, changes: Record<string, unknown> = {}) => ({
       reference: newReference(),
       client_reference: `${newReference()}-${suffix}`,
       card,
@@ -113,12 +113,12 @@ export function cardClient(bank: BankClient) {
       requested_at: now(),
       ...changes,
     }),
-    fund: (order: Record<string, unknown>, init?: Init) =>
-      bank.post<FundingBody>('/v1/fundings', order, init),
+    fund: (request: Record<string, unknown>, init?: Init) =>
+      bank.post<FundingBody>('/v1/fundings', request, init),
     lookup: (reference: string) => bank.call<FundingBody>(`/v1/fundings/${reference}`),
     reverse: (reference: string) =>
       bank.call<FundingBody>(`/v1/fundings/${reference}/reverse`, { method: 'POST' }),
-    tell: (reference: string, outcome: string) =>
+    reportOutcome: (reference: string, outcome: string) =>
       bank.post<FundingBody>(`/_sandbox/fundings/${encodeURIComponent(reference)}`, { outcome }),
     setState: (card: string, state: string, version: number, suffix = '789', init: Init = {}) =>
       bank.post<CardBody>(

@@ -33,41 +33,41 @@ afterAll(async () => {
 
 describe('with de-duplication', () => {
   test('fifty submits of one reference at the same moment pay once and get the same answer', async () => {
-    const order = strict.order('789');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => strict.submit(order)));
+    const request = strict.transferRequest('789');
+    const answers = await Promise.all(Array.from({ length: 50 }, () => strict.submit(request)));
     expect(new Set(answers.map(({ body }) => body.session_id)).size).toBe(1);
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(49);
-    expect(await strict.journal(order.reference)).toHaveLength(1);
+    expect(await strict.journal(request.reference)).toHaveLength(1);
   });
 
   test('a reference with another amount, account or bank is a conflict, and pays nothing', async () => {
-    const order = strict.order('789');
-    await strict.submit(order);
+    const request = strict.transferRequest('789');
+    await strict.submit(request);
     const others = [{ amount_minor: 1 }, { account: '0123456788' }, { bank_code: '044' }];
     for (const change of others) {
-      const { status, body } = await strict.submit({ ...order, ...change });
+      const { status, body } = await strict.submit({ ...request, ...change });
       expect([status, body.error?.code]).toEqual([409, 'reference_conflict']);
     }
-    expect((await strict.submit({ ...order, bank_code: '000013' })).status).toBe(200);
-    expect(await strict.journal(order.reference)).toHaveLength(1);
+    expect((await strict.submit({ ...request, bank_code: '000013' })).status).toBe(200);
+    expect(await strict.journal(request.reference)).toHaveLength(1);
   });
 
   test('the age of a request does not matter', async () => {
     const requested_at = new Date(Date.now() - 3_600_000).toISOString();
-    expect((await strict.submit(strict.order('789', { requested_at }))).status).toBe(201);
+    expect((await strict.submit(strict.transferRequest('789', { requested_at }))).status).toBe(201);
   });
 });
 
 describe('without de-duplication', () => {
   test('every accepted submit pays again, and the journal shows it', async () => {
-    const order = careless.order('789');
-    const first = await careless.submit(order);
-    const second = await careless.submit(order);
+    const request = careless.transferRequest('789');
+    const first = await careless.submit(request);
+    const second = await careless.submit(request);
     expect([first.body.status, second.body.status]).toEqual(['paid', 'paid']);
-    const entries = await careless.journal(order.reference);
+    const entries = await careless.journal(request.reference);
     expect(entries.map((entry) => entry.kind)).toEqual(['paid', 'paid']);
-    expect((await careless.lookup(order.reference)).body.session_id).toBe(entries[1]?.session_id);
+    expect((await careless.lookup(request.reference)).body.session_id).toBe(entries[1]?.session_id);
   });
 
   test('a late or future request is refused explicitly and executes nothing', async () => {
@@ -76,29 +76,29 @@ describe('without de-duplication', () => {
       [60_000, 'too_early'],
     ] as const) {
       const requested_at = new Date(Date.now() + offsetMs).toISOString();
-      const order = careless.order('789', { requested_at });
-      const { status, body } = await careless.submit(order);
+      const request = careless.transferRequest('789', { requested_at });
+      const { status, body } = await careless.submit(request);
       expect([status, body.error?.code]).toEqual([422, code]);
-      expect((await careless.lookup(order.reference)).status).toBe(404);
-      expect(await careless.journal(order.reference)).toEqual([]);
+      expect((await careless.lookup(request.reference)).status).toBe(404);
+      expect(await careless.journal(request.reference)).toEqual([]);
     }
   });
 
   test('the refusal of a late request does not touch what an earlier one has paid', async () => {
-    const order = careless.order('789');
-    await careless.submit(order);
+    const request = careless.transferRequest('789');
+    await careless.submit(request);
     const requested_at = new Date(Date.now() - CONCLUSIVE_AFTER_MS).toISOString();
-    expect((await careless.submit({ ...order, requested_at })).status).toBe(422);
-    expect((await careless.lookup(order.reference)).body.status).toBe('paid');
-    expect(await careless.journal(order.reference)).toHaveLength(1);
+    expect((await careless.submit({ ...request, requested_at })).status).toBe(422);
+    expect((await careless.lookup(request.reference)).body.status).toBe('paid');
+    expect(await careless.journal(request.reference)).toHaveLength(1);
   });
 });
 
 test('without anyone to call, 001 shows as paid when its time has come', async () => {
-  const order = strict.order('001');
-  expect((await strict.submit(order)).body.status).toBe('pending');
+  const request = strict.transferRequest('001');
+  expect((await strict.submit(request)).body.status).toBe('pending');
   await eventually(async () =>
-    (await strict.lookup(order.reference)).body.status === 'paid' ? true : undefined,
+    (await strict.lookup(request.reference)).body.status === 'paid' ? true : undefined,
   );
-  expect(await strict.journal(order.reference)).toHaveLength(1);
+  expect(await strict.journal(request.reference)).toHaveLength(1);
 });

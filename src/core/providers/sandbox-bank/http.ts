@@ -13,10 +13,10 @@ export type Reply = { requestId: string | null } & (
 );
 
 /** A request to the bank. `path` begins with a slash. */
-export type BankRequest = { method: 'GET' | 'POST' | 'PUT'; path: string; body?: unknown };
+type BankRequest = { method: 'GET' | 'POST' | 'PUT'; path: string; body?: unknown };
 
 /** Makes one exchange with the bank. Never throws. */
-export type BankHttp = (request: BankRequest, signal: AbortSignal) => Promise<Reply>;
+type BankHttp = (request: BankRequest, signal: AbortSignal) => Promise<Reply>;
 
 /**
  * Creates the function for one HTTP exchange with the bank. It never throws and never retries. Without a usable answer the

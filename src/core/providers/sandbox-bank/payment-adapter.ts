@@ -120,7 +120,7 @@ function readCharge(body: unknown, reference: string) {
   return chargeState(parsed.data);
 }
 
-/** A charge that was paid or abandoned meanwhile still has its page; a declined one has none. */
+/** A charge that was paid or abandoned meanwhile still has its page. A declined one has none. */
 function readPage(body: unknown, reference: string) {
   const state = readCharge(body, reference);
   if (state.kind === 'unknown') return state;

@@ -6,7 +6,7 @@ import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
 
 type About = Pick<PaymentEvent, 'charge' | 'about'>;
 
-/** By the name of the event: how what it is about must stand. */
+/** The status that the charge or refund must have, by the name of the event. */
 const STATUS_OF_EVENT = new Map([
   ['charge.pending', 'pending'],
   ['charge.paid', 'paid'],

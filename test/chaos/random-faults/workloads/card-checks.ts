@@ -8,49 +8,49 @@ import { answersHold, isolated } from '../common-checks.js';
 import type { ChaosCluster } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
 
-export type NamedOrder = { request_id: string } & Record<string, unknown>;
+export type NamedBody = { request_id: string } & Record<string, unknown>;
 
 /** Checks the guarantees to clients. test/support compares the ledger with the issuer's journal. */
 export async function checkCards(
   cluster: ChaosCluster,
   received: ReceivedWebhooks,
   issues: readonly SentRequest<ReturnType<typeof newCard>>[],
-  orders: readonly SentRequest<NamedOrder>[],
+  requests: readonly SentRequest<NamedBody>[],
 ): Promise<string[]> {
   const { db } = cluster.service.deps.database;
   const cards = await db.collection<Card>('cards').find().toArray();
   const operations = await db.collection<CardOperation>('card_operations').find().toArray();
   const asFor = <Body extends object>(
-    asked: readonly SentRequest<Body>[],
+    sent: readonly SentRequest<Body>[],
     nameOf: (b: Body) => string,
-  ) => asked.map((one) => ({ ...one, body: { ...one.body, reference: nameOf(one.body) } }));
-  const ordered = operations.filter(({ request_id }) => request_id !== null);
+  ) => sent.map((one) => ({ ...one, body: { ...one.body, reference: nameOf(one.body) } }));
+  const requested = operations.filter(({ request_id }) => request_id !== null);
   return [
     ...answersHold(
       asFor(issues, ({ customer_id }) => customer_id),
       cards.map(({ customer_id: reference, ...card }) => ({ ...card, reference })),
     ),
     ...answersHold(
-      asFor(orders, ({ request_id }) => request_id),
-      ordered.map((one) => ({ ...one, reference: String(one.request_id) })),
+      asFor(requests, ({ request_id }) => request_id),
+      requested.map((one) => ({ ...one, reference: String(one.request_id) })),
     ),
-    ...everythingTold(received, cards, operations.filter(isShown)),
+    ...eventProblems(received, cards, operations.filter(isShown)),
     ...(await nothingLeft(cluster, cards)),
     ...(await isolated(cluster, cards, {
       one: (id) => `/cards/${id}`,
       list: '/cards',
-      orders: (id) => [
+      posts: (id) => [
         [`/cards/${id}/lock`, {}],
         [`/cards/${id}/fund`, { amount_minor: 5_000, transaction_reference: 'foreign' }],
       ],
     })),
-    ...(await isolated(cluster, ordered, {
-      one: (id) => `/cards/${ordered.find(({ _id }) => _id === id)?.card_id}/operations/${id}`,
+    ...(await isolated(cluster, requested, {
+      one: (id) => `/cards/${requested.find(({ _id }) => _id === id)?.card_id}/operations/${id}`,
     })),
   ];
 }
 
-function everythingTold(
+function eventProblems(
   received: ReceivedWebhooks,
   cards: readonly Card[],
   operations: readonly CardOperation[],
@@ -68,23 +68,30 @@ function everythingTold(
     ...cards.flatMap((card) => {
       const times = (event: string) => received.times(card.tenant_id, card._id, event);
       const opened = unlocks.filter(({ card_id: id }) => id === card._id).length;
-      return locksTold(card, opened, times('card.unlocked'), times('card.locked'));
+      return lockEventProblems(card, opened, times('card.unlocked'), times('card.locked'));
     }),
   ];
 }
 
 /** Each completed unlock has an event; so does each lock, as locks and unlocks alternate. */
-function locksTold({ _id, status }: Card, opened: number, unlocked: number, locked: number) {
+function lockEventProblems(
+  { _id, status }: Card,
+  opened: number,
+  unlocked: number,
+  locked: number,
+) {
   const problems: string[] = [];
   if (unlocked !== opened) {
     problems.push(
-      `${_id} was opened ${opened} times, and card.unlocked was told ${unlocked} times`,
+      `${_id} was opened ${opened} times, and card.unlocked was emitted ${unlocked} times`,
     );
   }
   // A closed card may have been locked or open before.
   const more = status === 'locked' ? [1] : status === 'active' ? [0] : [0, 1];
   if (!more.includes(locked - unlocked)) {
-    problems.push(`${_id} is ${status}: ${locked} × card.locked, ${unlocked} × card.unlocked told`);
+    problems.push(
+      `${_id} is ${status}: ${locked} × card.locked, ${unlocked} × card.unlocked emitted`,
+    );
   }
   return problems;
 }

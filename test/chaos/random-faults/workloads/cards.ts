@@ -5,7 +5,7 @@ import { createRequests, type SentRequest } from '../requests.js';
 import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
 import type { ChaosCluster, ChaosTenant } from '../cluster.js';
-import { checkCards, type NamedOrder } from './card-checks.js';
+import { checkCards, type NamedBody } from './card-checks.js';
 import { createPayers } from './card-payments.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
@@ -42,14 +42,17 @@ const CARD_TRANSITIONS = {
 export function createCards(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const issues = createRequests<ReturnType<typeof newCard>>(cluster, random, problems);
-  const orders = createRequests<NamedOrder>(cluster, random, problems);
+  const operationRequests = createRequests<NamedBody>(cluster, random, problems);
   // A repeat of these requests returns the operation's present state, so its answers may differ.
-  const inTime = createRequests<NamedOrder>(cluster, random, []);
+  const inTime = createRequests<NamedBody>(cluster, random, []);
   const cards: ChaosCard[] = [];
-  /** Cards that were requested and not yet seen as issued. */
-  const ordered: ChaosCard[] = [];
+  /** Cards that were requested and not yet read as issued. */
+  const unissued: ChaosCard[] = [];
   const payers = createPayers(cluster, random, problems);
-  const reader = createReader(cluster, random, problems, () => [...orders.asked, ...inTime.asked]);
+  const reader = createReader(cluster, random, problems, () => [
+    ...operationRequests.sent,
+    ...inTime.sent,
+  ]);
   let named = 0;
   let reloads = 0;
 
@@ -62,24 +65,24 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     const suffix = cards.length === 0 ? '789' : random.pick(ISSUES);
     const body = newCard(suffix, { funding: random.chance(0.7) ? 'prepaid' : 'jit' });
     const key = `chaos ${body.customer_id}`;
-    const { id } = await issues.ask({ of, path: '/cards', body, key });
-    if (id !== null) ordered.push({ of, id });
+    const { id } = await issues.send({ of, path: '/cards', body, key });
+    if (id !== null) unissued.push({ of, id });
   }
 
   /** Checks whether a card has been issued, and funds it. */
   async function receive(): Promise<void> {
-    const [card] = ordered.splice(Math.floor(random.next() * ordered.length), 1);
+    const [card] = unissued.splice(Math.floor(random.next() * unissued.length), 1);
     if (!card) return;
-    const standing = await reader.issued(card);
-    if (standing === null) return void ordered.push(card);
+    const cardStatus = await reader.issued(card);
+    if (cardStatus === null) return void unissued.push(card);
     // Some requests use a card that was not issued, to exercise the refusal.
-    if (standing !== 'active' && random.chance(0.8)) return;
+    if (cardStatus !== 'active' && random.chance(0.8)) return;
     cards.push(card);
-    await orderFor(card, 'fund', '789', funding('789', 100_000));
+    await requestFor(card, 'fund', '789', funding('789', 100_000));
   }
 
   /** A request about a card, with a reference that its issuer also receives. */
-  async function orderFor(
+  async function requestFor(
     { of, id }: ChaosCard,
     action: string,
     suffix: string,
@@ -87,8 +90,8 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
   ): Promise<void> {
     const request_id = name(suffix);
     const path = `/cards/${id}/${action}`;
-    const requests = action === 'jit-fund' ? inTime : orders;
-    await requests.ask({ of, path, body: { request_id, ...more }, key: `chaos ${request_id}` });
+    const requests = action === 'jit-fund' ? inTime : operationRequests;
+    await requests.send({ of, path, body: { request_id, ...more }, key: `chaos ${request_id}` });
   }
 
   const funding = (suffix: string, amount_minor: number) => ({
@@ -99,12 +102,12 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
   async function fund(action: 'fund' | 'jit-fund'): Promise<void> {
     const suffix = random.pick(random.chance(0.2) ? DOUBTFUL_FUNDINGS : FUNDINGS);
     const amountMinor = Math.round(random.between(2_000, 30_000));
-    await orderFor(anyCard(), action, suffix, funding(suffix, amountMinor));
+    await requestFor(anyCard(), action, suffix, funding(suffix, amountMinor));
   }
 
   async function close(): Promise<void> {
     if (cards.length < 2) return;
-    await orderFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS));
+    await requestFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS));
   }
 
   /** A PUT is idempotent, so it is repeated without a key. */
@@ -125,8 +128,8 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     [12, receive],
     [25, () => fund('fund')],
     [8, () => fund('jit-fund')],
-    [8, () => orderFor(anyCard(), 'lock', random.pick(CONTROLS))],
-    [20, () => orderFor(anyCard(), 'unlock', random.pick(CONTROLS))],
+    [8, () => requestFor(anyCard(), 'lock', random.pick(CONTROLS))],
+    [20, () => requestFor(anyCard(), 'unlock', random.pick(CONTROLS))],
     [1, close],
     [45, () => payers.pay(anyCard().id)],
     [4, reload],
@@ -138,26 +141,27 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     /** Cards with money: a short random-fault run on a slow machine would be over before the first payment. */
     async prepare() {
       await eventually('cards before the random-fault run', async () => {
-        await (cards.length + ordered.length < AT_FIRST ? issue : receive)();
+        await (cards.length + unissued.length < AT_FIRST ? issue : receive)();
         return cards.length >= AT_FIRST ? true : undefined;
       });
     },
     async act() {
-      const isFull = cards.length + ordered.length >= (cards.length === 0 ? AT_FIRST : MOST_CARDS);
+      const isFull = cards.length + unissued.length >= (cards.length === 0 ? AT_FIRST : MOST_CARDS);
       const chosen = cards.length === 0 ? issue : chooseOf(random, acts);
       if (chosen !== issue || !isFull) await chosen();
-      else await (ordered.length > 0 ? receive : payers.end)();
+      else await (unissued.length > 0 ? receive : payers.end)();
     },
     look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
-    repeat: async () => (await issues.repeat()) + (await orders.repeat()),
+    repeat: async () => (await issues.repeat()) + (await operationRequests.repeat()),
     check: (received) =>
-      checkCards(cluster, received, issues.asked, [...orders.asked, ...inTime.asked]),
+      checkCards(cluster, received, issues.sent, [...operationRequests.sent, ...inTime.sent]),
     figures: () => ({
       cards: cards.length,
-      on_their_way: ordered.length,
-      orders: orders.asked.length + inTime.asked.length,
-      accepted: [...orders.asked, ...inTime.asked].filter((one) => one.answer?.status === 201)
-        .length,
+      on_their_way: unissued.length,
+      operationRequests: operationRequests.sent.length + inTime.sent.length,
+      accepted: [...operationRequests.sent, ...inTime.sent].filter(
+        (one) => one.answer?.status === 201,
+      ).length,
       reloads_set: reloads,
       ...payers.figures(),
       reads: reader.reads(),
@@ -170,22 +174,22 @@ function createReader(
   cluster: ChaosCluster,
   random: Random,
   problems: string[],
-  asked: () => SentRequest<NamedOrder>[],
+  sent: () => SentRequest<NamedBody>[],
 ) {
   const operations = createStateReader(cluster, random, OPERATION_TRANSITIONS, problems);
-  const standings = createStateReader(cluster, random, CARD_TRANSITIONS, problems);
+  const cardStatuses = createStateReader(cluster, random, CARD_TRANSITIONS, problems);
 
-  const card = ({ of, id }: ChaosCard) => standings.look({ of, path: `/cards/${id}`, id });
+  const card = ({ of, id }: ChaosCard) => cardStatuses.look({ of, path: `/cards/${id}`, id });
 
   return {
-    reads: () => operations.reads() + standings.reads(),
+    reads: () => operations.reads() + cardStatuses.reads(),
     /** The card's status after its issuer has answered; null before. */
-    async issued(asked: ChaosCard): Promise<string | null> {
-      const status = await card(asked);
+    async issued(target: ChaosCard): Promise<string | null> {
+      const status = await card(target);
       return status === 'pending' ? null : status;
     },
     async operation(): Promise<void> {
-      const known = asked().filter(({ answer }) => answer?.id);
+      const known = sent().filter(({ answer }) => answer?.id);
       if (known.length === 0) return;
       const { of, path, answer } = pickRecent(random, known);
       const id = String(answer?.id);

@@ -1,19 +1,19 @@
 import type { Charge } from '../../../../src/capabilities/charges/charge.js';
 import type { PaymentToken } from '../../../../src/capabilities/payment-tokens/payment-token.js';
-import type { chargeOrder, newCustomer } from '../../../support/payments.js';
+import type { chargeBody, newCustomer } from '../../../support/payments.js';
 import type { SentRequest } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
 
-export type ChargeOrder = ReturnType<typeof chargeOrder>;
-export type TokenOrder = { customer: ReturnType<typeof newCustomer> };
+export type ChargeBody = ReturnType<typeof chargeBody>;
+export type TokenBody = { customer: ReturnType<typeof newCustomer> };
 /** A page of the acquirer and its customer's choice, which is the same on every visit. Null: the customer leaves. */
 export type Page = {
   of: ChaosTenant;
   reference: string;
   token: string | null;
-  customer: ChargeOrder['customer'];
+  customer: ChargeBody['customer'];
   url: string | null;
   choice: string | null;
   visited: boolean;
@@ -29,8 +29,8 @@ const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later
 export async function checkCharges(
   cluster: ChaosCluster,
   received: ReceivedWebhooks,
-  asked: readonly SentRequest<ChargeOrder>[],
-  askedTokens: readonly SentRequest<TokenOrder>[],
+  sent: readonly SentRequest<ChargeBody>[],
+  tokenRequests: readonly SentRequest<TokenBody>[],
   pages: readonly Page[],
 ): Promise<string[]> {
   const { db } = cluster.service.deps.database;
@@ -38,9 +38,9 @@ export async function checkCharges(
   const tokens = await db.collection<PaymentToken>('payment_tokens').find().toArray();
   const named = charges.map((charge) => ({ ...charge, _id: charge.reference }));
   return [
-    ...answersHold(asked, named),
+    ...answersHold(sent, named),
     ...answersHold(
-      askedTokens.map((one) => ({ ...one, body: { reference: one.body.customer.id } })),
+      tokenRequests.map((one) => ({ ...one, body: { reference: one.body.customer.id } })),
       tokens.map(({ _id, tenant_id, customer }) => ({ _id, tenant_id, reference: customer.id })),
     ),
     ...received.wrong(
@@ -57,7 +57,7 @@ export async function checkCharges(
     ...(await isolated(cluster, named, {
       one: chargePath,
       list: '/payments/charges',
-      orders: (reference) => [
+      posts: (reference) => [
         [`${chargePath(reference)}/verify`],
         ['/payments/refunds', { charge_reference: reference, reference: `foreign-${reference}` }],
       ],

@@ -1,6 +1,6 @@
 import { eventually } from '../../../support/eventually.js';
 import {
-  chargeOrder,
+  chargeBody,
   newCustomer,
   onPage,
   paymentClient,
@@ -14,9 +14,9 @@ import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import {
   chargePath,
   checkCharges,
-  type ChargeOrder,
+  type ChargeBody,
   type Page,
-  type TokenOrder,
+  type TokenBody,
 } from './charge-checks.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
@@ -50,8 +50,8 @@ const ALLOWED_TRANSITIONS = {
 
 export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
-  const tokens = createRequests<TokenOrder>(cluster, random, problems);
-  const charges = createRequests<ChargeOrder>(cluster, random, problems);
+  const tokens = createRequests<TokenBody>(cluster, random, problems);
+  const charges = createRequests<ChargeBody>(cluster, random, problems);
   const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
   const pages: Page[] = [];
   const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0 };
@@ -62,8 +62,8 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   /** Amounts differ, so that the checks detect swapped amounts. */
   const anyAmount = () => Math.round(random.between(200_000, 400_000));
 
-  async function ask(of: ChaosTenant, body: ChargeOrder) {
-    return charges.ask({ of, path: '/payments/charges', body, key: `chaos ${body.reference}` });
+  async function ask(of: ChaosTenant, body: ChargeBody) {
+    return charges.send({ of, path: '/payments/charges', body, key: `chaos ${body.reference}` });
   }
 
   /** A charge on the acquirer's page; most of them also bind a new token. */
@@ -72,10 +72,10 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     const customer = newCustomer();
     const path = '/payments/tokens/card';
     const token = random.chance(0.8)
-      ? (await tokens.ask({ of, path, body: { customer }, key: `chaos ${customer.id}` })).id
+      ? (await tokens.send({ of, path, body: { customer }, key: `chaos ${customer.id}` })).id
       : null;
     const bound = token !== null && { payment_token_id: token };
-    const body = chargeOrder(random.pick(PAGES), {
+    const body = chargeBody(random.pick(PAGES), {
       amount_minor: anyAmount(),
       customer,
       return_url: 'https://shop.example/paid',
@@ -134,7 +134,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     const paid = pages.filter(({ paid: done, token }) => done && token !== null);
     if (paid.length === 0) return begin();
     const { of, token, customer } = random.pick(paid);
-    const body = chargeOrder(random.pick(random.chance(0.2) ? DOUBTFUL_CHARGES : CHARGES), {
+    const body = chargeBody(random.pick(random.chance(0.2) ? DOUBTFUL_CHARGES : CHARGES), {
       amount_minor: anyAmount(),
       capture_mode: 'merchant_initiated',
       payment_token_id: token,
@@ -144,7 +144,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   }
 
   async function verifyAny(): Promise<void> {
-    const known = charges.asked.filter(({ answer }) => answer?.status === 201);
+    const known = charges.sent.filter(({ answer }) => answer?.status === 201);
     if (known.length === 0) return begin();
     const { of, body } = pickRecent(random, known);
     await verify({ of }, body.reference);
@@ -170,19 +170,19 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     },
     act: async () => (pages.length === 0 ? begin() : chooseOf(random, acts)()),
     async look() {
-      const known = charges.asked.filter(({ answer }) => answer?.status === 201);
+      const known = charges.sent.filter(({ answer }) => answer?.status === 201);
       if (known.length === 0) return;
       const { of, body } = pickRecent(random, known);
       const { reference: id } = body;
       await look({ of, path: chargePath(id), id });
     },
     repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
-    check: (received) => checkCharges(cluster, received, charges.asked, tokens.asked, pages),
+    check: (received) => checkCharges(cluster, received, charges.sent, tokens.sent, pages),
     figures: () => ({
-      tokens: tokens.asked.length,
-      requests: charges.asked.length,
-      charges: charges.asked.filter(({ answer }) => answer?.status === 201).length,
-      without_customer: charges.asked.filter(
+      tokens: tokens.sent.length,
+      requests: charges.sent.length,
+      charges: charges.sent.filter(({ answer }) => answer?.status === 201).length,
+      without_customer: charges.sent.filter(
         ({ body, answer }) => body.capture_mode === 'merchant_initiated' && answer?.status === 201,
       ).length,
       ...counts,

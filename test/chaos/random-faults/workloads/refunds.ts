@@ -9,7 +9,7 @@ import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
 import { pickRecent } from './choosing.js';
 
-type Order = { charge_reference: string; reference: string; amount_minor?: number };
+type RefundBody = { charge_reference: string; reference: string; amount_minor?: number };
 
 /** Outcomes by the ends of references; see docs/guide/test-values.md. */
 const PLAIN = ['789', '789', '789', '789', '001', '002'] as const;
@@ -26,7 +26,7 @@ const ALLOWED_TRANSITIONS = {
 export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
-  const { asked, ask, repeat } = createRequests<Order>(cluster, random, problems);
+  const { sent, send, repeat } = createRequests<RefundBody>(cluster, random, problems);
   const { db } = cluster.service.deps.database;
   let named = 0;
 
@@ -43,14 +43,14 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
     const amount_minor = Math.ceil(charge.amount_minor * random.between(0.1, 0.6));
     const part = random.chance(0.67) && { amount_minor };
     const body = { charge_reference: charge.reference, reference, ...part };
-    await ask({ of, path: '/payments/refunds', body, key: `chaos ${reference}` });
+    await send({ of, path: '/payments/refunds', body, key: `chaos ${reference}` });
   }
 
   async function check(received: ReceivedWebhooks): Promise<string[]> {
     const refunds = await db.collection<Refund>('refunds').find().toArray();
     const made = refunds.map((one) => ({ ...one, _id: one.reference }));
     return [
-      ...answersHold(asked, made),
+      ...answersHold(sent, made),
       ...received.wrong('refund', made),
       ...(await beyond()),
       ...(await isolated(cluster, made, { one: (reference) => `/payments/refunds/${reference}` })),
@@ -75,7 +75,7 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
       .map(([charge, minor]) => `${charge} was refunded ${-minor} beyond what was paid`);
   }
 
-  const accepted = () => asked.filter(({ answer }) => answer?.status === 201);
+  const accepted = () => sent.filter(({ answer }) => answer?.status === 201);
 
   return {
     name: 'refunds',
@@ -95,7 +95,7 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
     },
     repeat,
     check,
-    figures: () => ({ requests: asked.length, refunds: accepted().length, reads: reads() }),
+    figures: () => ({ requests: sent.length, refunds: accepted().length, reads: reads() }),
     problems,
   };
 }

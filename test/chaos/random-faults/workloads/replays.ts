@@ -18,7 +18,7 @@ const ALLOWED_TRANSITIONS = { pending: ['completed', 'failed'], completed: [], f
 export function createReplays(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
-  const { asked, ask, repeat } = createRequests<{ note?: string }>(cluster, random, problems);
+  const { sent, send, repeat } = createRequests<{ note?: string }>(cluster, random, problems);
   const { database, webhooks } = cluster.service.deps;
   let named = 0;
   let redelivered = 0;
@@ -37,7 +37,7 @@ export function createReplays(cluster: ChaosCluster, random: Random): Workload {
     const event = await anyEvent(of);
     if (event === null) return;
     const path = `/webhooks/cards/events/${event}/replay`;
-    await ask({ of, path, body: {}, key: `chaos replay ${(named += 1)}` });
+    await send({ of, path, body: {}, key: `chaos replay ${(named += 1)}` });
   }
 
   /** Delivers a webhook again as the command line does, because there is no route for it. */
@@ -49,7 +49,7 @@ export function createReplays(cluster: ChaosCluster, random: Random): Workload {
     if (delivery && (await webhooks.redeliver(delivery._id))) redelivered += 1;
   }
 
-  const accepted = () => asked.filter(({ answer }) => answer?.status === 201);
+  const accepted = () => sent.filter(({ answer }) => answer?.status === 201);
 
   return {
     name: 'replays',
@@ -62,9 +62,9 @@ export function createReplays(cluster: ChaosCluster, random: Random): Workload {
       await look({ of, path: `${path}s/${id}`, id });
     },
     repeat,
-    check: () => check(cluster, asked),
+    check: () => check(cluster, sent),
     figures: () => ({
-      requests: asked.length,
+      requests: sent.length,
       replays: accepted().length,
       redelivered,
       reads: reads(),
@@ -76,7 +76,7 @@ export function createReplays(cluster: ChaosCluster, random: Random): Workload {
 /** Each accepted replay exists once, no other replay exists, and no replay of a processed event has failed. */
 async function check(
   cluster: ChaosCluster,
-  asked: readonly SentRequest<{ note?: string }>[],
+  sent: readonly SentRequest<{ note?: string }>[],
 ): Promise<string[]> {
   const { db } = cluster.service.deps.database;
   const replays = await db
@@ -86,7 +86,7 @@ async function check(
   const events = await db.collection<ProviderEvent>('provider_events').find().toArray();
   const byId = new Map(replays.map((one) => [one._id, one]));
   const statusOf = new Map(events.map(({ _id, status }) => [_id, status]));
-  const accepted = asked.filter(({ answer }) => answer?.status === 201);
+  const accepted = sent.filter(({ answer }) => answer?.status === 201);
   const pathOf = new Map(accepted.map(({ path, answer }) => [String(answer?.id), path]));
   const lost = [...pathOf.keys()].filter((id) => !byId.has(id));
   const ids = accepted.map(({ answer }) => String(answer?.id));
@@ -95,7 +95,7 @@ async function check(
     ({ status, event_id: event }) => status === 'failed' && statusOf.get(event) === 'processed',
   );
   return [
-    ...asked
+    ...sent
       .filter(({ answer }) => answer?.status !== 201)
       .map(({ path, answer }) => `${path} was refused: ${answer?.text}`),
     ...lost.map((id) => `${id} was accepted, and is not there`),
@@ -106,7 +106,7 @@ async function check(
     ...failed.map(({ _id, failure }) => `${_id} failed: ${failure?.message}`),
     ...(await isolated(cluster, replays, {
       one: (id) => `${pathOf.get(id)}s/${id}`,
-      orders: (id) => [[String(pathOf.get(id)), {}]],
+      posts: (id) => [[String(pathOf.get(id)), {}]],
     })),
   ];
 }

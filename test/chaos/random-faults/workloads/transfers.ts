@@ -1,5 +1,5 @@
 import type { Transfer } from '../../../../src/capabilities/transfers/transfer.js';
-import { order } from '../../../support/tenant.js';
+import { transferBody } from '../../../support/tenant.js';
 import type { Workload } from '../workload.js';
 import { createRequests } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';
@@ -41,7 +41,7 @@ const AMOUNTS_MINOR = [100_000, 200_000] as const;
 export function createTransfers(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const { look, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
-  const { asked, ask, repeat } = createRequests<ReturnType<typeof order>>(
+  const { sent, send, repeat } = createRequests<ReturnType<typeof transferBody>>(
     cluster,
     random,
     problems,
@@ -51,8 +51,8 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
   async function check(received: ReceivedWebhooks): Promise<string[]> {
     const transfers = await db.collection<Transfer>('transfers').find().toArray();
     return [
-      ...answersHold(asked, transfers),
-      ...received.wrong('transfer', transfers.map(asTold)),
+      ...answersHold(sent, transfers),
+      ...received.wrong('transfer', transfers.map(asEmitted)),
       ...(await isolated(cluster, transfers, {
         one: (id) => `/transfers/${id}`,
         list: '/transfers',
@@ -66,14 +66,14 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
     async act() {
       const of = cluster.anyTenant(random);
       const suffix = chooseOf<string>(random, random.chance(0.2) ? DOUBTFUL : PLAIN);
-      const body = order(suffix, {
+      const body = transferBody(suffix, {
         amount_minor: Math.round(random.between(...AMOUNTS_MINOR)),
         recipient_account: `012345${Math.floor(random.next() * 10)}${suffix}`,
       });
-      await ask({ of, path: '/transfers', body, key: `chaos ${body.reference}` });
+      await send({ of, path: '/transfers', body, key: `chaos ${body.reference}` });
     },
     async look() {
-      const known = asked.filter(({ answer }) => answer?.id);
+      const known = sent.filter(({ answer }) => answer?.id);
       if (known.length === 0) return;
       // Prefers recent transfers, which are more likely to be open.
       const { of, answer } = random.pick(random.chance(0.8) ? known.slice(-200) : known);
@@ -83,9 +83,9 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
     repeat,
     check,
     figures: () => ({
-      requests: asked.length,
-      transfers: asked.filter(({ answer }) => answer?.status === 201).length,
-      insufficient: asked.filter(({ answer }) => answer?.code === 'insufficient_balance').length,
+      requests: sent.length,
+      transfers: sent.filter(({ answer }) => answer?.status === 201).length,
+      insufficient: sent.filter(({ answer }) => answer?.code === 'insufficient_balance').length,
       reads: reads(),
     }),
     problems,
@@ -93,7 +93,7 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
 }
 
 /** A reversed transfer as its tenant saw it: it may have been completed before. */
-const asTold = (transfer: Transfer) =>
+const asEmitted = (transfer: Transfer) =>
   transfer.reversed_at === null
     ? transfer
     : { ...transfer, status: 'reversed', endings: ['completed'] };

@@ -14,16 +14,16 @@ export function createWallets(cluster: ChaosCluster, random: Random): Workload {
   const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
   const counts = { credits: 0, reads: 0, dry: 0 };
   /** Ids of the postings of requested credits, and of acknowledged credits. */
-  const asked = new Set<string>();
-  const given = new Set<string>();
+  const requested = new Set<string>();
+  const acknowledged = new Set<string>();
 
   async function credit(reference: string): Promise<void> {
     const posting = `credit/${hot.tenant.id}/${reference}`;
-    asked.add(posting);
-    const order = { tenantId: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
+    requested.add(posting);
+    const input = { tenantId: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
     while (cluster.isPatient()) {
-      const answer = await creditWallet(groupCommit, order).catch(() => null);
-      if (answer) return void given.add(posting);
+      const answer = await creditWallet(groupCommit, input).catch(() => null);
+      if (answer) return void acknowledged.add(posting);
     }
   }
 
@@ -58,15 +58,15 @@ export function createWallets(cluster: ChaosCluster, random: Random): Workload {
         .collection<{ _id: string }>('postings')
         .find({ _id: { $regex: `^credit/${hot.tenant.id}/chaos-` } }, { projection: { _id: 1 } })
         .toArray();
-      const booked = new Set(postings.map(({ _id }) => _id));
-      const lost = [...given].filter((id) => !booked.has(id));
-      const strangers = [...booked].filter((id) => !asked.has(id));
-      const unheard = [...asked].filter((id) => !given.has(id));
+      const posted = new Set(postings.map(({ _id }) => _id));
+      const lost = [...acknowledged].filter((id) => !posted.has(id));
+      const unrequested = [...posted].filter((id) => !requested.has(id));
+      const unacknowledged = [...requested].filter((id) => !acknowledged.has(id));
       return [
         ...found,
-        ...unheard.map((id) => `${id} was never acknowledged`),
-        ...lost.map((id) => `${id} was given, and is not booked`),
-        ...strangers.map((id) => `${id} is booked, and nobody gave it`),
+        ...unacknowledged.map((id) => `${id} was never acknowledged`),
+        ...lost.map((id) => `${id} was acknowledged, and has no posting`),
+        ...unrequested.map((id) => `${id} is posted without a request`),
       ];
     },
     figures: () => counts,

@@ -15,7 +15,7 @@ import {
 type Settings = { client: Client; taskQueue: string; log: Log };
 
 /** Starts the workflows of provider events, for the dispatcher. */
-export type ProviderEventStarter = Pick<WorkflowStarter<ProviderEvent>, 'start'>;
+type ProviderEventStarter = Pick<WorkflowStarter<ProviderEvent>, 'start'>;
 /** Starts the workflows of replays. */
 export type ReplayStarter = Pick<
   WorkflowStarter<ProviderEventReplay>,

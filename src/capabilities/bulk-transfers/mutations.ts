@@ -1,0 +1,56 @@
+import type { Mutation } from '../../core/commit/mutation.js';
+import {
+  saveResponse,
+  findSavedResponse,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/saved-response.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import type { ApiError } from '../../shared/errors.js';
+import { admitTransfer, readsOfTransfers } from '../transfers/mutations.js';
+import type { Transfer } from '../transfers/transfer.js';
+import { bulkTransfers, refuseItems, type BulkTransfer } from './bulk-transfer.js';
+
+/** A bulk transfer with its transfers: decided one by one, in order, and committed together. */
+export type AcceptBulkTransfer = {
+  tenantId: string;
+  /** The record as it is if the commit refuses no item. */
+  bulkTransfer: BulkTransfer;
+  /** The transfers to accept, in the order of the request. */
+  transfers: Transfer[];
+  dailyLimitMinor: bigint;
+  claim: Claim | null;
+  /** The response for the bulk transfer with its decided items. */
+  answer: (bulkTransfer: BulkTransfer) => SavedResponse;
+};
+
+/** Accepts a bulk transfer with its transfers in one commit. Refused transfers do not affect the others. */
+export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
+  reads: ({ tenantId, bulkTransfer, transfers: items, claim }, full) => ({
+    ...readsOfTransfers(tenantId, items, claim),
+    records: full ? [bulkTransfers.ref(bulkTransfer._id)] : [],
+  }),
+  decide: decideBulk,
+  // Heavy enough to be committed alone.
+  weigh: ({ bulkTransfer }) => 3_000 * bulkTransfer.items.length,
+  long: true,
+};
+
+/** Decides each transfer as if it had been accepted alone after those before it, and saves one response for all. */
+function decideBulk(uow: UnitOfWork, input: AcceptBulkTransfer, now: Date): AcceptResult {
+  const { _id: id } = input.bulkTransfer;
+  const earlier = findSavedResponse(uow, input.claim, id, now);
+  if (earlier) return earlier;
+  const own = uow.get(bulkTransfers, id);
+  if (own) return { kind: 'answered', answer: input.answer(own), resource: id, replayed: false };
+
+  const refused = new Map<string, ApiError>();
+  for (const transfer of input.transfers) {
+    const refusal = admitTransfer(uow, input, transfer);
+    if (refusal) refused.set(transfer._id, refusal);
+  }
+  const bulkTransfer = refuseItems(input.bulkTransfer, refused);
+  uow.create(bulkTransfers, bulkTransfer);
+  return saveResponse(uow, input, input.answer(bulkTransfer), id);
+}

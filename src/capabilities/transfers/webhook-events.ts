@@ -1,0 +1,28 @@
+import { countEvent } from '../../core/instructions/events.js';
+import type { EventDraft } from '../../core/webhooks/event.js';
+import { presentTransfer } from './presenter.js';
+import { transferResource } from './schema.js';
+import type { Transfer } from './transfer.js';
+
+/** The webhook events of transfers. */
+export const transferEvents = {
+  when: {
+    'transfer.processing': 'a transfer is about to be sent to the bank',
+    'transfer.completed': 'the bank has paid, and the hold is captured from the wallet',
+    'transfer.failed': 'a transfer is proven to be unpaid, or an operator failed it',
+    'transfer.reversed': 'the bank reversed a payment; amount and fee are in the wallet again',
+  },
+  data: transferResource,
+};
+
+/** Returns the webhook event of a change of status, and the transfer with that event counted. */
+export function withTransferEvent(
+  before: Transfer,
+  after: Transfer,
+): { next: Transfer; event: EventDraft | null } {
+  // No change leads back to `pending`.
+  if (after.status === 'pending') return { next: after, event: null };
+  const reversed = after.reversed_at !== null && before.reversed_at === null;
+  const name: keyof typeof transferEvents.when = `transfer.${reversed ? 'reversed' : after.status}`;
+  return countEvent(before, after, (_, next) => ({ name, data: presentTransfer(next) }));
+}
