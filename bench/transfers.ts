@@ -76,6 +76,7 @@ export function createMutationMaker(provider: string): MakeMutation {
   const inputOf = new WeakMap<SavedResponse, AcceptTransfer>();
   let count = 0;
   const create = createTransferCreation({
+    // The code uses nothing else of group commit and of the starter.
     groupCommit: {
       async commit(_mutation: unknown, input: AcceptTransfer) {
         inputOf.set(input.answer, input);

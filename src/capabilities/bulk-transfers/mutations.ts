@@ -1,11 +1,6 @@
+import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import {
-  saveResponse,
-  findSavedResponse,
-  type AcceptResult,
-  type SavedResponse,
-  type Claim,
-} from '../../core/commit/saved-response.js';
+import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { ApiError } from '../../shared/errors.js';
 import { admitTransfer, readsOfTransfers } from '../transfers/mutations.js';
@@ -39,18 +34,19 @@ export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
 
 /** Decides each transfer as if it had been accepted alone after those before it, and saves one response for all. */
 function decideBulk(uow: UnitOfWork, input: AcceptBulkTransfer, now: Date): AcceptResult {
-  const { _id: id } = input.bulkTransfer;
-  const earlier = findSavedResponse(uow, input.claim, id, now);
-  if (earlier) return earlier;
-  const own = uow.get(bulkTransfers, id);
-  if (own) return { kind: 'answered', answer: input.answer(own), resource: id, replayed: false };
-
-  const refused = new Map<string, ApiError>();
-  for (const transfer of input.transfers) {
-    const refusal = admitTransfer(uow, input, transfer);
-    if (refusal) refused.set(transfer._id, refusal);
-  }
-  const bulkTransfer = refuseItems(input.bulkTransfer, refused);
-  uow.create(bulkTransfers, bulkTransfer);
-  return saveResponse(uow, input, input.answer(bulkTransfer), id);
+  return acceptOnce(uow, input, now, {
+    collection: bulkTransfers,
+    id: input.bulkTransfer._id,
+    response: input.answer,
+    admit() {
+      const refused = new Map<string, ApiError>();
+      for (const transfer of input.transfers) {
+        const refusal = admitTransfer(uow, input, transfer);
+        if (refusal) refused.set(transfer._id, refusal);
+      }
+      const bulkTransfer = refuseItems(input.bulkTransfer, refused);
+      uow.create(bulkTransfers, bulkTransfer);
+      return bulkTransfer;
+    },
+  });
 }

@@ -1,5 +1,4 @@
-import { countEvent } from '../../core/instructions/events.js';
-import type { EventDraft } from '../../core/webhooks/event.js';
+import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { isShown, type CardOperation } from './card-operation.js';
 import type { Card } from './card.js';
 import { presentOperation } from './presenter.js';
@@ -35,11 +34,11 @@ export function cardEventName(before: Card, { status }: Card): keyof typeof card
 export function withOperationEvent(
   before: CardOperation,
   after: CardOperation,
-): { next: CardOperation; event: EventDraft | null } {
+): WithEvent<CardOperation> {
   const { status } = after;
   if (!isShown(after) || (status !== 'completed' && status !== 'failed')) {
     return { next: after, event: null };
   }
   const name: keyof typeof cardOperationEvents.when = `card.operation.${status}`;
-  return countEvent(before, after, (_, next) => ({ name, data: presentOperation(next) }));
+  return countStatusEvent(before, after, (next) => ({ name, data: presentOperation(next) }));
 }

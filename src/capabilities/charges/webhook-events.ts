@@ -1,4 +1,4 @@
-import type { EventDraft } from '../../core/webhooks/event.js';
+import { countEvent, type WithEvent } from '../../core/instructions/events.js';
 import { statusOf, type Charge } from './charge.js';
 import { presentCharge } from './presenter.js';
 import { chargeResource } from './schema.js';
@@ -17,17 +17,11 @@ export const chargeEvents = {
  * Returns the webhook event of a change of the status that tenants see, and the charge with that event counted. A charge
  * that waits for its next attempt emits none.
  */
-export function withChargeEvent(
-  before: Charge,
-  after: Charge,
-): { next: Charge; event: EventDraft | null } {
+export function withChargeEvent(before: Charge, after: Charge): WithEvent<Charge> {
   const status = statusOf(after);
   if (status === statusOf(before) || status === 'pending' || status === 'processing') {
     return { next: after, event: null };
   }
-  const sequence = before.event_sequence + 1;
-  const next = { ...after, event_sequence: sequence };
-  const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
   const name: keyof typeof chargeEvents.when = `charge.${status}`;
-  return { next, event: { tenantId, resource, sequence, at, name, data: presentCharge(next) } };
+  return countEvent(before, after, (next) => ({ name, data: presentCharge(next) }));
 }

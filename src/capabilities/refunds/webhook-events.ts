@@ -1,5 +1,4 @@
-import { countEvent } from '../../core/instructions/events.js';
-import type { EventDraft } from '../../core/webhooks/event.js';
+import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { presentRefund } from './presenter.js';
 import type { Refund } from './refund.js';
 import { refundResource } from './schema.js';
@@ -15,12 +14,9 @@ export const refundEvents = {
 };
 
 /** Returns the webhook event of a refund's end, and the refund with that event counted. An open refund emits none. */
-export function withRefundEvent(
-  before: Refund,
-  after: Refund,
-): { next: Refund; event: EventDraft | null } {
+export function withRefundEvent(before: Refund, after: Refund): WithEvent<Refund> {
   const { status } = after;
   if (status !== 'completed' && status !== 'failed') return { next: after, event: null };
   const name: keyof typeof refundEvents.when = `refund.${status}`;
-  return countEvent(before, after, (_, next) => ({ name, data: presentRefund(next) }));
+  return countStatusEvent(before, after, (next) => ({ name, data: presentRefund(next) }));
 }

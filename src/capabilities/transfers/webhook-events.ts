@@ -1,5 +1,4 @@
-import { countEvent } from '../../core/instructions/events.js';
-import type { EventDraft } from '../../core/webhooks/event.js';
+import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { presentTransfer } from './presenter.js';
 import { transferResource } from './schema.js';
 import type { Transfer } from './transfer.js';
@@ -16,13 +15,10 @@ export const transferEvents = {
 };
 
 /** Returns the webhook event of a change of status, and the transfer with that event counted. */
-export function withTransferEvent(
-  before: Transfer,
-  after: Transfer,
-): { next: Transfer; event: EventDraft | null } {
+export function withTransferEvent(before: Transfer, after: Transfer): WithEvent<Transfer> {
   // No change leads back to `pending`.
   if (after.status === 'pending') return { next: after, event: null };
   const reversed = after.reversed_at !== null && before.reversed_at === null;
   const name: keyof typeof transferEvents.when = `transfer.${reversed ? 'reversed' : after.status}`;
-  return countEvent(before, after, (_, next) => ({ name, data: presentTransfer(next) }));
+  return countStatusEvent(before, after, (next) => ({ name, data: presentTransfer(next) }));
 }

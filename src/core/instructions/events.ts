@@ -1,21 +1,30 @@
 import type { EventDraft } from '../webhooks/event.js';
 import type { InstructionRecord } from './instruction.js';
 
-/** Makes the name and the data of the event that a change of status causes. */
-type DescribeChange<R> = (before: R, after: R) => Pick<EventDraft, 'name' | 'data'>;
+/** A changed record with its event counted, and that event; null if the change is no event. */
+export type WithEvent<R> = { next: R; event: EventDraft | null };
 
-/**
- * The event of a change, and the record with that event counted. Only a change of status is an event; changes within a
- * status concern operators alone. The event is counted even if the tenant has no endpoint for it.
- */
+/** Makes the name and the data of an event from the record with the event counted. */
+type DescribeEvent<R> = (next: R) => Pick<EventDraft, 'name' | 'data'>;
+
+/** Counts the event of a change. The event is counted even if the tenant has no endpoint for it. */
 export function countEvent<R extends InstructionRecord>(
   before: R,
   after: R,
-  describeChange: DescribeChange<R>,
-): { next: R; event: EventDraft | null } {
-  if (after.status === before.status) return { next: after, event: null };
+  describeEvent: DescribeEvent<R>,
+): WithEvent<R> {
   const sequence = before.event_sequence + 1;
   const next = { ...after, event_sequence: sequence };
   const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
-  return { next, event: { tenantId, resource, sequence, at, ...describeChange(before, next) } };
+  return { next, event: { tenantId, resource, sequence, at, ...describeEvent(next) } };
 }
+
+/** Counts the event of a change of status. Changes within a status concern operators alone, and are no events. */
+export const countStatusEvent = <R extends InstructionRecord>(
+  before: R,
+  after: R,
+  describeEvent: DescribeEvent<R>,
+): WithEvent<R> =>
+  after.status === before.status
+    ? { next: after, event: null }
+    : countEvent(before, after, describeEvent);
