@@ -35,7 +35,7 @@ export function startupBanner(
     '',
     request(dev),
     '',
-    bold('  See what became of it:'),
+    bold('  Read the transfer:'),
     '',
     `curl -s '${dev.api_url}/api/v1/transfers?limit=1' -H 'Authorization: Bearer ${dev.keys.secret}'`,
     '',

@@ -9,7 +9,7 @@ const BATCH = 200;
 const PARALLEL = 20;
 
 /**
- * Starts the workflows of records whose next check is due: nobody has started them (the API died, Temporal was away), or
+ * Starts the workflows of records whose next check is due: they were not started (the API died, Temporal was away), or
  * their records have not changed in time (terminated by an operator). Oldest first, one collection after the other. Starting
  * a workflow that runs changes nothing, so several workers may do this at once.
  */

@@ -201,9 +201,9 @@ function decideRefused(
     // A customer may be declined on the page and then pay, so a payment outranks every decline, in any order of
     // arrival.
     if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
-    return raiseAttention(charge, now, 'the provider refused what it had reported as paid');
+    return raiseAttention(charge, now, 'the provider rejects what it had reported as paid');
   }
-  if (byOperator) return clearAttention(charge, 'an operator gave it up');
+  if (byOperator) return clearAttention(charge, 'an operator failed it');
   if (charge.monitor_until === null) return 'unchanged';
   return {
     set: { monitor_until: null },

@@ -116,7 +116,7 @@ export function inWords(recurring: RecurringCharge): string {
   const every = count === 1 ? `every ${interval}` : `every ${count} ${interval}s`;
   const since = start.toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
   const what = `${currency} ${formatMajor(amount)} ${every}${on}, from ${since} ${timezone}.`;
-  const how = 'Each run charges what its record says is due, which may be nothing.';
+  const how = 'Each run charges the periods that are due by its record, often none.';
   if (status !== 'paused') return `${what} ${how}`;
-  return `Paused by its record since ${pausedAt?.toISOString() ?? 'now'}: resume it there. ${what}`;
+  return `Paused since ${pausedAt?.toISOString() ?? 'now'}: resume the recurring charge, not the Schedule. ${what}`;
 }

@@ -132,7 +132,7 @@ function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): Ap
       message:
         leftMinor === 0n
           ? 'Nothing of the charge is left to refund.'
-          : 'The amount is more than what is left of the charge to refund.',
+          : 'The amount is more than the rest of the charge.',
       details: { status, refundable_minor: toWireAmount(leftMinor) },
     });
   }

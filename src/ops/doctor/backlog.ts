@@ -10,8 +10,8 @@ const RECENT_MS = 24 * 60 * 60 * 1000;
 const MANY = 10_000;
 
 const IS_DATE = { $type: 'date' } as const;
-const NOT_READ = 'see the rows on MongoDB';
-const UNATTENDED = 'no worker takes them up: see the rows on workers, and the log of the worker';
+const NOT_READ = 'see the rows of MongoDB';
+const UNATTENDED = 'no worker takes them: see the rows of the workers, and the log of the worker';
 
 /** The backlogs of every capability and of webhooks, each as a row: overdue records, and records that wait for an operator. */
 export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
@@ -38,7 +38,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       ];
       const detail = `${total}, ${lately} of them in the last 24 hours`;
       if (lately === 0) return pass(total === 0 ? 'none' : detail);
-      return fail(detail, 'bursar webhooks deliveries list --dead, then redeliver');
+      return fail(detail, 'list them with bursar webhooks deliveries list --dead, then redeliver');
     }),
   ]);
 }
@@ -67,7 +67,7 @@ function examineAttention(db: Db, now: Date, name: string, collection: string): 
     if (!oldest) return pass('none');
     const waited = duration(now.getTime() - Number(oldest.attention.since));
     const detail = `${await count(db, collection, waiting)} wait for an operator, the oldest for ${waited}`;
-    return fail(detail, `bursar ${name} list --attention`);
+    return fail(detail, `list them with bursar ${name} list --attention`);
   });
 }
 

@@ -19,11 +19,11 @@ export async function examineService(config: Config): Promise<Check[]> {
 const PROVIDER_WITHIN_MS = 4_000;
 
 function examineProvider(provider: TransferProvider): Promise<Check> {
-  const hint = 'look at its address and secret; its transfers wait meanwhile and are asked about';
+  const hint = 'check its address and secret; its transfers wait and are verified after its return';
   return examine(`provider: ${provider.name}`, hint, async () => {
     const answer = await provider.listBanks(AbortSignal.timeout(PROVIDER_WITHIN_MS));
     return answer.kind === 'banks'
-      ? pass(`answers, reaches ${answer.banks.length} banks`)
+      ? pass(`answers, and lists ${answer.banks.length} banks`)
       : fail(`no usable answer (${answer.reason})`, hint);
   });
 }

@@ -43,7 +43,7 @@ function examineServer(db: Db, hello: Document, config: Config): Promise<Check[]
     examine('mongodb: replica set', hint, async () =>
       hello.setName
         ? pass(String(hello.setName))
-        : fail('a single server: it has no transactions', hint),
+        : fail('a single server, which has no transactions', hint),
     ),
     examineTransactionLimit(db),
     examineSchema(db),
@@ -61,7 +61,10 @@ function examineTransactionLimit(db: Db): Promise<Check> {
     const seconds = Number(answer.transactionLifetimeLimitSeconds);
     return seconds <= TRANSACTION_LIMIT_S
       ? pass(`${seconds} s`)
-      : fail(`${seconds} s: a killed process holds its documents for so long and longer`, hint);
+      : fail(
+          `${seconds} s: after a process was killed, its documents stay locked for this time`,
+          hint,
+        );
   });
 }
 
@@ -79,7 +82,7 @@ function examineSchema(db: Db): Promise<Check> {
 }
 
 function examineClock(db: Db): Promise<Check> {
-  const hint = 'have both machines set their clocks by NTP';
+  const hint = 'synchronize the clocks of both machines by NTP';
   return examine('clock', hint, async () => {
     const offsetMs = await clockOffset(db);
     const detail = `${(offsetMs / 1000).toFixed(3)} s from MongoDB's`;
@@ -108,15 +111,15 @@ async function clockOffset(db: Db): Promise<number> {
  */
 function examinePepper(db: Db, pepper: string): Promise<Check> {
   const hint =
-    'set BURSAR_KEY_PEPPER as API and worker have it: under another one no API key is valid';
+    'set BURSAR_KEY_PEPPER to the value of the API and the worker: with another one no API key is valid';
   return examine('key pepper', hint, async () => {
     const endpoint = await db
       .collection<{ _id: string; secrets: { sealed: string }[] }>('webhook_endpoints')
       .findOne({}, { sort: { _id: -1 } });
     const sealed = endpoint?.secrets[0]?.sealed;
-    if (!endpoint || sealed === undefined) return pass('nothing is sealed that could tell');
+    if (!endpoint || sealed === undefined) return pass('no webhook secret exists to check it with');
     return createSecretBox(pepper).open(sealed, endpoint._id) === null
-      ? fail('does not open what is stored', hint)
-      : pass('opens what is stored');
+      ? fail('does not decrypt the stored webhook secrets', hint)
+      : pass('decrypts the stored webhook secrets');
   });
 }

@@ -57,8 +57,8 @@ function examineSearchAttributes(connection: Connection, namespace: string): Pro
   return examine('temporal: search attributes', hint, async () => {
     const { missing, wrong: other } = await findSearchAttributeProblems(connection, namespace);
     if (other.length > 0) {
-      const detail = `of another type than ours: ${other.join(', ')}`;
-      return fail(detail, 'use a namespace of our own, or remove them there');
+      const detail = `of a wrong type: ${other.join(', ')}`;
+      return fail(detail, 'use a namespace for Bursar alone, or remove them from this one');
     }
     return missing.length > 0
       ? fail(`not registered: ${missing.join(', ')}`, hint)
@@ -71,7 +71,7 @@ function examineQueue(
   namespace: string,
   queue: Queue<unknown>,
 ): Promise<Check> {
-  const hint = 'start a worker with this BURSAR_TASK_QUEUE, or look into its log';
+  const hint = 'start a worker with this BURSAR_TASK_QUEUE, or check its log';
   return examine(`worker: ${queue.name}`, hint, async () => {
     const kinds = hasWorkflows(queue) ? [WORKFLOW_TASKS, ACTIVITY_TASKS] : [ACTIVITY_TASKS];
     const found = await Promise.all(
@@ -80,7 +80,10 @@ function examineQueue(
     const fewest = Math.min(...found.map(({ alive }) => alive));
     if (fewest > 0) return pass(fewest === 1 ? '1 process' : `${fewest} processes`);
     const lastMs = Math.max(...found.map(({ lastMs }) => lastMs));
-    if (lastMs === 0) return fail('nobody works on it', hint);
-    return fail(`nobody works on it, the last was seen ${duration(Date.now() - lastMs)} ago`, hint);
+    if (lastMs === 0) return fail('no process works on it', hint);
+    return fail(
+      `no process works on it; the last one polled ${duration(Date.now() - lastMs)} ago`,
+      hint,
+    );
   });
 }

@@ -48,6 +48,19 @@ test('each command adds itself under the name that the help has, and knows its d
   );
 });
 
+test('every command and every option has a description', async () => {
+  const whole = new Command('bursar');
+  await addCommands(whole, () => true);
+  const undescribed = (command: Command, path: string): string[] => [
+    ...(command.description() === '' ? [path] : []),
+    ...command.options
+      .filter(({ description }) => description === '')
+      .map(({ flags }) => `${path} ${flags}`),
+    ...command.commands.flatMap((each) => undescribed(each, `${path} ${each.name()}`)),
+  ];
+  expect(whole.commands.flatMap((each) => undescribed(each, each.name()))).toEqual([]);
+});
+
 test('a command in use has its options in its own help, and `help` shows the same', async () => {
   const { out } = await bursar('transfers', 'create', '--help');
   expect(out).toContain('--amount-minor <n>');
