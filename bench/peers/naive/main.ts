@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { loadConfig } from '../../../src/shared/config.js';
 import { armFailpoint, failpoint } from '../../../src/shared/failpoints.js';
 import { createProviders } from '../../../src/core/providers/registry.js';
+import type { SubmitAnswer } from '../../../src/core/providers/transfer-provider.js';
 
 type Transfer = z.infer<typeof transferBody> & {
   status: 'pending' | 'completed' | 'failed';
@@ -64,15 +65,15 @@ async function create(ctx: Koa.Context): Promise<void> {
   failpoint('submit.permitted');
   const answer = await callBank(request);
   failpoint('submit.answered');
-  if (answer !== 'paid' && answer !== 'refused') return ctx.throw(504);
-  const status = answer === 'paid' ? 'completed' : 'failed';
+  if (answer !== 'succeeded' && answer !== 'rejected') return ctx.throw(504);
+  const status = answer === 'succeeded' ? 'completed' : 'failed';
   await transfers.updateOne({ reference: request.reference }, { $set: { status } });
   ctx.status = 201;
   ctx.body = { ...request, status };
 }
 
 /** Makes the same HTTP call as Bursar by the same adapter. */
-async function callBank(request: z.infer<typeof transferBody>): Promise<string> {
+async function callBank(request: z.infer<typeof transferBody>): Promise<SubmitAnswer['kind']> {
   const { reference, recipient_account: account, recipient_bank_code: bankCode } = request;
   const answer = await bank.submit(
     {
