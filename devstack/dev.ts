@@ -65,10 +65,9 @@ export function restartOnChange(
       changed.add(join(folder, file));
       void check?.stop();
       clearTimeout(timer);
-      timer = setTimeout(
-        () => (building ??= rebuild().finally(() => (building = null))),
-        DEBOUNCE_MS,
-      );
+      timer = setTimeout(() => {
+        building ??= rebuild().finally(() => (building = null));
+      }, DEBOUNCE_MS);
     }),
   );
   return {
@@ -158,11 +157,12 @@ function checkTypes(log: Hooks['log']): TypeCheck {
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = once(child, 'close').then(([code]) => {
+  child.once('close', (code) => {
     if (code !== 0 && !child.killed) {
       log(`the change has wrong types; it runs all the same\n${output.trim()}`);
     }
   });
+  const ended = once(child, 'close');
   return {
     async stop() {
       child.kill();
