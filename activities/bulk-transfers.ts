@@ -45,6 +45,7 @@ export function createBulkTransferActivities(deps: Deps) {
           submitOne({ ...deps, submitTransfer }, { tenantId, id: one }, provider),
         );
         await transfers.scheduleOwnWorkflows(tenantId, ids);
+        await bulkTransfers.progressed(tenantId, id);
       } finally {
         stopHeartbeat();
       }

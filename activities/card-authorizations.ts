@@ -1,14 +1,28 @@
+import { Context } from '@temporalio/activity';
 import type { AuthorizationRef } from '../src/capabilities/card-authorizations/workflow-contract.js';
 import type { AuthorizationStore } from '../src/capabilities/card-authorizations/store.js';
+import type { Providers } from '../src/core/providers/registry.js';
 
-/** Parts that the activity of card authorizations needs. */
+/** Parts that the activities of card authorizations need. */
 export type CardAuthorizationActivityDeps = {
-  cardAuthorizations: { store: Pick<AuthorizationStore, 'checkHold'> };
+  cardAuthorizations: { store: Pick<AuthorizationStore, 'get' | 'checkHold' | 'applyAnswer'> };
+  providers: Pick<Providers, 'issuer'>;
 };
 
-/** The activity of card authorizations. Its name is in histories, so it never changes. */
-export const createCardAuthorizationActivities = (deps: CardAuthorizationActivityDeps) => ({
-  /** Returns whether the authorization still holds money. Releases a hold whose time is over. Repeatable. */
-  checkCardAuthorizationHold: (ref: AuthorizationRef) =>
-    deps.cardAuthorizations.store.checkHold(ref),
+/** The activities of card authorizations. Their names are in histories, so they never change. */
+export const createCardAuthorizationActivities = ({
+  cardAuthorizations: { store },
+  providers,
+}: CardAuthorizationActivityDeps) => ({
+  /** Returns whether the authorization still holds money, and whether the issuer must be asked about it. Repeatable. */
+  checkCardAuthorizationHold: (ref: AuthorizationRef) => store.checkHold(ref),
+
+  /** Asks the issuer what became of a payment that holds money, and applies what was missed. Repeatable. */
+  async verifyCardAuthorization({ tenantId, id }: AuthorizationRef): Promise<void> {
+    const found = await store.get(tenantId, id);
+    if (!found || found.held_minor === 0n) return;
+    const { cancellationSignal } = Context.current();
+    const issuer = providers.issuer(found.provider);
+    await store.applyAnswer(found, await issuer.findAuthorization(found.token, cancellationSignal));
+  },
 });

@@ -65,7 +65,7 @@ const cardStateHandler = ({
     const clientReference = requestId ?? id;
     return {
       provider: issuer.name,
-      resendSafety: { kind: 'idempotent' },
+      resendSafety: { kind: 'idempotent', forMs: null },
       submit: async (requestedAt, signal) =>
         readSubmitAnswer(
           await issuer.setState({ ...wanted, clientReference, requestedAt }, signal),

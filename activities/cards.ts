@@ -71,7 +71,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
       return {
         provider: issuer.name,
         // The port requires of every issuer that one reference issues one card.
-        resendSafety: { kind: 'idempotent' },
+        resendSafety: { kind: 'idempotent', forMs: null },
         async submit(requestedAt, signal): Promise<SubmitAnswer> {
           const {
             _id: reference,

@@ -59,7 +59,11 @@ const chargeHandler = ({
 function toFact(report: FactResult, origin: FactSource): ChargeFact | null {
   if (origin.via !== 'operator') return null;
   const by = { ...origin, attempt: null };
-  if (report.kind === 'operator_confirmed') return { ...by, kind: 'operator_confirmed' };
+  if (report.kind === 'operator_confirmed') {
+    const { amountMinor } = report;
+    const accepted = amountMinor === undefined ? {} : { amountMinor: BigInt(amountMinor) };
+    return { ...by, kind: 'operator_confirmed', ...accepted };
+  }
   if (report.kind !== 'rejected') return null;
   const { code, ifNotSubmitted } = report;
   return {

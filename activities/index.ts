@@ -12,6 +12,7 @@ import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js'
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
+import { createLedgerActivities, type LedgerActivityDeps } from './ledger.js';
 import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
 import { createBulkTransferActivities, type BulkTransferActivityDeps } from './bulk-transfers.js';
 import {
@@ -36,7 +37,8 @@ export type ActivityDeps = InstructionActivityDeps &
   ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
-  RecurringChargeActivityDeps;
+  RecurringChargeActivityDeps &
+  LedgerActivityDeps;
 
 /** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
 export function createActivities(deps: ActivityDeps) {
@@ -54,6 +56,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
+    ...createLedgerActivities(deps),
   });
 }
 

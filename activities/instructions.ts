@@ -21,6 +21,7 @@ import type {
   SubmitInput,
   VerifyInput,
 } from '../src/core/instructions/workflow-contract.js';
+import { provesArrival } from '../src/core/instructions/transition.js';
 import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
@@ -129,7 +130,7 @@ export function providerActivities<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
 ): Required<ProviderActivities<Own>> {
   return {
-    submit: (input) => submit(handler, input, cancellationSignal()),
+    submit: (input) => submit(handler, input, cancellationSignal),
     submitLocally: (input) => submitLocally(handler, input),
     verify: (input) => verify(handler, input),
     applyOutcome: (input) => applyOutcome(handler, input),
@@ -139,35 +140,74 @@ export function providerActivities<R extends InstructionRecord, Own>(
 async function submit<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   { tenantId, id, submissions, suppressTimeline = false }: SubmitInput,
-  signal: AbortSignal,
+  startSignal: () => AbortSignal,
 ): Promise<ProviderCallResult> {
   const { records, log, name } = handler;
   // Taken before the permit: the time in the request must not be later than the decision to submit.
   const requestedAt = new Date();
   const began = performance.now();
-  const record = await records.acquireSubmitPermit(tenantId, id, submissions, suppressTimeline);
+  const safety = submissions > 0 ? await resendSafetyOf(handler, { tenantId, id }) : undefined;
+  const record = await records.acquireSubmitPermit(
+    tenantId,
+    id,
+    submissions,
+    suppressTimeline,
+    safety,
+  );
   if (!record) return whyPermitDenied(records, await load(handler, { tenantId, id }));
-  const counts = submissionCountsOf(record);
   const calls = await handler.providerCallsFor(record);
-  const tooLate = calls.notAfter != null && calls.notAfter <= new Date();
-  if (tooLate || performance.now() - began > SUBMIT_WITHIN_MS) {
-    return { kind: 'unknown', reason: 'too_old', ...counts };
-  }
+  const isOver = calls.notAfter != null && calls.notAfter <= new Date();
+  const isLate = performance.now() - began > SUBMIT_WITHIN_MS || cancellationSignal().aborted;
+  if (isOver || isLate) return unsent(handler, record, { calls, isOver });
   failpoint('submit.permitted');
-  const answer = await calls.submit(requestedAt, signal);
+  // The time of the call itself begins here, because a slow permit must not end it before it was made.
+  const answer = await calls.submit(requestedAt, startSignal());
   failpoint('submit.answered');
-  if (answer.result) return resultOf(handler, answer.result, record);
+  const acknowledged = isFirstAcknowledgement(record, answer);
+  if (answer.result) {
+    if (acknowledged) await records.acknowledge(tenantId, id);
+    return resultOf(handler, answer.result, record);
+  }
   if (!isFinal(answer)) {
-    // The timeline is for support. If this write fails, the provider's answer still counts.
-    const extra = { wasRejected: isRejectedTemporarily(answer), suppressTimeline };
+    // If this write fails, the provider's answer still counts: the run remembers an acknowledgement and stores it later.
+    const extra = { wasRejected: isRejectedTemporarily(answer), suppressTimeline, acknowledged };
     await records
       .recordAnswer(tenantId, id, calls.provider, answer, extra)
       .catch((error: unknown) =>
         log.warn({ err: error, [name]: id }, 'could not record provider answer'),
       );
   }
+  const counts = submissionCountsOf(record);
   return toProviderCallResult(answer, 'provider_answer', calls.resendSafety, counts);
 }
+
+/** Returns the permit of a submission that was not made. If that fails, the permit counts as used: verify. */
+async function unsent<R extends InstructionRecord, Own>(
+  { records, log, name }: InstructionHandler<R, Own>,
+  record: R,
+  { calls, isOver }: { calls: ProviderCalls; isOver: boolean },
+): Promise<ProviderCallResult> {
+  const returned = await records.returnPermit(record).catch((error: unknown) => {
+    log.warn({ err: error, [name]: record._id }, 'could not return a submit permit');
+    return null;
+  });
+  const counts = submissionCountsOf(returned ?? record);
+  if (isOver || !returned) return { kind: 'unknown', reason: 'too_old', ...counts };
+  return { kind: 'unsent', resendSafety: calls.resendSafety, ...counts };
+}
+
+async function resendSafetyOf<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
+  ref: RecordRef,
+): Promise<ResendSafety> {
+  return (await handler.providerCallsFor(await load(handler, ref))).resendSafety;
+}
+
+/** True if an answer proves for the first time that the provider has the instruction. */
+const isFirstAcknowledgement = (record: InstructionRecord, answer: ProviderOutcome): boolean =>
+  record.acknowledged_at === null &&
+  provesArrival(answer.kind) &&
+  answer.result !== 'not_submitted';
 
 async function submitLocally<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
@@ -177,8 +217,9 @@ async function submitLocally<R extends InstructionRecord, Own>(
   if (!finish) return { kind: 'not_attempted' };
   let result: ProviderCallResult = { kind: 'unknown', reason: 'activity_failed' };
   try {
-    const signal = AbortSignal.any([cancellationSignal(), AbortSignal.timeout(LOCAL_WITHIN_MS)]);
-    result = await submit(handler, input, signal);
+    result = await submit(handler, input, () =>
+      AbortSignal.any([cancellationSignal(), AbortSignal.timeout(LOCAL_WITHIN_MS)]),
+    );
     return result;
   } finally {
     finish({ answered: result.kind !== 'unknown' && result.kind !== 'throttled' });
@@ -200,7 +241,7 @@ async function whyPermitDenied<R extends InstructionRecord>(
 
 async function verify<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
-  { tenantId, id, nextPollMs, evenIfClosed = false }: VerifyInput,
+  { tenantId, id, nextPollMs, acknowledged = false, evenIfClosed = false }: VerifyInput,
 ): Promise<ProviderCallResult> {
   const { records } = handler;
   const record = await load(handler, { tenantId, id });
@@ -216,7 +257,9 @@ async function verify<R extends InstructionRecord, Own>(
   const answer = await calls.verify(cancellationSignal());
   failpoint('verify.answered');
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
-    await records.countPoll(tenantId, id, nextPollMs);
+    const arrived = isFirstAcknowledgement(record, answer);
+    const knownToRun = acknowledged && record.acknowledged_at === null;
+    await records.countPoll(tenantId, id, nextPollMs, arrived || knownToRun);
     // Only "not found" is added to the timeline, once: it may lead to another submission.
     const { detail, providerRequestId } = { detail: answer.kind, ...answer };
     if (detail === 'not_found' && record.timeline.at(-1)?.detail !== detail) {

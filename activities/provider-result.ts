@@ -23,9 +23,13 @@ export const isFactResult = (result: ProviderCallResult): result is FactResult =
 export const submissionCountsOf = ({
   submissions,
   rejected_submissions: rejected,
+  first_submitted_at: first,
+  acknowledged_at: acknowledged,
 }: InstructionRecord): SubmissionCounts => ({
   submissions,
   possibleSubmissions: submissions - rejected,
+  ...(first && { firstSubmittedAtMs: first.getTime() }),
+  ...(acknowledged && { acknowledged: true }),
 });
 
 /** Amounts in Temporal are JSON integers. */
@@ -54,12 +58,14 @@ export function toProviderCallResult(
     // Explicitly not accepted: this submission does not count as possible.
     case 'throttled': {
       const { kind, retryAfterMs } = answer;
-      return { kind, retryAfterMs, ...counts, possibleSubmissions: counts.possibleSubmissions - 1 };
+      const possibleSubmissions = counts.possibleSubmissions - 1;
+      return { kind, retryAfterMs, resendSafety, ...counts, possibleSubmissions };
     }
     case 'rejected_temporarily':
       return {
         kind: answer.kind,
         code: answer.code,
+        resendSafety,
         ...counts,
         possibleSubmissions: counts.possibleSubmissions - 1,
       };
@@ -80,8 +86,12 @@ export function toFact(result: FactResult, origin: FactSource): InstructionFact 
         code: result.code,
         ...(result.ifNotSubmitted && { ifNotSubmitted: true }),
       };
-    case 'operator_confirmed':
-      return { ...origin, kind: 'operator_confirmed' };
+    case 'operator_confirmed': {
+      const { amountMinor, sessionId = null } = result;
+      const executed =
+        amountMinor === undefined ? {} : { amountMinor: BigInt(amountMinor), sessionId };
+      return { ...origin, kind: 'operator_confirmed', ...executed };
+    }
     case 'succeeded':
     case 'reversed': {
       const amountMinor = result.amountMinor === null ? null : BigInt(result.amountMinor);

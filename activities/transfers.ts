@@ -1,12 +1,16 @@
-import { cancellationSignal } from '@temporalio/activity';
+import { cancellationSignal, Context } from '@temporalio/activity';
 import type { Log } from '../src/shared/log.js';
-import type { TransferProvider } from '../src/core/providers/transfer-provider.js';
+import type { Providers } from '../src/core/providers/registry.js';
+import { reconcileNextPage } from '../src/capabilities/transfers/provider-calls.js';
+import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { TransferFact } from '../src/capabilities/transfers/transitions.js';
 import type {
   NoSuchAccount,
+  ReconciliationPage,
+  ReconciliationPageInput,
   ResolveRecipientResult,
 } from '../src/capabilities/transfers/workflow-contract.js';
 import type { Transfers } from '../src/capabilities/transfers/store.js';
@@ -16,8 +20,8 @@ import { toFact } from './provider-result.js';
 
 /** Parts that the activities of transfers need. */
 export type TransferActivityDeps = {
-  transfers: { store: Transfers };
-  providers: { transfer(name: string): TransferProvider };
+  transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
+  providers: Pick<Providers, 'transfer' | 'find'>;
   localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
@@ -25,6 +29,7 @@ type Deps = TransferActivityDeps;
 
 /** Short, because the payment does not depend on the name: the bank checks the account again when it pays. */
 const NAME_ENQUIRY_WITHIN_MS = 3_000;
+const HEARTBEAT_MS = 3_000;
 
 /** The activities of transfers, as those of bulk transfers and micro-batches call them. */
 export type TransferActivities = ReturnType<typeof createTransferActivities>;
@@ -42,6 +47,18 @@ export function createTransferActivities(deps: Deps) {
     /** Name enquiry for a transfer that was accepted while the bank did not answer name enquiries. */
     resolveRecipient: async (ref: RecordRef): Promise<ResolveRecipientResult> =>
       resolveRecipient(deps, await load(transfers, ref)),
+
+    /** Compares a page of ended transfers with their provider, and applies its answers. */
+    reconcileTransfers: async (input: ReconciliationPageInput): Promise<ReconciliationPage> => {
+      const context = Context.current();
+      const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+      try {
+        const { store, starter } = deps.transfers;
+        return await reconcileNextPage({ ...deps, transfers: store, starter }, input);
+      } finally {
+        clearInterval(timer);
+      }
+    },
   };
 }
 

@@ -86,6 +86,7 @@ export function createMutationMaker(provider: string): MakeMutation {
     starter: {} as TransferStarter,
     nameEnquiry: async () => ({ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }),
     provider,
+    intake: { check: () => undefined },
   });
   return async (tenant) => {
     count += 1;

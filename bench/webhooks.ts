@@ -12,7 +12,7 @@ import { ensureNamespace } from '../src/platform/temporal/namespace.js';
 import type { EventDraft } from '../src/core/webhooks/event.js';
 import { createWebhooks } from '../src/core/webhooks/index.js';
 import { measureCpu } from './cpu.js';
-import { openStack } from './stack.js';
+import { environmentOf, openStack } from './stack.js';
 import {
   interleave,
   isShort,
@@ -49,27 +49,30 @@ async function receiver(
   return { server, url: `http://127.0.0.1:${port}/`, count: () => count };
 }
 
+const DATABASE = 'bench_webhooks';
+
 /**
  * Opens the delivering parts of the service in this process, with two tenants: the endpoint of one answers, the
- * other's hangs.
+ * other's hangs. A worker beside it has the workflow of the endpoint that hangs.
  */
 async function open() {
   const stack = await openStack();
   const mongod = await stack.mongod();
   const temporalServer = await stack.temporal();
-  const config = loadConfig({
-    MONGODB_URI: mongod.uri,
-    TEMPORAL_ADDRESS: temporalServer.address,
-    TEMPORAL_NAMESPACE: 'bursar-sandbox',
-    BURSAR_KEY_PEPPER: stack.secrets.pepper,
-    SANDBOX_BANK_SECRET: stack.secrets.bank,
-    BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+  const port = await stack.freePort();
+  const { env: shared } = environmentOf(stack, {
+    mongodbUri: mongod.uri,
+    temporalAddress: temporalServer.address,
+    bankPort: port,
+    apiPort: port,
   });
+  const env = { ...shared, BURSAR_DATABASE: DATABASE, BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const config = loadConfig(env);
   const setUp = await Connection.connect({ address: temporalServer.address });
   await ensureNamespace(setUp, config.temporal.namespace, config.environment);
   await setUp.close();
   const client = createMongoClient(mongod.uri, 'bench');
-  const database = { client, db: client.db('bench_webhooks') };
+  const database = { client, db: client.db(DATABASE) };
   await migrate(database.db, migrations);
   const temporal = createTemporal(config.temporal);
   const log = createLog({ level: 'error', name: 'bench' });
@@ -77,11 +80,28 @@ async function open() {
   const [fast, hanging] = [await receiver(true), await receiver(false)];
   await webhooks.endpoints.add('fast', fast.url);
   await webhooks.endpoints.add('hanging', hanging.url);
+  const worker = stack.node('worker', env);
+  const isRunning = () => stack.outputOf('worker').includes('worker is running');
+  await stack.until('worker', async () => isRunning());
   return {
     fast,
     webhooks,
     client,
-    processes: { bursar: process.pid, mongod: mongod.pid, temporal: temporalServer.pid },
+    processes: {
+      bursar: process.pid,
+      worker: worker.pid,
+      mongod: mongod.pid,
+      temporal: temporalServer.pid,
+    },
+    /** Deliveries that wait for the endpoint that hangs, and the workflows that are open for them. */
+    async open(): Promise<{ waiting: number; workflows: number }> {
+      const waiting = { retry_at: { $type: 'date' } };
+      const query = "WorkflowType = 'webhookDelivery' AND ExecutionStatus = 'Running'";
+      return {
+        waiting: await database.db.collection('webhook_deliveries').countDocuments(waiting),
+        workflows: (await temporal.client.workflow.count(query)).count,
+      };
+    },
     versions: { mongod: mongod.version, Temporal: temporalServer.version },
     async close(): Promise<void> {
       for (const { server } of [fast, hanging]) {
@@ -166,6 +186,14 @@ async function main(): Promise<void> {
     [
       ['alone', whole(median(alone))],
       ['while another hangs', whole(median(beside))],
+    ],
+  );
+  const { waiting, workflows } = await bench.open();
+  printTable(
+    ['at the end', 'number'],
+    [
+      ['deliveries that wait for the endpoint that hangs', whole(waiting)],
+      ['workflows that are open for them', whole(workflows)],
     ],
   );
   const ratio = ratioOf(beside, alone);

@@ -1,4 +1,5 @@
 import type { Card } from './issuer/card-state.js';
+import { reportData } from './issuer/wire.js';
 import { presentCharge, presentRefund } from './acquirer/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
@@ -26,23 +27,18 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     const refund = presentRefund(state.acquirer.refunds.get(about.refund), stale);
     return { reference: refund.charge, ...refund };
   }
-  const { token, card, amountMinor, code } = state.issuer.authorizations.get(about.authorization);
-  return {
-    reference: token,
-    client_reference: card.order.reference,
-    card: card.face?.id ?? null,
-    amount_minor: amountMinor,
-    currency: 'NGN',
-    code,
-  };
+  const authorization = state.issuer.authorizations.get(about.authorization);
+  const message = authorization.messages[about.message];
+  if (!message) throw new Error('an authorization has no such message');
+  return reportData(authorization, message);
 }
 
 function transferData(state: State, number: number, stale: boolean) {
-  const { order, sessionId, code } = state.transfers.get(number);
+  const { order, amountMinor, sessionId, code } = state.transfers.get(number);
   return {
     reference: order.reference,
     client_reference: order.client_reference,
-    amount_minor: order.amount_minor,
+    amount_minor: stale ? order.amount_minor : amountMinor,
     currency: order.currency,
     session_id: stale ? null : sessionId,
     ...(!stale && code !== null && { code }),

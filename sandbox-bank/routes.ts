@@ -2,6 +2,7 @@ import { transferRoutes } from './transfers/routes.js';
 import type { Transfers } from './transfers/transfers.js';
 import { cardRoutes } from './issuer/routes.js';
 import { faultsBody, type Faults } from './shared/faults.js';
+import { failoverBody, type LaggingCopy } from './shared/lagging-copy.js';
 import { readBody, Refusal, validate } from './shared/http.js';
 import type { Issuer } from './issuer/issuer.js';
 import type { Methods, Route, RouteEntry } from './shared/route.js';
@@ -17,6 +18,7 @@ type Parts = {
   acquirer: Acquirer;
   state: State;
   faults: Faults;
+  copy: LaggingCopy;
   about: Record<string, unknown>;
 };
 
@@ -51,7 +53,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
   };
 }
 
-function auditRoutes({ state, faults, about }: Parts): RouteEntry[] {
+function auditRoutes({ state, faults, copy, about }: Parts): RouteEntry[] {
   const health = () =>
     answer(200, {
       ok: true,
@@ -77,10 +79,21 @@ function auditRoutes({ state, faults, about }: Parts): RouteEntry[] {
     },
   };
   const showFaults: Route = { call: null, read: () => () => answer(200, faults.current()) };
+  const failOver: Route = {
+    call: null,
+    read: async (req) => {
+      const setting = await readBody(req, failoverBody);
+      return () => {
+        copy.failOver(setting);
+        return answer(200, setting);
+      };
+    },
+  };
   return [
     ['/_sandbox/health', () => ({ GET: { call: null, read: () => health } })],
     ['/_sandbox/journal', () => ({ GET: journal })],
     ['/_sandbox/faults', () => ({ GET: showFaults, POST: setFaults })],
+    ['/_sandbox/failover', () => ({ POST: failOver })],
   ];
 }
 

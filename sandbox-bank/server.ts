@@ -8,6 +8,7 @@ import { callbackBody } from './callback-body.js';
 import { createCallbacks } from './shared/callbacks.js';
 import { createFaults, type Faults } from './shared/faults.js';
 import { Refusal, send } from './shared/http.js';
+import { createLaggingCopy } from './shared/lagging-copy.js';
 import { createTurnAway } from './shared/request-handler.js';
 import { createIssuer } from './issuer/issuer.js';
 import { createJournal, type Journal } from './shared/journal.js';
@@ -21,6 +22,8 @@ import { createState } from './state.js';
 import { createTimers, type Timers } from './shared/timers.js';
 import { errorAnswer, SILENCE, type Outcome } from './shared/wire.js';
 
+const CONCLUSIVE_AFTER_MS = 5_000;
+
 /** Settings of a sandbox bank. */
 export type SandboxBankOptions = {
   /** 0 or undefined selects any free port. */
@@ -32,7 +35,9 @@ export type SandboxBankOptions = {
   secret: string;
   /** A repeated request with the same reference gets the first answer and pays once. */
   deduplicate?: boolean;
-  /** Without de-duplication, requests of this age are refused. */
+  /** De-duplication ends this long after a request was accepted; null or undefined: never. */
+  deduplicateForMs?: number | null;
+  /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
   /** Receives the outcomes of transfers, charges and refunds. */
   callbackUrl?: string | null;
@@ -52,7 +57,12 @@ export type RunningSandboxBank = { url: string; port: number; close(): Promise<v
  * it answers or calls back is on disk first.
  */
 export async function startSandboxBank(options: SandboxBankOptions): Promise<RunningSandboxBank> {
-  const { host = '127.0.0.1', port = 0, deduplicate = true, conclusiveAfterMs = 5_000 } = options;
+  const {
+    host = '127.0.0.1',
+    port = 0,
+    deduplicate = true,
+    conclusiveAfterMs = CONCLUSIVE_AFTER_MS,
+  } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
     for (const record of JSON.parse(line) as BankRecord[]) state.apply(record);
@@ -70,7 +80,10 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     done: (delivery, delivered) => journal.callbackDone(delivery, delivered),
   });
   const journal: Journal<BankRecord> = createJournal({ state, log, callbacks });
-  const rules = { turnAway: createTurnAway({ state, journal }), deduplicate, conclusiveAfterMs };
+  const copy = createLaggingCopy();
+  const turnAway = createTurnAway({ state, journal });
+  const deduplicateForMs = options.deduplicateForMs ?? null;
+  const rules = { turnAway, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
   const common = { journal, timers, rules };
   const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
@@ -86,12 +99,8 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     acquirer,
     state,
     faults,
-    about: {
-      deduplicate,
-      final_after_ms: conclusiveAfterMs,
-      sends_callbacks: sendsCallbacks,
-      sends_card_callbacks: urls.cards !== null,
-    },
+    copy,
+    about: aboutOf(options, sendsCallbacks),
   });
   const server = createServer(
     createListener({ routes, faults, log, timers, secret: options.secret }),
@@ -120,6 +129,14 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     },
   };
 }
+
+const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({
+  deduplicate: options.deduplicate ?? true,
+  deduplicate_for_ms: options.deduplicateForMs ?? null,
+  final_after_ms: options.conclusiveAfterMs ?? CONCLUSIVE_AFTER_MS,
+  sends_callbacks: sendsCallbacks,
+  sends_card_callbacks: (options.cardCallbackUrl ?? null) !== null,
+});
 
 const listen = (server: Server, { host, port }: { host: string; port: number }) =>
   new Promise<void>((resolve, reject) => {

@@ -30,7 +30,7 @@ const { status } = spawnSync(
       CHAOS_CLIENTS: values.clients,
       CHAOS_LONG_FREEZES: String(values['long-freezes']),
       ...(values.only && { CHAOS_ONLY: values.only }),
-      ...(seeded && { CHAOS_DIST: seeded.dist }),
+      ...(seeded && { CHAOS_DIST: seeded.dist, CHAOS_ENV: JSON.stringify(seeded.env) }),
     },
   },
 );

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * `patches`: file, original text (exactly once in the file) and replacement. `seenBy`: the violation that the checker
- * must report.
+ * `patches`: file, original text (exactly once in the file) and replacement. `env`: settings of the service. `seenBy`: the
+ * violation that the checker must report.
  */
 export const SEEDED_BUGS = {
   'verify-off': {
@@ -69,6 +69,20 @@ export const SEEDED_BUGS = {
     ],
     seenBy: /provider_events open|is (?:received|failed) after \d+ tries/,
   },
+  'watchdog-off': {
+    // The workflows of some transfers fail their tasks, so that there is something to notice.
+    what: 'nobody notices a workflow that makes no progress',
+    patches: [
+      ['worker/watchdog.js', 'await store.raiseStalled(attentionAfterMs)', '0'],
+      [
+        'workflows/transfer.js',
+        'export async function transfer(input) {',
+        "export async function transfer(input) { if (/[0-7]$/.test(input.id)) throw new TypeError('seeded');",
+      ],
+    ],
+    env: { BURSAR_ATTENTION_AFTER_MS: '10000', BURSAR_STALL_TIMEOUT_MS: '5000' },
+    seenBy: /transfers open, \d+ of them without attention/,
+  },
 };
 
 /** Returns the patched file. Throws if the code has changed so that the patch no longer applies. */
@@ -89,7 +103,7 @@ export function checkSeededBugs() {
 
 /** Returns a copy of dist/ with this bug, with the workflows bundled again; the caller removes it. */
 export function seedBug(name) {
-  const { patches } = SEEDED_BUGS[name] ?? {};
+  const { patches, env = {} } = SEEDED_BUGS[name] ?? {};
   if (!patches)
     throw new Error(`no such seeded bug: ${name}; there are ${Object.keys(SEEDED_BUGS).join()}`);
   const folder = mkdtempSync(join(tmpdir(), `bursar-seeded-bug-${name}-`));
@@ -105,7 +119,7 @@ export function seedBug(name) {
       stdio: 'inherit',
     });
     if (bundle.status !== 0) throw new Error(`${name}: the workflows could not be bundled`);
-    return { dist, remove };
+    return { dist, env, remove };
   } catch (error) {
     remove();
     throw error;

@@ -2,7 +2,9 @@ import { Registry } from 'prom-client';
 import { createApp } from './composition/app.js';
 import { loadConfig } from './shared/config.js';
 import { createWriteProbe } from './platform/database/write-probe.js';
+import { forwardedMutations } from './composition/capabilities.js';
 import { createDeps } from './composition/deps.js';
+import { serveForwarding } from './core/commit/forwarding-server.js';
 import { logFatalErrors } from './shared/fatal-errors.js';
 import { createHealth } from './platform/http/health.js';
 import { createLoad } from './platform/http/load.js';
@@ -19,7 +21,10 @@ async function main(): Promise<void> {
   const deps = await createDeps(config, 'api');
   const { log, database, apiKeys, rateLimits, completionWaiters } = deps;
   // Temporal is not checked: while it is away, requests are accepted and their workflows start later.
-  const checks = { mongodb: () => database.db.command({ ping: 1 }) };
+  const checks = {
+    mongodb: () => database.db.command({ ping: 1 }),
+    unique_indexes: async () => deps.uniqueIndexes.assertPresent(),
+  };
   const health = createHealth({ checks, log });
   const load = createLoad({ ...config.load, log });
   const registry = new Registry();
@@ -51,6 +56,13 @@ async function main(): Promise<void> {
     onDrop: load.connectionRefused,
   });
   const metrics = await serveMetrics(registry, { ...config.metrics, log });
+  const forwarded = await serveForwarding({
+    ...config.internal,
+    groupCommit: deps.groupCommit,
+    mutations: forwardedMutations,
+    processes: deps.commitProcesses,
+    log,
+  });
   const address = await server.listen(config.http);
   log.info(address, 'api is listening');
 
@@ -61,6 +73,7 @@ async function main(): Promise<void> {
     // Requests that wait for a record to end get its current state.
     completionWaiters.stop();
     await server.drain();
+    await forwarded.close();
     await rateLimits.idle();
     await metrics.close();
     await deps.close();

@@ -10,8 +10,8 @@ const PARALLEL = 20;
 
 /**
  * Starts the workflows of records whose next check is due: they were not started (the API died, Temporal was away), or
- * their records have not changed in time (terminated by an operator). Oldest first, one collection after the other. Starting
- * a workflow that runs changes nothing, so several workers may do this at once.
+ * their records have not changed in time (terminated by an operator). Oldest first, one collection after the other. Each
+ * worker claims the records that it starts, so the rate grows with the number of workers.
  */
 export function createDispatcher(
   records: Readonly<Record<string, SupervisedRecords>>,
@@ -22,9 +22,9 @@ export function createDispatcher(
     let more = false;
     for (const [name, { store, starter }] of Object.entries(records)) {
       try {
-        const count = await startAll(log, store, starter);
-        if (count > 0) log.info({ [name]: count }, 'dispatched');
-        more ||= count === BATCH;
+        const { started, left } = await startPage(log, store, starter);
+        if (started > 0) log.info({ [name]: started }, 'dispatched');
+        more ||= left;
       } catch (error) {
         log.warn({ err: error, collection: name }, 'dispatch failed, trying again');
       }
@@ -35,28 +35,36 @@ export function createDispatcher(
   return createLoop(tick);
 }
 
-/** Starts the workflows of due records. Ends early if Temporal is away; a start that fails otherwise is rescheduled too. */
-async function startAll(
+/**
+ * Claims a page of due records and starts their workflows. Ends early if Temporal is away, and gives the other records back;
+ * a start that fails otherwise is rescheduled too. `left`: more records may be due.
+ */
+async function startPage(
   log: Log,
   store: SupervisedRecords['store'],
   starter: SupervisedRecords['starter'],
-): Promise<number> {
-  const queue = await store.due(BATCH);
-  if (queue.length > 0) failpoint('dispatch.found');
+): Promise<{ started: number; left: boolean }> {
+  const { claimed, more: left } = await store.claimDue(BATCH);
+  if (claimed.length === 0) return { started: 0, left };
+  failpoint('dispatch.claimed');
+  const queue = starter.groupsOf(claimed);
   const done: Supervised[] = [];
+  const unstarted: Supervised[] = [];
   let away: unknown = null;
   const runner = async () => {
     for (let next = queue.shift(); next && away === null; next = queue.shift()) {
       try {
         await starter.start(next);
+        done.push(...next);
       } catch (error) {
         if (isAway(error)) {
           away = error;
-          return;
+          unstarted.push(...next);
+        } else {
+          log.error({ err: error, record: next[0]?._id }, 'workflow could not be started');
+          done.push(...next);
         }
-        log.error({ err: error, record: next._id }, 'workflow could not be started');
       }
-      done.push(next);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, runner));
@@ -64,8 +72,9 @@ async function startAll(
     failpoint('dispatch.started');
     await store.rescheduleCheck(done);
   }
-  if (away !== null) throw away;
-  return done.length;
+  if (away === null) return { started: done.length, left };
+  await store.releaseClaim([...unstarted, ...queue.flat()]);
+  throw away;
 }
 
 /** gRPC codes of a Temporal that is away: cancelled, deadline exceeded, resource exhausted, aborted, internal, unavailable. */

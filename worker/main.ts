@@ -3,7 +3,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { Registry } from 'prom-client';
 import { loadConfig } from '../src/shared/config.js';
 import { backlogs } from '../src/composition/backlogs.js';
-import { createDeps } from '../src/composition/deps.js';
+import { createDeps, type Deps } from '../src/composition/deps.js';
 import { supervisedRecords } from '../src/composition/supervision.js';
 import { logFatalErrors } from '../src/shared/fatal-errors.js';
 import { measureBacklogs } from '../src/platform/metrics/backlog.js';
@@ -17,22 +17,24 @@ import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
 import { createProviderEventRetention, createWebhookRetention } from './retention.js';
 import { createWebhookRecovery } from './recovery.js';
+import { createWatchdog } from './watchdog.js';
 import { createWorkerCount } from './worker-count.js';
 import { createWorkers } from './worker.js';
 
 /** The worker process: workflows, activities and background loops. On SIGTERM it finishes its work in flight and exits. */
 async function main(): Promise<void> {
   const config = loadConfig();
-  const { address, namespace, taskQueue } = config.temporal;
+  const { connection: temporal, namespace, taskQueue, deployment } = config.temporal;
   const deps = await createDeps(config, 'worker');
   installRuntime(deps.log, config.metrics);
   const registry = new Registry();
   measureQueues(registry, { group_commit: () => deps.groupCommit.waiting() });
   measureBacklogs(registry, { db: deps.database.db, log: deps.log, backlogs });
   const metrics = await serveMetrics(registry, { ...config.metrics, log: deps.log });
-  const setUp = await Connection.connect({ address });
+  const setUp = await Connection.connect(temporal);
   await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
+  await keepSchedules(deps);
 
   const providers = deps.providers.rateLimits;
   const workerCount = createWorkerCount({
@@ -41,20 +43,23 @@ async function main(): Promise<void> {
     taskQueue,
     log: deps.log,
   });
-  const connection = await NativeConnection.connect({ address });
+  const connection = await NativeConnection.connect(temporal);
   const workers = await createWorkers({
     connection,
     namespace,
     taskQueue,
     workflowBundle: { codePath: BUNDLE_PATH },
     providers,
+    deployment,
     activities: {
       ...deps,
       localSubmissions: createLocalSubmissionLimiter({ providers, workers: workerCount.count }),
     },
   });
+  const records = supervisedRecords(deps);
   const loops = [
-    createDispatcher(supervisedRecords(deps), deps.log),
+    createDispatcher(records, deps.log),
+    createWatchdog(records, { ...config.instructions, log: deps.log }),
     createWebhookRecovery(deps),
     createWebhookRetention(deps),
     createCardExpiryLoop(deps),
@@ -79,6 +84,16 @@ async function main(): Promise<void> {
   const failure = ended.find((each) => each.status === 'rejected');
   if (failure) throw failure.reason;
   deps.log.info('worker has stopped');
+}
+
+/** Payments do not depend on the Schedules, so a failure does not stop the worker. */
+async function keepSchedules({ transfers, ledger, log }: Deps): Promise<void> {
+  const keep = async (name: string, update: () => Promise<void>) =>
+    update().catch((error: unknown) => {
+      log.error({ err: error }, `${name} schedule not updated, the next start tries again`);
+    });
+  await keep('reconciliation', () => transfers.reconciliationSchedules.keep());
+  await keep('ledger closing', () => ledger.keepSchedule());
 }
 
 logFatalErrors('worker');

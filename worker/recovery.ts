@@ -1,11 +1,11 @@
 import type { Log } from '../src/shared/log.js';
 import { createLoop, type Loop } from './loop.js';
 
-/** Handles up to `limit` unprocessed records and returns their number. */
-type Recover = (limit: number) => Promise<number>;
+/** Handles up to `limit` unprocessed records and returns their number, and whether more may be due. */
+type Recover = (limit: number) => Promise<{ found: number; more: boolean }>;
 
 /**
- * Delivers webhooks that were written and never attempted, and restarts stalled retries. It is a loop of its own, so that
+ * Delivers webhooks that were written and never attempted, and starts the workflows of endpoints that have lost theirs. It is a loop of its own, so that
  * transfers do not wait for webhooks, nor webhooks for Temporal.
  */
 export const createWebhookRecovery = (deps: { webhooks: { recover: Recover }; log: Log }): Loop =>
@@ -18,9 +18,9 @@ const recoveryLoop = (
 ): Loop =>
   createLoop(async () => {
     try {
-      const found = await recover(batch);
+      const { found, more } = await recover(batch);
       if (found > 0) log.info({ [name]: found }, 'recovered unprocessed records');
-      return found === batch;
+      return more;
     } catch (error) {
       log.warn({ err: error, recovery: name }, 'recovery failed, retrying');
       return false;

@@ -11,6 +11,7 @@ import {
   type RateLimit,
   type Queue,
 } from '../src/platform/temporal/queues.js';
+import { RECONCILIATION_RATE_SHARE } from '../src/capabilities/transfers/schedule.js';
 import { LOCAL_RATE_SHARE } from '../src/core/instructions/local-submission-limiter.js';
 import { BULK_TRANSFER_CHUNK } from '../workflows/policies.js';
 
@@ -22,6 +23,10 @@ type WorkerSettings = {
   workflowBundle: WorkflowBundleOption;
   providers: readonly RateLimit[];
   activities: ActivityDeps;
+  /** The version of the workers; null or left out without versions. */
+  deployment?: { name: string; buildId: string } | null;
+  /** Concurrent workflow tasks; MAX_WORKFLOW_TASKS if left out. */
+  maxWorkflowTasks?: number;
 };
 
 /** Work in flight has this long to end before a stopping worker abandons it. */
@@ -50,8 +55,8 @@ const MAX_CHUNKS = 8;
 const MAX_REPLAYS = 10;
 const REPLAYS_PER_SECOND = 100;
 
-/** Webhook attempts in flight in one process. The number is high, because they mostly wait for receivers (10 s at most). */
-const MAX_WEBHOOK_ATTEMPTS = 500;
+/** Rounds of webhook deliveries in flight in one process. They mostly wait for receivers (20 s at most). */
+const MAX_WEBHOOK_ROUNDS = 200;
 
 /** Creates one worker for each task queue of queues.ts. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
@@ -63,6 +68,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     activities,
     shutdownGraceTime: SHUTDOWN_GRACE,
     ...ACTIVATION,
+    ...versionOf(settings.deployment ?? null),
   } as const;
   return Promise.all(
     queuesOf(taskQueue, providers).map((queue) =>
@@ -70,18 +76,36 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
         ...common,
         taskQueue: queue.name,
         ...(hasWorkflows(queue) && { workflowBundle }),
-        ...limitsOf(queue),
+        ...limitsOf(queue, settings.maxWorkflowTasks),
       }),
     ),
   );
 }
 
-function limitsOf(queue: Queue<RateLimit>): Partial<WorkerOptions> {
+/**
+ * A workflow stays with the version that has started it, so that a new version never continues its history. No workflow says
+ * otherwise by `versioningBehavior`: the server refuses that from workers without versions.
+ */
+function versionOf(
+  deployment: { name: string; buildId: string } | null,
+): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (!deployment) return {};
+  const version = { deploymentName: deployment.name, buildId: deployment.buildId };
+  const defaultVersioningBehavior = 'PINNED';
+  return {
+    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior },
+  };
+}
+
+function limitsOf(
+  queue: Queue<RateLimit>,
+  maxWorkflowTasks = MAX_WORKFLOW_TASKS,
+): Partial<WorkerOptions> {
   switch (queue.serves) {
     case 'workflows':
       return {
         maxCachedWorkflows: 1_000,
-        maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS,
+        maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks,
         maxConcurrentLocalActivityExecutions: 200,
       };
     case 'calls':
@@ -89,7 +113,11 @@ function limitsOf(queue: Queue<RateLimit>): Partial<WorkerOptions> {
         maxConcurrentActivityTaskExecutions: 200,
         maxTaskQueueActivitiesPerSecond:
           queue.provider.callsPerSecond *
-          (1 - LOCAL_RATE_SHARE - (queue.provider.bulkTransfersOf !== null ? BULK_RATE_SHARE : 0)),
+          (1 -
+            LOCAL_RATE_SHARE -
+            (queue.provider.bulkTransfersOf !== null
+              ? BULK_RATE_SHARE + RECONCILIATION_RATE_SHARE
+              : 0)),
       };
     case 'bulk_transfers':
       return {
@@ -102,7 +130,7 @@ function limitsOf(queue: Queue<RateLimit>): Partial<WorkerOptions> {
       return {
         maxCachedWorkflows: 200,
         maxConcurrentWorkflowTaskExecutions: 20,
-        maxConcurrentActivityTaskExecutions: MAX_WEBHOOK_ATTEMPTS,
+        maxConcurrentActivityTaskExecutions: MAX_WEBHOOK_ROUNDS,
       };
     case 'provider_event_replays':
       return {

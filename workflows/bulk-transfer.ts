@@ -1,6 +1,7 @@
 import { CancellationScope, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { BulkTransferInput } from '../src/capabilities/bulk-transfers/workflow-contract.js';
+import { untilStored } from './instruction/blocked.js';
 import { localActivities } from './local-activities.js';
 import { BULK_TRANSFER_CHUNK, bulkTransferChunk, CHUNKS_AT_ONCE, ownStore } from './policies.js';
 
@@ -28,6 +29,6 @@ async function submitAll({ id, tenantId, count, taskQueue }: BulkTransferInput):
     }
   };
   await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, runner));
-  await store.completeBulkTransfer({ tenantId, id });
+  await untilStored(() => store.completeBulkTransfer({ tenantId, id }));
   setCurrentDetails('Done: every transfer has ended or has a workflow of its own.');
 }

@@ -4,6 +4,7 @@ import {
   fundReversalLabels,
   type CardFundingInput,
 } from '../src/capabilities/card-fundings/workflow-contract.js';
+import { untilStored } from './instruction/blocked.js';
 import { executeInSequence } from './instruction/execute.js';
 import { buildExecution, type InstructionExecution } from './instruction/execution.js';
 import { localActivities } from './local-activities.js';
@@ -25,7 +26,7 @@ export async function cardFunding(input: CardFundingInput): Promise<void> {
   let phase: 'start' | 'funding' | 'done' = 'start';
   await executeInSequence(cardFundingContract.labels, async () => {
     if (phase === 'done') return null;
-    const reversalId = isLate() ? (await expire()).fundReversalId : null;
+    const reversalId = isLate() ? (await untilStored(expire)).fundReversalId : null;
     if (reversalId !== null) {
       phase = 'done';
       return fundReversal(input, reversalId);

@@ -6,9 +6,9 @@ import {
 import { executeInSequence } from './instruction/execute.js';
 import { buildExecution } from './instruction/execution.js';
 import { localActivities } from './local-activities.js';
-import { ownStore } from './policies.js';
+import { ownReads } from './policies.js';
 
-const store = localActivities(ownStore);
+const reads = localActivities(ownReads);
 
 /**
  * Executes a card's open locks, unlocks and closings one after the other, and ends when there is none. The next change
@@ -17,7 +17,7 @@ const store = localActivities(ownStore);
 export async function cardState(input: CardStateInput): Promise<void> {
   const { tenantId, cardId } = input;
   await executeInSequence(cardStateContract.labels, async () => {
-    const next = await store.findNextCardState({ tenantId, cardId });
+    const next = await reads.findNextCardState({ tenantId, cardId });
     return (
       next && {
         ...buildExecution(cardStateContract, { ...input, ...next }),

@@ -9,5 +9,7 @@ export { refund } from './refund.js';
 export { recurringChargeRenewal } from './recurring-charge-renewal.js';
 export { providerEventReplay } from './provider-event-replay.js';
 export { bulkTransfer } from './bulk-transfer.js';
+export { transferReconciliation } from './transfer-reconciliation.js';
 export { transferMicroBatch } from './transfer-micro-batch.js';
 export { transfer } from './transfer.js';
+export { ledgerClosing } from './ledger-closing.js';

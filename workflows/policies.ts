@@ -23,11 +23,28 @@ export const localMicroBatch: LocalActivityOptions = {
   startToCloseTimeout: '30s',
 };
 
-/** A read or a repeatable write in our own database, retried until it succeeds. */
+/**
+ * A pause between two attempts of a local activity that is longer than this is a timer, so that the workflow task ends.
+ * By default the task is kept for pauses of up to a minute, and it occupies one of the process's few slots.
+ */
+const LOCAL_RETRY_THRESHOLD = '2s';
+
+/** A read in our own database, or a write that no document can refuse: retried until it succeeds. */
+export const ownReads: LocalActivityOptions = {
+  startToCloseTimeout: '15s',
+  localRetryThreshold: LOCAL_RETRY_THRESHOLD,
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};
+
+/** A repeatable write in our own database: a series of attempts within seconds. instruction/blocked.ts repeats the series. */
 export const ownStore: LocalActivityOptions = {
   startToCloseTimeout: '15s',
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
+  localRetryThreshold: LOCAL_RETRY_THRESHOLD,
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumAttempts: 5 },
 };
+
+/** First and longest pause between two series of attempts at a write that our own database refuses. */
+export const BLOCKED_PAUSE_MS = { first: 5_000, longest: 600_000 };
 
 /** Repeatable work of our own on a rate-limited queue, retried until it succeeds. */
 export const ownWork: ActivityOptions = {
@@ -40,12 +57,6 @@ export const FIRST_POLL_MS = 1_000;
 
 /** First pause while somebody else has to act, for example a customer on a payment page: that usually signals the run. */
 export const IDLE_POLL_MS = 15_000;
-
-/** Limit of possible submissions of one instruction. Each one after the first needs proof that the last had no effect. */
-export const MAX_SUBMISSIONS = 4;
-
-/** Consecutive unknown outcomes after which an error answer of the provider raises attention. */
-export const MAX_ERRORS = 12;
 
 /** Transfers per chunk of a bulk transfer: enough to spread an activity's cost, few enough to end while a worker drains. */
 export const BULK_TRANSFER_CHUNK = 25;
@@ -63,10 +74,31 @@ export const bulkTransferChunk: ActivityOptions = {
 };
 
 /**
- * An attempt to deliver a webhook. Its time covers the receiver's limit (10 s) and our writes. It fails only if our
- * database fails, and is then retried without limit: receivers must accept repeats.
+ * A round of attempts to deliver webhooks to an endpoint. It starts attempts for eight seconds; its time also covers the
+ * receiver's limit (10 s) and our writes. It fails only if our database fails, and is then retried without limit: receivers
+ * must accept repeats.
  */
-export const webhookAttempt: ActivityOptions = {
+export const webhookRound: ActivityOptions = {
   startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};
+
+/** Rounds of one run, which then continues as new: its history has fewer than 3,000 events. */
+export const MAX_DELIVERY_ROUNDS = 250;
+
+/** A page of a reconciliation: many paced lookups at the provider. A repeated page changes nothing that it has applied. */
+export const reconciliationPage: ActivityOptions = {
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};
+
+/** First and longest pause of a reconciliation while the provider does not answer. */
+export const RECONCILIATION_PAUSE_MS = { first: 5_000, longest: 600_000 };
+
+/** A step of the ledger's closing: some seconds, or one large day. A repeated step closes nothing twice. */
+export const ledgerClosingStep: ActivityOptions = {
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };

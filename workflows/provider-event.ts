@@ -1,6 +1,6 @@
 import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import type { ProviderEventInput } from '../src/core/provider-events/workflow-contract.js';
-import { createAttention } from './instruction/attention.js';
+import { attributeOnly, untilStored } from './instruction/blocked.js';
 import { recordChangedSignal } from './instruction/operator-messages.js';
 import { localActivities } from './local-activities.js';
 import { ownStore } from './policies.js';
@@ -25,14 +25,17 @@ async function applyUntilEnded({ id, scheduleMs, ...start }: ProviderEventInput)
     description: 'Applies the event now, because it was replayed.',
   });
   // The activity writes attention to the record itself.
-  const attention = createAttention({
-    dueAtMs: Infinity,
-    provider: 'issuer',
-    record: async () => undefined,
-  });
+  const untilChanged = async (ms: number) => {
+    changed = false;
+    await condition(() => changed, ms);
+  };
+  const attention = attributeOnly();
   for (let { attemptCount } = start; ; attemptCount += 1) {
     const nextMs = scheduleMs[attemptCount] ?? null;
-    const result = await store.applyProviderEvent({ id, nextMs });
+    const result = await untilStored(() => store.applyProviderEvent({ id, nextMs }), {
+      attention,
+      pause: untilChanged,
+    });
     if (result.kind === 'done') break;
     if (result.kind === 'failed') await attention.raise(result.reason, NEXT_STEPS);
     if (result.kind === 'failed') await condition(() => changed);

@@ -6,6 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RenewalInput } from '../src/capabilities/recurring-charges/workflow-contract.js';
+import { untilStored } from './instruction/blocked.js';
 import { localActivities } from './local-activities.js';
 import { ownStore } from './policies.js';
 
@@ -23,7 +24,7 @@ export async function recurringChargeRenewal(input: RenewalInput): Promise<void>
 async function chargeDuePeriods(input: RenewalInput): Promise<void> {
   let details = 'No period was due.';
   for (;;) {
-    const result = await store.chargeRecurringPeriod(input);
+    const result = await untilStored(() => store.chargeRecurringPeriod(input));
     if (result.kind === 'done') break;
     if (result.kind === 'soon') await sleep(result.afterMs);
     if (result.kind === 'repeat' && result.chargeId !== null) {

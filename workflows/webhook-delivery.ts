@@ -1,41 +1,42 @@
 import {
   CancellationScope,
+  condition,
   continueAsNew,
   proxyActivities,
-  sleep,
+  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { WebhookDeliveryInput } from '../src/core/webhooks/workflow-contract.js';
-import { webhookAttempt } from './policies.js';
+import { recordChangedSignal } from './instruction/operator-messages.js';
+import { MAX_DELIVERY_ROUNDS, webhookRound } from './policies.js';
 
-const webhooks = proxyActivities<Activities>(webhookAttempt);
+const webhooks = proxyActivities<Activities>(webhookRound);
 
 /**
- * Retries one webhook delivery until the receiver accepts it or the schedule is used up. The record decides: if it was
- * delivered, cancelled or redelivered meanwhile, this run ends at its next attempt. Its id is
- * `webhook-delivery/<delivery id>`. A cancellation is ignored, because recovery would start it again: remove or disable
- * the endpoint instead.
+ * Delivers what waits for one webhook endpoint, in rounds, until nothing waits or the endpoint is parked. The store decides
+ * about each round: what is due, and when the next one is. Its id is `webhook-delivery/<endpoint id>`. A cancellation is
+ * ignored, because recovery would start it again: remove or disable the endpoint instead.
  */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<void> {
-  await CancellationScope.nonCancellable(() => retry(input));
+  await CancellationScope.nonCancellable(() => deliverInRounds(input));
 }
 
-async function retry({ id, scheduleMs, ...start }: WebhookDeliveryInput): Promise<void> {
-  let { attemptCount, afterMs } = start;
-  for (;;) {
-    if (afterMs > 0) await sleep(afterMs);
-    if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof webhookDelivery>({ id, attemptCount, scheduleMs, afterMs: 0 });
+async function deliverInRounds(input: WebhookDeliveryInput): Promise<void> {
+  let isChanged = false;
+  setHandler(recordChangedSignal, () => {
+    isChanged = true;
+  });
+  for (let rounds = 1; ; rounds += 1) {
+    isChanged = false;
+    const result = await webhooks.deliverWebhooks(input);
+    // A signal of this moment may be about a delivery that the round did not see.
+    if (result.kind === 'closed' && !isChanged) return;
+    if (result.kind === 'waiting' && result.afterMs > 0) {
+      await condition(() => isChanged, result.afterMs);
     }
-    const nextMs = scheduleMs[attemptCount] ?? null;
-    const result = await webhooks.deliverWebhook({ id, nextMs });
-    if (result.kind === 'busy') {
-      afterMs = result.afterMs;
-      continue;
+    if (rounds >= MAX_DELIVERY_ROUNDS || workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof webhookDelivery>(input);
     }
-    if (result.kind !== 'failed' || nextMs === null) return;
-    attemptCount += 1;
-    afterMs = nextMs;
   }
 }

@@ -39,48 +39,9 @@ export type NewCard = {
   currency?: 'NGN';
   /** The name to print on the card. */
   name?: string;
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
-  metadata?: { [name: string]: unknown };
-};
-
-export type CardAutoReloadSettings = {
-  enabled: boolean;
-  /** Threshold in kobo. A payment that leaves a lower balance starts a reload. */
-  threshold_minor: number;
-  /** Amount in kobo. The bounds are the defaults; your account may have others. */
-  amount_minor: number;
-  /** Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`. */
-  daily_cap_minor: number;
-};
-
-/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
-export type CardStateChange = {
-  /** The reason for the change. */
-  reason?: string;
-  /** Your own id of the request. It is sent to the issuer. */
-  request_id?: string;
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
-  metadata?: { [name: string]: unknown };
-};
-
-/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
-export type CardFunding = {
-  /** Amount in kobo. The bounds are the defaults; your account may have others. */
-  amount_minor: number;
-  /** @default "NGN" */
-  currency?: 'NGN';
-  /** Your own reference, unique among all fundings of the card. */
-  transaction_reference?: string;
-  /**
-   * Older name of `transaction_reference`.
-   * @deprecated
-   */
-  reference?: string;
-  /** The reason for the funding. */
-  reason?: string;
-  /** Your own id of the request. */
-  request_id?: string;
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
+  /** The security settings of the card, in force from its first payment. By default it has no limits. */
+  security?: NewCardSecurity;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -101,6 +62,48 @@ export type NewCardSecurity = {
   blocked_merchant_categories: string[];
 };
 
+/** All four fields, or `{"enabled": false}` alone, which keeps the other settings for later. */
+export type CardAutoReloadSettings = {
+  enabled: boolean;
+  /** Threshold in kobo. A payment that leaves a lower balance starts a reload. */
+  threshold_minor?: number;
+  /** Amount in kobo. The maximum is the default; your account may have another. */
+  amount_minor?: number;
+  /** Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`. */
+  daily_cap_minor?: number;
+};
+
+/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+export type CardStateChange = {
+  /** The reason for the change. */
+  reason?: string;
+  /** Your own id of the request. It is sent to the issuer. */
+  request_id?: string;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+};
+
+/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+export type CardFunding = {
+  /** Amount in kobo. The maximum is the default; your account may have another. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own reference, unique among all fundings of the card. */
+  transaction_reference?: string;
+  /**
+   * Older name of `transaction_reference`.
+   * @deprecated
+   */
+  reference?: string;
+  /** The reason for the funding. */
+  reason?: string;
+  /** Your own id of the request. */
+  request_id?: string;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewCharge = {
   /** Amount in kobo that the customer pays. */
   amount_minor: number;
@@ -117,7 +120,7 @@ export type NewCharge = {
   description?: string;
   /** Address to which the provider’s page sends the customer at the end. */
   return_url?: string;
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 } & (
   | {
@@ -166,7 +169,7 @@ export type NewRecurringCharge = {
   count?: number;
   /** Purpose of the recurring charge and of each of its charges. */
   description?: string;
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -185,7 +188,7 @@ export type NewRefund = {
 
 export type NewBankAccountToken = {
   customer: Customer;
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
   /** NUBAN account number. */
   account_number: string;
@@ -195,7 +198,7 @@ export type NewBankAccountToken = {
 
 export type NewCardToken = {
   customer: Customer;
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -227,7 +230,7 @@ export type NewTransfer = {
   reference?: string;
   /** @default "NGN" */
   currency?: 'NGN';
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 } & (
   | {
@@ -308,6 +311,8 @@ export type AccountToResolve = {
 
 export type Card = {
   id: string;
+  /** The same value as `id`. */
+  card_id: string;
   /** Your own id of the cardholder. */
   customer_id: string;
   type: 'virtual' | 'physical';
@@ -346,17 +351,19 @@ export type Pagination = {
 export type CardAuthorization = {
   id: string;
   card_id: string;
-  status: 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
-  /** The decision. Later events do not change it. */
+  status: 'approved' | 'declined' | 'partially_cleared' | 'cleared' | 'reversed' | 'expired';
+  /** The decision: any request of the payment was approved. Later events do not change it. */
   approved: boolean;
   /** The reason for the decision. */
   code: string;
-  /** The requested amount, in minor units of the currency. */
+  /** The approved amount with all increments, in minor units of the currency; of a declined payment the requested one. */
   amount_minor: number;
   /** Amount in kobo that is still held. */
   held_minor: number;
-  /** Amount in kobo that was taken. It may be less or more than the requested amount. */
+  /** Amount in kobo that was taken. It may be less or more than the approved amount. */
   cleared_minor: number;
+  /** Amount in kobo that refunds of the merchant returned. */
+  refunded_minor: number;
   currency: string;
   channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
   merchant: {
@@ -366,6 +373,8 @@ export type CardAuthorization = {
     /** Country code, ISO 3166. */
     country: string;
   } | null;
+  /** The party that approved the payment in our place; null: none did. */
+  stand_in: ('issuer' | 'network') | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
@@ -460,6 +469,7 @@ export type TimelineEntry = {
 };
 
 export type CardSecurity = {
+  card_id: string;
   channels: {
     online: boolean;
     pos: boolean;
@@ -481,6 +491,7 @@ export type Charge = {
   reference: string;
   /** Amount in kobo that the customer pays. */
   amount_minor: number;
+  settled_amount_minor: number | null;
   currency: 'NGN';
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
@@ -564,6 +575,7 @@ export type Refund = {
   charge_reference: string;
   /** Amount in kobo that the customer gets back. */
   amount_minor: number;
+  settled_amount_minor: number | null;
   currency: 'NGN';
   status: 'pending' | 'processing' | 'completed' | 'failed';
   reason: string | null;
@@ -586,13 +598,15 @@ export type Transfer = {
   id: string;
   /** Amount in kobo that the recipient gets. */
   amount_minor: number;
+  settled_amount_minor: number | null;
   /** Fee in kobo. */
   fee_minor: number;
   /** Amount and fee in kobo, taken from the wallet. */
   total_minor: number;
   recipient_account: string;
-  /** Name of the account holder, from the bank. */
+  /** Name of the account holder, from the bank. Null until the bank has told it. */
   recipient_name: string | null;
+  /** Name of the bank. Null only if the provider has not listed its banks yet. */
   recipient_bank: string | null;
   recipient_bank_code: string;
   status: 'pending' | 'processing' | 'completed' | 'failed';
@@ -660,8 +674,9 @@ export type BulkTransfer = {
 
 export type Recipient = {
   recipient_account: string;
-  /** Name of the account holder, from the bank. */
+  /** Name of the account holder, from the bank. Null until the bank has told it. */
   recipient_name: string | null;
+  /** Name of the bank. Null only if the provider has not listed its banks yet. */
   recipient_bank: string | null;
   recipient_bank_code: string;
 };
@@ -672,6 +687,8 @@ export type CardEvent = {
   provider: string;
   /** Type of the event. It is the same for every issuer. */
   event: string;
+  /** The issuer’s message, in its own format. A value that may be personal, such as a name or a number of an account, is replaced by its type: `<string>`. */
+  data: unknown;
   /** `processed`: the event was applied or changed nothing. `failed`: the event could not be applied; a replay may succeed. */
   status: 'received' | 'processed' | 'ignored' | 'failed';
   /** When the event was stored. */
@@ -774,6 +791,66 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: CardOperation;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.authorization.approved';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardAuthorization;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.authorization.declined';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardAuthorization;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.authorization.cleared';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardAuthorization;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.authorization.reversed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardAuthorization;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.authorization.expired';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardAuthorization;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.authorization.refunded';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardAuthorization;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
@@ -980,21 +1057,21 @@ export type Operations = {
   /** Get a card */
   getCard: {
     input: {
-      id: string;
+      card_id: string;
     };
     data: Card;
   };
   /** Get a card's balance */
   getCardBalance: {
     input: {
-      id: string;
+      card_id: string;
     };
     data: CardBalance;
   };
   /** Get a card operation */
   getCardOperation: {
     input: {
-      id: string;
+      card_id: string;
       operation_id: string;
     };
     data: CardOperation;
@@ -1006,7 +1083,7 @@ export type Operations = {
    */
   getCardOperationTimeline: {
     input: {
-      id: string;
+      card_id: string;
       operation_id: string;
       /**
        * Results per page.
@@ -1028,7 +1105,7 @@ export type Operations = {
    */
   listCardFundings: {
     input: {
-      id: string;
+      card_id: string;
       /**
        * Results per page.
        * @default 20
@@ -1049,7 +1126,7 @@ export type Operations = {
    */
   lockCard: {
     input: {
-      id: string;
+      card_id: string;
     } & CardStateChange;
     data: CardOperation;
   };
@@ -1060,7 +1137,7 @@ export type Operations = {
    */
   unlockCard: {
     input: {
-      id: string;
+      card_id: string;
     } & CardStateChange;
     data: CardOperation;
   };
@@ -1071,7 +1148,7 @@ export type Operations = {
    */
   closeCard: {
     input: {
-      id: string;
+      card_id: string;
     } & CardStateChange;
     data: CardOperation;
   };
@@ -1082,7 +1159,7 @@ export type Operations = {
    */
   fundCard: {
     input: {
-      id: string;
+      card_id: string;
     } & CardFunding;
     data: CardOperation;
   };
@@ -1093,14 +1170,14 @@ export type Operations = {
    */
   jitFundCard: {
     input: {
-      id: string;
+      card_id: string;
     } & CardFunding;
     data: CardOperation;
   };
   /** Get auto-reload settings */
   getCardAutoReload: {
     input: {
-      id: string;
+      card_id: string;
     };
     data: CardAutoReload;
   };
@@ -1111,14 +1188,14 @@ export type Operations = {
    */
   putCardAutoReload: {
     input: {
-      id: string;
+      card_id: string;
     } & CardAutoReloadSettings;
     data: CardAutoReload;
   };
   /** Get a card's security settings */
   getCardSecurity: {
     input: {
-      id: string;
+      card_id: string;
     };
     data: CardSecurity;
   };
@@ -1129,14 +1206,14 @@ export type Operations = {
    */
   putCardSecurity: {
     input: {
-      id: string;
+      card_id: string;
     } & NewCardSecurity;
     data: CardSecurity;
   };
   /** List the authorizations of a card, newest first */
   listCardAuthorizations: {
     input: {
-      id: string;
+      card_id: string;
       /**
        * Results per page.
        * @default 20
@@ -1162,6 +1239,13 @@ export type Operations = {
    * In a setup charge, the customer authorizes later charges on the provider’s page.
    */
   createBankAccountToken: { input: NewBankAccountToken; data: PaymentToken };
+  /** Get a payment token */
+  getToken: {
+    input: {
+      id: string;
+    };
+    data: PaymentToken;
+  };
   /** List a customer’s payment tokens, newest first */
   listCustomerTokens: {
     input: {
@@ -1247,13 +1331,13 @@ export type Operations = {
   /**
    * Verify a charge with the provider.
    *
-   * Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge is returned. If the provider does not answer, nothing changes. Repeated calls are safe.
+   * Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge is returned. If the provider does not answer, or if too many charges are verified at this moment, the charge is returned as it is, and verified soon. Repeated calls are safe.
    */
   verifyCharge: {
     input: {
       /** Your reference of the charge, or its id. */
       reference: string;
-    };
+    } & {};
     data: Charge;
   };
   /**
@@ -1384,7 +1468,7 @@ export type Operations = {
   replayCardEvent: {
     input: {
       event_id: string;
-    };
+    } & {};
     data: CardEventReplay;
   };
   /** Get an event replay */
@@ -1419,42 +1503,52 @@ export const operations = {
   listBanks: { method: 'GET', path: '/api/v1/transfers/banks', list: true, safe: true },
   createCard: { method: 'POST', path: '/api/v1/cards', idempotent: true, waits: true },
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
-  getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
-  getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  getCard: { method: 'GET', path: '/api/v1/cards/{card_id}', safe: true },
+  getCardBalance: { method: 'GET', path: '/api/v1/cards/{card_id}/balance', safe: true },
   getCardOperation: {
     method: 'GET',
-    path: '/api/v1/cards/{id}/operations/{operation_id}',
+    path: '/api/v1/cards/{card_id}/operations/{operation_id}',
     safe: true,
   },
   getCardOperationTimeline: {
     method: 'GET',
-    path: '/api/v1/cards/{id}/operations/{operation_id}/timeline',
+    path: '/api/v1/cards/{card_id}/operations/{operation_id}/timeline',
     list: true,
     safe: true,
   },
   listCardFundings: {
     method: 'GET',
-    path: '/api/v1/cards/{id}/funding-history',
+    path: '/api/v1/cards/{card_id}/funding-history',
     list: true,
     safe: true,
   },
-  lockCard: { method: 'POST', path: '/api/v1/cards/{id}/lock', idempotent: true, waits: true },
-  unlockCard: { method: 'POST', path: '/api/v1/cards/{id}/unlock', idempotent: true, waits: true },
-  closeCard: { method: 'POST', path: '/api/v1/cards/{id}/close', idempotent: true, waits: true },
-  fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
-  jitFundCard: {
+  lockCard: { method: 'POST', path: '/api/v1/cards/{card_id}/lock', idempotent: true, waits: true },
+  unlockCard: {
     method: 'POST',
-    path: '/api/v1/cards/{id}/jit-fund',
+    path: '/api/v1/cards/{card_id}/unlock',
     idempotent: true,
     waits: true,
   },
-  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
-  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
-  getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
-  putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
+  closeCard: {
+    method: 'POST',
+    path: '/api/v1/cards/{card_id}/close',
+    idempotent: true,
+    waits: true,
+  },
+  fundCard: { method: 'POST', path: '/api/v1/cards/{card_id}/fund', idempotent: true, waits: true },
+  jitFundCard: {
+    method: 'POST',
+    path: '/api/v1/cards/{card_id}/jit-fund',
+    idempotent: true,
+    waits: true,
+  },
+  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{card_id}/auto-reload', safe: true },
+  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{card_id}/auto-reload' },
+  getCardSecurity: { method: 'GET', path: '/api/v1/cards/{card_id}/security', safe: true },
+  putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{card_id}/security' },
   listCardAuthorizations: {
     method: 'GET',
-    path: '/api/v1/cards/{id}/authorizations',
+    path: '/api/v1/cards/{card_id}/authorizations',
     list: true,
     safe: true,
   },
@@ -1464,6 +1558,7 @@ export const operations = {
     path: '/api/v1/payments/tokens/bank-account',
     idempotent: true,
   },
+  getToken: { method: 'GET', path: '/api/v1/payments/tokens/{id}', safe: true },
   listCustomerTokens: {
     method: 'GET',
     path: '/api/v1/payments/customers/{customer_id}/tokens',

@@ -10,6 +10,8 @@ const PAGES = new Map<string, Behaviour>([
   ['009', 'reported_out_of_order'],
   ['010', 'throttled_first'],
   ['014', 'another_amount'],
+  ['016', 'declined_first'],
+  ['017', 'fee_later'],
 ]);
 
 const CHARGES = new Map<string, Behaviour>([
@@ -66,6 +68,9 @@ export function paidMinor(behaviour: Behaviour, askedMinor: number): number {
 const FEE_FLAT_FROM_MINOR = 250_000;
 const FEE_FLAT_MINOR = 10_000;
 const FEE_MOST_MINOR = 200_000;
+
+/** The delay from a payment to its fee. */
+export const FEE_AFTER_MS = 3_000;
 
 /** Returns the acquirer's fee: 1.5 %, plus ₦100 from ₦2,500 on, at most ₦2,000. */
 export function feeMinor(amountMinor: number): number {

@@ -72,7 +72,7 @@ export function authorizedChargeRequestKind(
 function common(charges: ChargeState) {
   return {
     what: 'charge',
-    find: ({ reference }: ChargeRequest) => charges.withReference(reference)[0],
+    find: ({ reference }: ChargeRequest) => charges.withReference(reference).at(-1),
     behaviourOf: charges.behaviourOf,
     keyOf: ({ reference }: ChargeRequest) => `charge/${reference}`,
   };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { doneAfterMs, isExecutedAtOnce } from '../shared/behaviours.js';
-import { paidMinor } from './behaviours.js';
+import { FEE_AFTER_MS, feeMinor, paidMinor } from './behaviours.js';
 import type { Charge } from './charge-state.js';
 import type { PaymentMethod } from './payment-methods.js';
 import type { AcquirerContext } from './context.js';
@@ -10,23 +10,55 @@ import type { Decline, AcquirerRecord } from './records.js';
 /** Decides charges and reports their outcomes. */
 export type ChargeOutcomes = ReturnType<typeof createChargeOutcomes>;
 
-/** Creates the part that decides charges, now or after the time that their behaviour says. */
-export function createChargeOutcomes({ state, journal, timers }: AcquirerContext) {
-  const { charges } = state;
+/** Commits an outcome of a charge, and reports it. */
+function commitAndNotify(
+  journal: AcquirerContext['journal'],
+  charge: Charge,
+  outcome: AcquirerRecord,
+  event: AcquirerEventName,
+): void {
+  const isOutOfOrder = charge.behaviour === 'reported_out_of_order';
+  journal.commitAndNotify(outcome, {
+    about: { charge: charge.number },
+    event,
+    at: outcome.at,
+    before: isOutOfOrder ? { event: 'charge.pending', at: charge.updatedAt } : undefined,
+  });
+}
 
-  function commitAndNotify(
-    charge: Charge,
-    outcome: AcquirerRecord,
-    event: AcquirerEventName,
-  ): void {
-    const isOutOfOrder = charge.behaviour === 'reported_out_of_order';
-    journal.commitAndNotify(outcome, {
-      about: { charge: charge.number },
-      event,
-      at: outcome.at,
-      before: isOutOfOrder ? { event: 'charge.pending', at: charge.updatedAt } : undefined,
+/** Creates the decline that leaves a page open. Returns false if the page is over with a decline. */
+const createPageDecline =
+  ({ journal }: Pick<AcquirerContext, 'journal'>) =>
+  ({ number: charge, behaviour }: Charge, decline: Decline): boolean => {
+    if (behaviour !== 'declined_first') return false;
+    journal.commit([{ kind: 'page_declined', charge, decline, at: Date.now() }]);
+    return true;
+  };
+
+/** Creates the part that tells the fees of payments. */
+function createFees({ journal, timers }: Pick<AcquirerContext, 'journal' | 'timers'>) {
+  /** Tells the fee of a payment, and reports the payment again. */
+  function tellFee({ number }: Charge, fee_minor: number): void {
+    const at = Date.now();
+    const record = { kind: 'fee_told', charge: number, fee_minor, at } as const;
+    journal.commitAndNotify(record, { about: { charge: number }, event: 'charge.paid', at });
+  }
+
+  function scheduleFee(charge: Charge): void {
+    const { status, behaviour, feeMinor: known, paidMinor: paid } = charge;
+    if (status !== 'paid' || behaviour !== 'fee_later' || known !== null) return;
+    timers.after(charge.updatedAt + FEE_AFTER_MS - Date.now(), () => {
+      if (charge.feeMinor === null) tellFee(charge, feeMinor(paid ?? 0));
     });
   }
+
+  return { tellFee, scheduleFee };
+}
+
+/** Creates the part that decides charges, now or after the time that their behaviour says. */
+export function createChargeOutcomes({ state, journal, timers }: AcquirerContext) {
+  const { tellFee, scheduleFee } = createFees({ journal, timers });
+  const leaveOpen = createPageDecline({ journal });
 
   /** Makes the record of a payment; commit it in the same turn, because it takes the next effect number. */
   function charged(
@@ -43,17 +75,19 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
   }
 
   function pay(charge: Charge, choice: PaymentMethod | null): void {
-    commitAndNotify(charge, charged(charge, choice, Date.now()), 'charge.paid');
+    commitAndNotify(journal, charge, charged(charge, choice, Date.now()), 'charge.paid');
+    scheduleFee(charge);
   }
 
   function decline(charge: Charge, how: Decline): void {
     const { number } = charge;
     const declined = { kind: 'charge_declined', charge: number, decline: how } as const;
-    commitAndNotify(charge, { ...declined, at: Date.now() }, 'charge.declined');
+    commitAndNotify(journal, charge, { ...declined, at: Date.now() }, 'charge.declined');
   }
 
   /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(charge: Charge): void {
+    scheduleFee(charge);
     const payAfterMs = charge.status === 'pending' ? doneAfterMs(charge.behaviour) : null;
     if (payAfterMs === null) return;
     timers.after(charge.updatedAt + payAfterMs - Date.now(), () => {
@@ -68,17 +102,20 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
     /** Pays a charge that was left pending, and calls back. The functions below call back, too. */
     applyOutcome: (charge: Charge): void => pay(charge, charge.choice),
     decline,
+    tellFee,
     abandon(charge: Charge): void {
       const abandoned = {
         kind: 'charge_abandoned',
         charge: charge.number,
         at: Date.now(),
       } as const;
-      commitAndNotify(charge, abandoned, 'charge.abandoned');
+      commitAndNotify(journal, charge, abandoned, 'charge.abandoned');
     },
     /** The customer has chosen a payment method. */
     choose(charge: Charge, choice: PaymentMethod): void {
-      if (choice.declines) return decline(charge, choice.declines);
+      if (choice.declines) {
+        return leaveOpen(charge, choice.declines) ? undefined : decline(charge, choice.declines);
+      }
       if (isExecutedAtOnce(charge.behaviour)) return pay(charge, choice);
       const chosen = { kind: 'charge_chosen', charge: charge.number, choice: choice.id } as const;
       journal.commit([{ ...chosen, at: Date.now() }]);
@@ -86,7 +123,7 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
     },
     /** After a start: schedules the outcomes that were still open at the last stop. */
     resume(): void {
-      for (const charge of charges.all) scheduleNextOutcome(charge);
+      for (const charge of state.charges.all) scheduleNextOutcome(charge);
     },
   };
 }

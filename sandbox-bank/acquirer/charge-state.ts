@@ -6,7 +6,7 @@ import {
   newRecordAt,
   type NumberedRecord,
 } from '../shared/numbered-records.js';
-import { chargeBehaviour, pageBehaviour } from './behaviours.js';
+import { chargeBehaviour, feeMinor, pageBehaviour } from './behaviours.js';
 import { paymentMethodOf, type PaymentMethod } from './payment-methods.js';
 import type { Channel, ChargeRequest, Decline, AcquirerRecord } from './records.js';
 
@@ -29,6 +29,8 @@ export type Charge = NumberedRecord<ChargeRequest, ChargeStatus> & {
   accessCode: string | null;
   choice: PaymentMethod | null;
   paidMinor: number | null;
+  /** The acquirer's fee; null as long as nobody knows it. */
+  feeMinor: number | null;
   decline: Decline | null;
   authorization: Authorization | null;
 };
@@ -66,6 +68,7 @@ export function createChargeState(effects: JournalEffects) {
       authorization: isPage ? null : (authorizations.get(order.authorization) ?? null),
       choice: null,
       paidMinor: null,
+      feeMinor: null,
       decline: null,
     };
     charges.add(charge);
@@ -107,11 +110,22 @@ function change(charge: Charge, record: Change): void {
       Object.assign(charge, { status: 'pending', choice: choose(charge, record.choice) });
       return;
     case 'charged':
-      Object.assign(charge, { status: 'paid', paidMinor: record.amount_minor });
+      Object.assign(charge, {
+        status: 'paid',
+        decline: null,
+        paidMinor: record.amount_minor,
+        feeMinor: charge.behaviour === 'fee_later' ? null : feeMinor(record.amount_minor),
+      });
       if (record.granted) charge.authorization = grant(charge, record.granted, record.at);
+      return;
+    case 'fee_told':
+      charge.feeMinor = record.fee_minor;
       return;
     case 'charge_declined':
       Object.assign(charge, { status: 'declined', decline: record.decline });
+      return;
+    case 'page_declined':
+      charge.decline = record.decline;
       return;
     case 'charge_abandoned':
       charge.status = 'abandoned';

@@ -24,11 +24,21 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
     initialize: createRequestHandler(chargePageRequestKind(parts, presentPage), {
       ...rules,
       deduplicate: true,
+      deduplicateForMs: null,
     }),
     charge: createRequestHandler(authorizedChargeRequestKind(parts, outcomes, present), rules),
     lookup(reference: string): Outcome {
+      if (rules.copy.lacks(reference)) return noSuchCharge();
       const charge = decisive(charges.withReference(reference));
       return charge ? answer(200, present(charge)) : noSuchCharge();
+    },
+    /** Tells the fee of a paid charge, found by its own or by the client's reference. */
+    tellFee(name: string, fee: number): Outcome {
+      const charge =
+        decisive(charges.withReference(name)) ?? charges.withClientReference(name).at(-1);
+      if (charge?.status !== 'paid') return noSuchCharge();
+      outcomes.tellFee(charge, fee);
+      return answer(200, presentCharge(charge));
     },
     /** A repeat has no further effect. */
     revoke(code: string): Outcome {

@@ -24,12 +24,18 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
         if (form.get('action') === 'cancel') outcomes.abandon(charge);
         else if (form.get('action') === 'pay' && choice) outcomes.choose(charge, choice);
         else return page(400, openPage(charge, 'Choose what to pay with.'));
+        if (isStillOpen(charge) && choice?.declines) {
+          return page(200, openPage(charge, 'Declined. Choose something else to pay with.'));
+        }
       }
       const location = returnUrl(charge) ?? `./${accessCode}`;
       return page(303, '', { location });
     },
   };
 }
+
+/** Read anew: choosing may have ended the page. */
+const isStillOpen = ({ status }: Charge): boolean => status === 'open';
 
 function page(status: number, html: string, headers: Record<string, string> = {}): Outcome {
   return answer(status, html, { ...PAGE_HEADERS, ...headers });

@@ -59,7 +59,11 @@ export type AcquirerRecord =
       granted: { authorization: string; choice: string } | null;
       at: number;
     }
+  /** The fee of a payment becomes known. */
+  | { kind: 'fee_told'; charge: number; fee_minor: number; at: number }
   | { kind: 'charge_declined'; charge: number; decline: Decline; at: number }
+  /** The page stays open after a declined payment method. */
+  | { kind: 'page_declined'; charge: number; decline: Decline; at: number }
   | { kind: 'charge_abandoned'; charge: number; at: number }
   /** Revokes the authorization that the page of this charge granted. */
   | { kind: 'authorization_revoked'; charge: number; seq: number; at: number }
@@ -70,5 +74,5 @@ export type AcquirerRecord =
       order: RefundRequest;
       at: number;
     }
-  | { kind: 'refunded'; refund: number; seq: number; at: number }
+  | { kind: 'refunded' | 'refund_returned'; refund: number; seq: number; at: number }
   | { kind: 'refund_refused'; refund: number; code: string; at: number };

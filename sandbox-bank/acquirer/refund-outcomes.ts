@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { doneAfterMs } from '../shared/behaviours.js';
 import type { AcquirerContext } from './context.js';
-import type { AcquirerRecord } from './records.js';
+import type { AcquirerRecord, RefundRequest } from './records.js';
 import type { Refund } from './refund-state.js';
 
 /** Decides refunds and reports their outcomes. */
@@ -13,17 +14,19 @@ export function createRefundOutcomes({ state: { refunds }, journal, timers }: Ac
     return { kind: 'refunded', refund, seq: journal.nextSeq(), at };
   }
 
-  /** Decides a pending refund, and calls back. */
+  /** Decides a pending refund, or returns the money of a completed one, and calls back. */
   function applyOutcome(
     { number, behaviour, createdAt }: Refund,
-    outcome: 'refunded' | 'refused',
+    outcome: 'refunded' | 'refused' | 'returned',
   ): void {
     const at = Date.now();
     const isOutOfOrder = behaviour === 'reported_out_of_order';
     const record: AcquirerRecord =
       outcome === 'refunded'
         ? refunded(number, at)
-        : { kind: 'refund_refused', refund: number, code: 'declined', at };
+        : outcome === 'returned'
+          ? { kind: 'refund_returned', refund: number, seq: journal.nextSeq(), at }
+          : { kind: 'refund_refused', refund: number, code: 'declined', at };
     journal.commitAndNotify(record, {
       about: { refund: number },
       event: `refund.${outcome}`,
@@ -41,7 +44,18 @@ export function createRefundOutcomes({ state: { refunds }, journal, timers }: Ac
     });
   }
 
+  /** Takes a refund that is not refused and not decided yet. */
+  function order(request: RefundRequest): Refund {
+    const number = refunds.all.length;
+    const id = `rfnd_${randomBytes(10).toString('hex')}`;
+    journal.commit([
+      { kind: 'refund_ordered', refund: number, id, order: request, at: Date.now() },
+    ]);
+    return refunds.get(number);
+  }
+
   return {
+    order,
     refunded,
     applyOutcome,
     /** Schedules the outcome that the refund's behaviour prescribes, if it has one. */

@@ -9,7 +9,10 @@ import { refundBehaviour } from './behaviours.js';
 import type { AcquirerRecord, RefundRequest } from './records.js';
 
 /** A refund as replayed from the journal. */
-export type Refund = NumberedRecord<RefundRequest, 'pending' | 'refunded' | 'refused'> & {
+export type Refund = NumberedRecord<
+  RefundRequest,
+  'pending' | 'refunded' | 'refused' | 'returned'
+> & {
   id: string;
 };
 
@@ -54,11 +57,11 @@ export function createRefundState(effects: JournalEffects) {
         return;
       }
       const { seq, at } = record;
-      refund.status = 'refunded';
+      refund.status = record.kind === 'refunded' ? 'refunded' : 'returned';
       const { merchant_note: reference, client_reference, amount_minor, currency } = refund.order;
       const about = { reference, client_reference, amount_minor, currency };
       const charge = refund.order.charge;
-      effects.add({ seq, kind: 'refunded', ...about, charge, session_id: null, card: null, at });
+      effects.add({ seq, kind: record.kind, ...about, charge, session_id: null, card: null, at });
     },
   };
 }

@@ -30,10 +30,30 @@ export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) 
     /** All refunds of a charge, oldest first. */
     list(reference: string): Outcome {
       if (charges.withReference(reference).length === 0) return noSuchCharge();
-      const found = refunds.ofCharge(reference).map(present);
+      const found = refunds
+        .ofCharge(reference)
+        .filter(({ order }) => !rules.copy.lacks(order.merchant_note))
+        .map(present);
       return answer(200, { charge: reference, refunds: found });
     },
-    /** Decides a pending refund, for tests; finds it by id, note or client reference. */
+    /** A refund that somebody makes at the acquirer's own desk, with a note of their own. */
+    refundAtDesk(reference: string, amountMinor: number | undefined): Outcome {
+      const charge =
+        decisive(charges.withReference(reference)) ??
+        charges.withClientReference(reference).findLast(({ status }) => status === 'paid');
+      if (charge?.status !== 'paid') return noSuchCharge();
+      const refund = outcomes.order({
+        charge: charge.order.reference,
+        amount_minor: amountMinor ?? charge.paidMinor ?? 0,
+        currency: 'NGN',
+        merchant_note: `desk-${randomBytes(6).toString('hex')}`,
+        client_reference: 'desk',
+        requested_at: new Date().toISOString(),
+      });
+      outcomes.applyOutcome(refund, 'refunded');
+      return answer(200, presentRefund(refund));
+    },
+    /** Decides a pending refund, for tests, or lets a completed one fail; finds it by id, note or client reference. */
     setOutcome(name: string, outcome: 'refunded' | 'failed'): Outcome {
       const named = refunds.named(name);
       const pending = named.filter(({ status }) => status === 'pending');
@@ -44,7 +64,12 @@ export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) 
       if (!refund) return errorAnswer(404, 'refund_not_found', 'there is no such refund');
       const wanted = outcome === 'refunded' ? 'refunded' : 'refused';
       if (refund.status === 'pending') outcomes.applyOutcome(refund, wanted);
-      else if (refund.status !== wanted) {
+      else if (refund.status === 'refunded' && wanted === 'refused') {
+        outcomes.applyOutcome(refund, 'returned');
+      } else if (
+        refund.status !== wanted &&
+        (outcome === 'refunded' || refund.status !== 'returned')
+      ) {
         return errorAnswer(409, 'already_settled', `the refund is already ${refund.status}`);
       }
       return answer(200, presentRefund(refund));

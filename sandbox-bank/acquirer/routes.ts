@@ -3,6 +3,8 @@ import type { RouteEntry } from '../shared/route.js';
 import type { Acquirer } from './acquirer.js';
 import {
   authorizedBody,
+  deskRefundBody,
+  feeBody,
   pageBody,
   refundBody,
   revokeBody,
@@ -105,7 +107,7 @@ function pageRoutes({ pages }: Acquirer): RouteEntry[] {
   ];
 }
 
-function switches({ setChargeOutcome, refunds }: Acquirer): RouteEntry[] {
+function switches({ setChargeOutcome, charges, refunds }: Acquirer): RouteEntry[] {
   return [
     [
       '/_sandbox/charges/:',
@@ -115,6 +117,30 @@ function switches({ setChargeOutcome, refunds }: Acquirer): RouteEntry[] {
           read: async (req) => {
             const setting = await readBody(req, setChargeOutcomeBody);
             return () => setChargeOutcome(name, setting);
+          },
+        },
+      }),
+    ],
+    [
+      '/_sandbox/charges/:/fee',
+      (name) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { fee_minor } = await readBody(req, feeBody);
+            return () => charges.tellFee(name, fee_minor);
+          },
+        },
+      }),
+    ],
+    [
+      '/_sandbox/charges/:/refunds',
+      (name) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { amount_minor } = await readBody(req, deskRefundBody);
+            return () => refunds.refundAtDesk(name, amount_minor);
           },
         },
       }),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
 import { findBank } from '../shared/directory.js';
-import { feeMinor } from './behaviours.js';
 import type { Authorization, Charge } from './charge-state.js';
 import type { Refund } from './refund-state.js';
 
@@ -67,6 +66,12 @@ export const setChargeOutcomeBody = z
     message: 'only what is paid has a choice',
   });
 
+/** The body of the control that tells the fee of a payment. */
+export const feeBody = z.strictObject({ fee_minor: z.int().min(0) });
+
+/** The body of the control that refunds at the acquirer's desk; by default everything. */
+export const deskRefundBody = z.strictObject({ amount_minor: z.int().min(1).optional() });
+
 /** The body of the control that decides a refund. */
 export const setRefundOutcomeBody = z.strictObject({ outcome: z.enum(['refunded', 'failed']) });
 
@@ -84,7 +89,7 @@ export function presentCharge(charge: Charge, isWithheld = false) {
     amount_minor: order.amount_minor,
     currency: order.currency,
     paid_minor: paid,
-    fee_minor: paid === null ? null : feeMinor(paid),
+    fee_minor: paid === null ? null : charge.feeMinor,
     code: isWithheld ? null : (decline?.code ?? null),
     decline: isWithheld ? null : (decline?.decline ?? null),
     authorization:

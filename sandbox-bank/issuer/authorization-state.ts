@@ -1,19 +1,32 @@
-import type { AuthorizationEnd } from '../shared/journal-effects.js';
+import type { AuthorizationOutcome, JournalEffects } from '../shared/journal-effects.js';
 import type { AuthorizationRequest, CardRecord } from './records.js';
 import { cardEffect, type Card, type CardRecords } from './card-state.js';
-import type { JournalEffects } from '../shared/journal-effects.js';
 import { createNumberedRecords } from '../shared/numbered-records.js';
 
-/** An authorization as replayed from the journal. */
+/** A message about an authorization: a request with its decision, or an outcome. */
+export type AuthorizationMessage = {
+  number: number;
+  id: string;
+  status: 'asked' | 'authorized' | 'declined' | AuthorizationOutcome;
+  amountMinor: number;
+  /** Null for an outcome. */
+  order: AuthorizationRequest | null;
+  code: string | null;
+  /** Of a clearing: the last one. Of a reversal: all that is held and taken. */
+  isFinal: boolean;
+  at: number;
+};
+
+/** A card payment as replayed from the journal: the group of all messages about it. */
 export type Authorization = {
   number: number;
   token: string;
   card: Card;
-  order: AuthorizationRequest;
-  status: 'asked' | 'authorized' | 'declined' | AuthorizationEnd;
-  code: string | null;
-  /** The requested amount; after the end, the amount that was captured or released. */
-  amountMinor: number;
+  messages: AuthorizationMessage[];
+  status: AuthorizationMessage['status'];
+  heldMinor: number;
+  /** Taken, and not returned by a reversal or a refund. */
+  takenMinor: number;
   createdAt: number;
 };
 
@@ -25,10 +38,24 @@ export function createAuthorizationState(effects: JournalEffects, cards: CardRec
   const byToken = new Map<string, Authorization>();
 
   function add(record: Extract<Record, { kind: 'authorization_asked' }>): void {
-    const { authorization: number, token, order, at: createdAt } = record;
-    const about = { number, token, card: cards.get(record.card), order, createdAt };
-    const amountMinor = order.amount_minor;
-    authorizations.add({ ...about, status: 'asked', code: null, amountMinor });
+    const { authorization: number, token, message, message_id: id, order, at } = record;
+    const asked: AuthorizationMessage = {
+      number: message,
+      id,
+      order,
+      status: 'asked',
+      amountMinor: order.amount_minor,
+      code: null,
+      isFinal: true,
+      at,
+    };
+    if (number < authorizations.all.length) {
+      authorizations.get(number).messages.push(asked);
+      return;
+    }
+    const about = { number, token, card: cards.get(record.card), messages: [asked] };
+    const start = { status: 'asked', heldMinor: 0, takenMinor: 0, createdAt: at } as const;
+    authorizations.add({ ...about, ...start });
     byToken.set(token, authorizations.get(number));
   }
 
@@ -39,16 +66,72 @@ export function createAuthorizationState(effects: JournalEffects, cards: CardRec
     apply(record: Record): void {
       if (record.kind === 'authorization_asked') return add(record);
       const authorization = authorizations.get(record.authorization);
-      authorization.status = record.kind;
-      if ('code' in record) authorization.code = record.code;
-      else authorization.amountMinor = record.amount_minor;
-      const { token, card, amountMinor } = authorization;
+      const message = 'code' in record ? decided(authorization, record) : outcome(record);
+      if (!('code' in record)) authorization.messages.push(message);
+      if (message.status !== 'declined') move(authorization, message);
+      const hasMoney = authorization.heldMinor > 0 || authorization.takenMinor > 0;
+      if (message.status !== 'declined' || !hasMoney) authorization.status = message.status;
+      const { token, card } = authorization;
       effects.add({
         ...cardEffect(card, record.kind, record),
         reference: token,
         client_reference: card.order.reference,
-        amount_minor: amountMinor,
+        message_id: message.id,
+        amount_minor: message.amountMinor,
+        ...(message.order === null && { final: message.isFinal }),
       });
     },
   };
+}
+
+function decided(
+  { messages }: Authorization,
+  record: Extract<Record, { code: string }>,
+): AuthorizationMessage {
+  const message = messages[record.message];
+  if (!message) throw new Error('the journal misses a message of an authorization');
+  return Object.assign(message, { status: record.kind, code: record.code });
+}
+
+const outcome = (
+  record: Exclude<Record, { code: string } | { kind: 'authorization_asked' }>,
+): AuthorizationMessage => ({
+  number: record.message,
+  id: record.message_id,
+  status: record.kind,
+  amountMinor: record.amount_minor,
+  order: null,
+  code: null,
+  isFinal: record.is_final,
+  at: record.at,
+});
+
+function move(one: Authorization, { status, amountMinor, isFinal }: AuthorizationMessage): void {
+  switch (status) {
+    case 'authorized':
+      one.heldMinor += amountMinor;
+      return;
+    case 'cleared':
+      one.takenMinor += amountMinor;
+      one.heldMinor = isFinal ? 0 : Math.max(0, one.heldMinor - amountMinor);
+      return;
+    case 'authorization_reversed': {
+      const rest = Math.max(0, amountMinor - one.heldMinor);
+      one.heldMinor = Math.max(0, one.heldMinor - amountMinor);
+      one.takenMinor -= Math.min(rest, Math.max(0, one.takenMinor));
+      return;
+    }
+    case 'authorization_expired':
+      one.heldMinor = 0;
+      return;
+    case 'refunded_to_card':
+      one.takenMinor -= amountMinor;
+      return;
+    case 'card_refund_reversed':
+    case 'clearing_corrected':
+      one.takenMinor += amountMinor;
+      return;
+    case 'asked':
+    case 'declined':
+  }
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomUUID, randomInt } from 'node:crypto';
 import { isExecutedAtOnce, isOutcomeWithheld } from '../shared/behaviours.js';
 import { ISSUED_AFTER_MS, issueBehaviour } from './behaviours.js';
 import type { CardFace, CardRequest, CardRecord, CardStateRequest } from './records.js';
@@ -71,7 +71,7 @@ export function createCards(parts: CardContext): Cards {
 
   return {
     // A card is not money, so one reference always makes one card, even without de-duplication.
-    issue: createRequestHandler(kind, { ...rules, deduplicate: true }),
+    issue: createRequestHandler(kind, { ...rules, deduplicate: true, deduplicateForMs: null }),
     lookup(reference) {
       const card = cards.withReference(reference);
       return card ? answer(200, present(card)) : noSuchCard();
@@ -90,7 +90,7 @@ export function createCards(parts: CardContext): Cards {
 function newFace(at: number): CardFace {
   const expiry = new Date(at);
   return {
-    id: `card_${randomBytes(12).toString('hex')}`,
+    id: randomUUID(),
     brand: BRAND,
     last4: String(randomInt(10_000)).padStart(4, '0'),
     expiry_month: expiry.getUTCMonth() + 1,

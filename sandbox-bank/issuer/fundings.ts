@@ -50,7 +50,7 @@ export function createFundings(parts: CardContext): Fundings {
 
   const kind: RequestKind<CardFundingRequest, Funding> = {
     what: 'funding',
-    find: ({ reference }) => fundings.withReference(reference)[0],
+    find: ({ reference }) => fundings.withReference(reference).at(-1),
     isSame: ({ order }, repeated) => isSameFunding(order, repeated),
     behaviourOf: ({ client_reference }) => fundingBehaviour(client_reference),
     keyOf: ({ reference }) => `funding/${reference}`,
@@ -61,6 +61,7 @@ export function createFundings(parts: CardContext): Fundings {
   return {
     fund: createRequestHandler(kind, rules),
     lookup(reference) {
+      if (rules.copy.lacks(reference)) return noSuchFunding();
       const found = decisive(fundings.withReference(reference));
       return found ? answer(200, present(found)) : noSuchFunding();
     },

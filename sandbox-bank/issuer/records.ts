@@ -1,4 +1,4 @@
-import type { AuthorizationEnd, IssuerCardState } from '../shared/journal-effects.js';
+import type { AuthorizationOutcome, IssuerCardState } from '../shared/journal-effects.js';
 
 /** A client's request for a card, as sent over the wire and stored in the journal. It contains no card number. */
 export type CardRequest = {
@@ -28,8 +28,12 @@ export type CardStateRequest = {
   requested_at: string;
 };
 
-/** A simulated card payment. */
+/** The kinds of requests about a card payment. An `advice` tells what the network approved in the client's place. */
+export type RequestKind = 'authorization' | 'increment' | 'verification' | 'advice';
+
+/** A request about a simulated card payment. */
 export type AuthorizationRequest = {
+  kind: RequestKind;
   amount_minor: number;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: { name: string; category: string; country: string };
@@ -61,6 +65,9 @@ export type CardRecord =
   | {
       kind: 'authorization_asked';
       authorization: number;
+      /** The number of the message within its authorization, as below. */
+      message: number;
+      message_id: string;
       token: string;
       card: number;
       order: AuthorizationRequest;
@@ -69,14 +76,19 @@ export type CardRecord =
   | {
       kind: 'authorized' | 'declined';
       authorization: number;
+      message: number;
       seq: number;
       code: string;
       at: number;
     }
   | {
-      kind: AuthorizationEnd;
+      kind: AuthorizationOutcome;
       authorization: number;
+      message: number;
+      message_id: string;
       seq: number;
       amount_minor: number;
+      /** Of a clearing: the last one. Of a reversal: all that is held and taken. */
+      is_final: boolean;
       at: number;
     };

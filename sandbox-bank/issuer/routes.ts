@@ -101,6 +101,12 @@ function authorizationRoutes(authorizations: Authorizations): RouteEntry[] {
       }),
     ],
     [
+      '/v1/authorizations/:',
+      (token) => ({
+        GET: { call: 'find_authorization', read: () => () => authorizations.find(token) },
+      }),
+    ],
+    [
       '/_sandbox/authorizations/:',
       (token) => ({
         POST: {

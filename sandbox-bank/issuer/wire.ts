@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Authorization } from './authorization-state.js';
+import type { CardEventName } from '../shared/callback-record.js';
+import type { Authorization, AuthorizationMessage } from './authorization-state.js';
 import type { Card } from './card-state.js';
 import type { Funding } from './funding-state.js';
 import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
@@ -41,7 +42,11 @@ export const setFundingOutcomeBody = z.strictObject({ outcome: z.enum(['funded',
 export const authorizationBody = z.strictObject({
   /** The client's reference of the card, or the issuer's id. */
   card: cardId,
-  amount_minor: amountMinor,
+  kind: z.enum(['authorization', 'increment', 'verification', 'advice']).default('authorization'),
+  /** The token of a payment that this request belongs to. */
+  authorization: z.string().min(1).max(100).optional(),
+  /** Zero verifies the account. */
+  amount_minor: z.int().min(0),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']).default('online'),
   merchant: z
     .strictObject({
@@ -58,15 +63,22 @@ export const authorizationBody = z.strictObject({
     .prefault({}),
 });
 
-/** The body of the control that ends an authorization. */
+/** The body of the control that lets something become of a payment. */
 export const endBody = z
   .strictObject({
-    outcome: z.enum(['cleared', 'reversed', 'expired']),
-    amount_minor: amountMinor.optional(),
+    outcome: z.enum(['cleared', 'reversed', 'expired', 'refunded', 'refund_reversed', 'corrected']),
+    amount_minor: z.int().optional(),
+    final: z.boolean().default(true),
+    /** False: no callback reports it, and only a look-up finds it. */
+    report: z.boolean().default(true),
   })
-  .refine((body) => body.outcome === 'cleared' || body.amount_minor === undefined, {
+  .refine((body) => body.outcome !== 'expired' || body.amount_minor === undefined, {
     path: ['amount_minor'],
-    message: 'only what is cleared has an amount of its own',
+    message: 'an expiry has no amount',
+  })
+  .refine((body) => body.outcome === 'corrected' || (body.amount_minor ?? 1) >= 1, {
+    path: ['amount_minor'],
+    message: 'only a correction may be negative',
   });
 
 /** The client's answer to an authorization request. */
@@ -115,10 +127,66 @@ export function presentFunding(funding: Funding, isWithheld = false) {
   };
 }
 
-/** Presents an authorization. */
-export function presentAuthorization({ token, status, amountMinor: amount, code }: Authorization) {
-  return { token, status, amount_minor: amount, currency: 'NGN', code };
+/** Presents an authorization, with all messages about it. `amount_minor` is that of the latest one. */
+export function presentAuthorization(one: Authorization) {
+  const last = one.messages.at(-1);
+  return {
+    token: one.token,
+    card: one.card.face?.id ?? null,
+    status: one.status,
+    amount_minor: last?.amountMinor ?? 0,
+    held_minor: one.heldMinor,
+    currency: 'NGN',
+    code: last?.code ?? null,
+  };
 }
+
+/** The data of the event that reports a message about a card payment. */
+export function reportData({ token, card }: Authorization, message: AuthorizationMessage) {
+  const { id, status, isFinal, amountMinor: amount_minor, code } = message;
+  return {
+    reference: token,
+    message_id: id,
+    client_reference: card.order.reference,
+    card: card.face?.id ?? null,
+    amount_minor,
+    currency: 'NGN',
+    code,
+    ...(status === 'cleared' && { final: isFinal }),
+    ...(status === 'authorization_reversed' && { whole: isFinal }),
+  };
+}
+
+/** Presents a card payment with its reports, those of the events that were lost too. */
+export const presentReports = (one: Authorization) => ({
+  token: one.token,
+  over: one.heldMinor === 0 && one.messages.every(({ status }) => status !== 'asked'),
+  reports: one.messages.flatMap((message) => {
+    const event = eventOf(message);
+    const occurred_at = new Date(message.at).toISOString();
+    return event === null ? [] : [{ event, occurred_at, data: reportData(one, message) }];
+  }),
+});
+
+/** The event that reports a message; null for an open request and for an approval of the client. */
+export function eventOf({ status, order }: AuthorizationMessage): CardEventName | null {
+  if (status === 'asked') return null;
+  if (status === 'authorized') return order?.kind === 'advice' ? 'card.authorization_advice' : null;
+  return EVENTS[status];
+}
+
+const EVENTS: Record<
+  Exclude<AuthorizationMessage['status'], 'asked' | 'authorized'>,
+  CardEventName
+> = {
+  declined: 'card.declined',
+  cleared: 'card.cleared',
+  authorization_reversed: 'card.authorization_reversed',
+  authorization_expired: 'card.authorization_expired',
+  refunded_to_card: 'card.refunded',
+  card_refund_reversed: 'card.refund_reversed',
+  clearing_corrected: 'card.corrected',
+};
 
 function times(thing: { createdAt: number; updatedAt: number }, isOpen: boolean) {
   return {

@@ -24,6 +24,10 @@ export type Behaviour =
   | 'declined_softly_twice'
   | 'declined_as_expired'
   | 'another_amount'
+  /** A declined payment method leaves the page open for another one. */
+  | 'declined_first'
+  /** Paid; the fee becomes known 3 s later. */
+  | 'fee_later'
   | 'lost_first';
 
 /** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */

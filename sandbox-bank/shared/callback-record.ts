@@ -1,5 +1,3 @@
-import type { AuthorizationEnd } from './journal-effects.js';
-
 /** Every event that the sandbox bank delivers by callback, as named on the wire. */
 export type EventName = TransferEventName | CardEventName | AcquirerEventName;
 
@@ -15,7 +13,13 @@ export type CardEventName =
   | 'card.funding_refused'
   | 'card.funding_reversed'
   | 'card.declined'
-  | `card.${AuthorizationEnd}`;
+  | 'card.authorization_advice'
+  | 'card.cleared'
+  | 'card.authorization_reversed'
+  | 'card.authorization_expired'
+  | 'card.refunded'
+  | 'card.refund_reversed'
+  | 'card.corrected';
 
 /** Events of charges and refunds. */
 export type AcquirerEventName =
@@ -25,14 +29,15 @@ export type AcquirerEventName =
   | 'charge.abandoned'
   | 'refund.pending'
   | 'refund.refunded'
-  | 'refund.refused';
+  | 'refund.refused'
+  | 'refund.returned';
 
 /** The record that an event describes, by its kind and number. */
 export type Subject =
   | { transfer: number }
   | { card: number }
   | { funding: number }
-  | { authorization: number }
+  | { authorization: number; message: number }
   | { charge: number }
   | { refund: number };
 

@@ -11,6 +11,7 @@ const CALLS = [
   'fund',
   'reverse',
   'set_state',
+  'find_authorization',
   'authorization',
   'initialize',
   'charge',

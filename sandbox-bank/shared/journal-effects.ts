@@ -1,8 +1,14 @@
 /** A card's state at the issuer. */
 export type IssuerCardState = 'open' | 'locked' | 'closed';
 
-/** The possible ends of an approved authorization. */
-export type AuthorizationEnd = 'cleared' | 'authorization_reversed' | 'authorization_expired';
+/** The changes of a card payment after its approval, in part or in full. */
+export type AuthorizationOutcome =
+  | 'cleared'
+  | 'authorization_reversed'
+  | 'authorization_expired'
+  | 'refunded_to_card'
+  | 'card_refund_reversed'
+  | 'clearing_corrected';
 
 const STATE_EFFECTS = {
   open: 'card_opened',
@@ -20,9 +26,10 @@ export type EffectKind =
   | (typeof STATE_EFFECTS)[IssuerCardState]
   | 'authorized'
   | 'declined'
-  | AuthorizationEnd
+  | AuthorizationOutcome
   | 'charged'
   | 'refunded'
+  | 'refund_returned'
   | 'authorization_revoked';
 
 /** An effect that happened, as the journal shows it to an auditor. */
@@ -36,6 +43,10 @@ export type Effect = {
   session_id: string | null;
   /** The issuer's id of the card. */
   card: string | null;
+  /** For a card payment: the issuer's id of the message. */
+  message_id?: string;
+  /** For an outcome of a card payment: a last clearing, or a reversal of everything. */
+  final?: boolean;
   /** For a refund: the client's reference of its charge. */
   charge?: string;
   at: number;

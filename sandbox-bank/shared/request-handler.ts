@@ -1,5 +1,6 @@
 import { answeredAfterMs, timesTurnedAway, type Behaviour } from './behaviours.js';
 import type { Journal } from './journal.js';
+import type { LaggingCopy } from './lagging-copy.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 
 /** A client's clock may be this far ahead of ours; it adds to the age limit. */
@@ -8,9 +9,9 @@ const CLOCK_AHEAD_MS = 250;
 type TimedRequest = { requested_at: string };
 
 /** One kind of request, as the request handler uses it. */
-export type RequestKind<Order extends TimedRequest, Thing> = {
+export type RequestKind<Order extends TimedRequest, Thing extends { createdAt: number }> = {
   what: string;
-  /** Finds the oldest record with the reference of this request. */
+  /** Finds the newest record with the reference of this request. */
   find(order: Order): Thing | undefined;
   isSame(thing: Thing, order: Order): boolean;
   behaviourOf(order: Order): Behaviour;
@@ -21,27 +22,37 @@ export type RequestKind<Order extends TimedRequest, Thing> = {
 };
 
 /** The rules for repeated and rejected requests. */
-export type RequestRules = { turnAway: TurnAway; deduplicate: boolean; conclusiveAfterMs: number };
+export type RequestRules = {
+  turnAway: TurnAway;
+  deduplicate: boolean;
+  /** A reference is forgotten this long after its acceptance: then a repeat is executed again. Null: never. */
+  deduplicateForMs: number | null;
+  conclusiveAfterMs: number;
+  /** The copy that answers look-ups after a fail-over. */
+  copy: LaggingCopy;
+};
 
 /**
  * Creates the handler of one kind of request. It runs in one turn of the event loop, so requests are decided one by
  * one, each at its time of execution, however long it waited in a socket.
  */
-export function createRequestHandler<Order extends TimedRequest, Thing>(
-  kind: RequestKind<Order, Thing>,
-  rules: RequestRules,
-): (order: Order) => Outcome {
-  const { turnAway, deduplicate, conclusiveAfterMs } = rules;
+export function createRequestHandler<
+  Order extends TimedRequest,
+  Thing extends { createdAt: number },
+>(kind: RequestKind<Order, Thing>, rules: RequestRules): (order: Order) => Outcome {
+  const { turnAway, deduplicate, deduplicateForMs, conclusiveAfterMs } = rules;
+  const remembersMs = deduplicateForMs ?? Infinity;
   return (order) => {
     const at = Date.now();
     const behaviour = kind.behaviourOf(order);
     const first = deduplicate ? kind.find(order) : undefined;
-    if (first) {
+    if (first && at - first.createdAt < remembersMs) {
       return kind.isSame(first, order)
         ? answered(behaviour, 200, kind.present(first))
         : errorAnswer(409, 'reference_conflict', `the reference belongs to another ${kind.what}`);
     }
-    const late = deduplicate ? null : outOfTime(order, at, conclusiveAfterMs);
+    const isTimeless = deduplicate && deduplicateForMs === null;
+    const late = isTimeless ? null : outOfTime(order, at, conclusiveAfterMs);
     if (late) return late;
     if (behaviour === 'lost') return SILENCE;
     const away = turnAway(kind.keyOf(order), behaviour, at);
@@ -82,7 +93,7 @@ export function createTurnAway({
 }
 
 /**
- * Without de-duplication, the age limit is the only protection against a second payment after a freeze. The refusal
+ * Without de-duplication, or once it has ended, only the age limit prevents a second payment after a freeze. The refusal
  * says only that this request did nothing: an earlier one with the same reference may have paid.
  */
 function outOfTime(order: TimedRequest, at: number, conclusiveAfterMs: number): Outcome | null {

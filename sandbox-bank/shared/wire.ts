@@ -56,7 +56,11 @@ export const transferBody = z.strictObject({
 export const enquiryBody = z.strictObject({ account, bank_code: bankCode });
 
 /** The body of the control that decides a transfer. */
-export const setOutcomeBody = z.strictObject({ outcome: z.enum(['paid', 'failed']) });
+export const setOutcomeBody = z.strictObject({
+  outcome: z.enum(['paid', 'failed']),
+  /** The amount that is paid, in place of the ordered one. */
+  amount_minor: z.int().min(1).optional(),
+});
 
 /** The query of the journal. */
 export const journalQuery = z.strictObject({

@@ -13,6 +13,14 @@ export type TransferRequest = {
 /** The facts about transfers in the journal; `transfer` is the number that `submitted` assigned. */
 export type TransferRecord =
   | { kind: 'submitted'; transfer: number; order: TransferRequest; at: number }
-  | { kind: 'paid'; transfer: number; seq: number; session_id: string; at: number }
+  | {
+      kind: 'paid';
+      transfer: number;
+      seq: number;
+      session_id: string;
+      /** The paid amount, if it is not the ordered one. */
+      amount_minor?: number;
+      at: number;
+    }
   | { kind: 'reversed'; transfer: number; seq: number; at: number }
   | { kind: 'refused'; transfer: number; code: string; at: number };

@@ -37,8 +37,8 @@ export function transferRoutes(transfers: Transfers): RouteEntry[] {
         POST: {
           call: null,
           read: async (req) => {
-            const { outcome } = await readBody(req, setOutcomeBody);
-            return () => transfers.setOutcome(reference, outcome);
+            const { outcome, amount_minor } = await readBody(req, setOutcomeBody);
+            return () => transfers.setOutcome(reference, outcome, amount_minor);
           },
         },
       }),

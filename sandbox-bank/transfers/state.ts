@@ -14,6 +14,8 @@ export type Transfer = {
   behaviour: Behaviour;
   status: Status;
   sessionId: string | null;
+  /** The ordered amount, or the paid one. */
+  amountMinor: number;
   code: string | null;
   createdAt: number;
   updatedAt: number;
@@ -44,6 +46,7 @@ export function createTransferState(effects: JournalEffects) {
       behaviour: behaviourOf(order.account),
       status: 'pending',
       sessionId: null,
+      amountMinor: order.amount_minor,
       code: null,
       createdAt: at,
       updatedAt: at,
@@ -57,7 +60,8 @@ export function createTransferState(effects: JournalEffects) {
   function addEffect(record: Extract<TransferRecord, { kind: 'paid' | 'reversed' }>): void {
     const { kind, seq, at } = record;
     const transfer = get(record.transfer);
-    const { reference, client_reference, amount_minor, currency } = transfer.order;
+    const { reference, client_reference, currency } = transfer.order;
+    const amount_minor = transfer.amountMinor;
     const session_id = transfer.sessionId;
     const about = { reference, client_reference, amount_minor, currency, session_id, card: null };
     effects.add({ seq, kind, ...about, at });
@@ -79,6 +83,8 @@ export function createTransferState(effects: JournalEffects) {
           return add(record.transfer, record.order, record.at);
         case 'paid':
           get(record.transfer).sessionId = record.session_id;
+          get(record.transfer).amountMinor =
+            record.amount_minor ?? get(record.transfer).order.amount_minor;
           return addEffect(record);
         case 'reversed':
           return addEffect(record);

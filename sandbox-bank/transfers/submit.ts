@@ -23,7 +23,7 @@ export function transferRequestKind({
 }: Parts): RequestKind<TransferRequest, Transfer> {
   return {
     what: 'transfer',
-    find: ({ reference }) => state.withReference(reference)[0],
+    find: ({ reference }) => state.withReference(reference).at(-1),
     isSame: ({ order }, repeated) => isSameTransfer(order, repeated),
     behaviourOf: ({ account }) => behaviourOf(account),
     keyOf: ({ reference }) => reference,

@@ -31,17 +31,22 @@ export function createTransferOutcomes(parts: {
     });
   }
 
-  function paid(transfer: number, at: number): TransferRecord {
+  function paid(transfer: number, at: number, amountMinor?: number): TransferRecord {
     const seq = journal.nextSeq();
-    return { kind: 'paid', transfer, seq, session_id: sessionId(at, seq), at };
+    const amount = amountMinor === undefined ? {} : { amount_minor: amountMinor };
+    return { kind: 'paid', transfer, seq, session_id: sessionId(at, seq), ...amount, at };
   }
 
-  function applyOutcome(transfer: Transfer, outcome: 'paid' | 'refused'): void {
+  function applyOutcome(
+    transfer: Transfer,
+    outcome: 'paid' | 'refused',
+    amountMinor?: number,
+  ): void {
     const at = Date.now();
     const { number } = transfer;
     const record: TransferRecord =
       outcome === 'paid'
-        ? paid(number, at)
+        ? paid(number, at, amountMinor)
         : { kind: 'refused', transfer: number, code: 'declined', at };
     commitAndNotify(transfer, record, `transfer.${outcome}`);
     scheduleNextOutcome(transfer);

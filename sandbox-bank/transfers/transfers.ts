@@ -16,7 +16,7 @@ export type Transfers = {
   lookup(reference: string): Outcome;
   enquire(account: { account: string; bank_code: string }): Outcome;
   /** Decides a pending transfer, for tests; finds it by its own or by the client's reference. */
-  setOutcome(reference: string, outcome: 'paid' | 'failed'): Outcome;
+  setOutcome(reference: string, outcome: 'paid' | 'failed', amountMinor?: number): Outcome;
 };
 
 /** Creates the bank's operations. Their outcomes may be sent only after the log has been flushed. */
@@ -37,6 +37,7 @@ export function createTransfers(parts: {
       rules,
     ),
     lookup(reference) {
+      if (rules.copy.lacks(reference)) return noSuchTransfer();
       const newest = state.withReference(reference).at(-1);
       return newest ? answer(200, presentVisible(newest)) : noSuchTransfer();
     },
@@ -54,7 +55,7 @@ export function createTransfers(parts: {
         nip_code: bank.nip_code,
       });
     },
-    setOutcome(reference, outcome) {
+    setOutcome(reference, outcome, amountMinor) {
       const named = state.withReference(reference);
       const candidates = named.length > 0 ? named : state.withClientReference(reference);
       const pending = candidates.filter((transfer) => transfer.status === 'pending');
@@ -64,7 +65,7 @@ export function createTransfers(parts: {
         return errorAnswer(409, 'ambiguous', 'several transfers have this client reference');
       }
       const wanted = outcome === 'paid' ? 'paid' : 'refused';
-      if (transfer.status === 'pending') outcomes.applyOutcome(transfer, wanted);
+      if (transfer.status === 'pending') outcomes.applyOutcome(transfer, wanted, amountMinor);
       else if (transfer.status !== wanted) {
         return errorAnswer(409, 'already_settled', `the transfer is already ${transfer.status}`);
       }
@@ -80,7 +81,7 @@ function present(transfer: Transfer, status: Status) {
     reference: transfer.order.reference,
     client_reference: transfer.order.client_reference,
     status,
-    amount_minor: transfer.order.amount_minor,
+    amount_minor: isOpen ? transfer.order.amount_minor : transfer.amountMinor,
     currency: transfer.order.currency,
     session_id: isOpen ? null : transfer.sessionId,
     code: isOpen ? null : transfer.code,

@@ -23,6 +23,13 @@ const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
     order: '_id',
     since: 'created_at',
   },
+  webhook_endpoints_parked: {
+    collection: 'webhook_endpoints',
+    match: () => ({ parked_at: { $type: 'date' } }),
+    index: 'parked',
+    order: 'parked_at',
+    since: 'parked_at',
+  },
 };
 
 /**

@@ -10,6 +10,8 @@ import { recurringChargeCapability } from '../capabilities/recurring-charges/ind
 import { refundCapability } from '../capabilities/refunds/index.js';
 import { transferCapability } from '../capabilities/transfers/index.js';
 import { walletCapability } from '../capabilities/wallets/index.js';
+import type { MutationsByName } from '../core/commit/mutation.js';
+import { saveRefusal } from '../core/idempotency/save-refusal.js';
 import type { Deps } from './deps.js';
 import {
   defineCapability,
@@ -66,5 +68,14 @@ export type CapabilityEvents = NonNullable<Listed['events']>;
 export const providerEventHandlers = (parts: ProviderEventParts): ProviderEventHandler[] =>
   capabilities.flatMap((capability) => capability.providerEvents?.(parts) ?? []);
 
+/** The records of all capabilities that an archive takes. */
+export const archivedRecords = capabilities.flatMap(({ archived = [] }) => archived);
+
 /** Each capability's part of the ledger audit. */
 export const audits = capabilities.flatMap(({ audit }) => audit ?? []);
+
+/** The mutations that one process may commit for another, by name. */
+export const forwardedMutations: MutationsByName = Object.assign(
+  { saveRefusal },
+  ...capabilities.map(({ mutations }) => mutations),
+);

@@ -4,19 +4,24 @@ import type { Config } from '../shared/config.js';
 import { connectDatabase } from '../platform/database/client.js';
 import { claimDatabase } from '../platform/database/environment.js';
 import { migrate } from '../platform/database/migrations.js';
+import { watchUniqueIndexes } from '../platform/database/unique-indexes.js';
 import { migrations } from './migrations.js';
 import { armFailpoint } from '../shared/failpoints.js';
 import { createIdempotency } from '../core/idempotency/store.js';
+import { createForwarding } from '../core/commit/forwarding.js';
 import { createGroupCommit } from '../core/commit/group-commit.js';
+import { createCommitProcesses } from '../core/commit/processes.js';
 import { createLog } from '../shared/log.js';
+import { createLedger } from '../core/ledger/index.js';
 import { createProviders } from '../core/providers/registry.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
 import { createCompletionWaiters } from '../shared/completion-waiter.js';
 import { createProviderEvents, type ProviderEvents } from '../core/provider-events/index.js';
-import { list, providerEventHandlers } from './capabilities.js';
+import { forwardedMutations, list, providerEventHandlers } from './capabilities.js';
 import { createWebhooks } from '../core/webhooks/index.js';
+import { readVersion } from '../shared/version.js';
 
 /** The connected parts that API, worker and command line share. */
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
@@ -38,7 +43,11 @@ export async function createDeps(config: Config, name: string) {
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;
   const webhooks = createWebhooks({ database, client, config, log });
-  const groupCommit = createGroupCommit(database, webhooks.outbox);
+  const uniqueIndexes = watchUniqueIndexes({ db, migrations, log });
+  const commitProcesses = createCommitProcesses(db, { release: readVersion(), log });
+  const forwarding = createForwarding(commitProcesses, forwardedMutations);
+  const { outbox } = webhooks;
+  const groupCommit = createGroupCommit(database, outbox, uniqueIndexes.lacks, forwarding);
   const completionWaiters = createCompletionWaiters();
   const core = {
     config,
@@ -66,10 +75,13 @@ export async function createDeps(config: Config, name: string) {
     providers,
     temporal,
     groupCommit,
+    commitProcesses,
+    uniqueIndexes,
     completionWaiters,
     ...capabilities.parts,
     providerEvents,
     webhooks,
+    ledger: createLedger({ db, client, config, log }),
     idempotency: createIdempotency(database),
     rateLimits,
 
@@ -79,7 +91,9 @@ export async function createDeps(config: Config, name: string) {
       // A commit that was in progress may have started a workflow.
       await idle([capabilities]);
       await webhooks.close();
-      await idle([apiKeys, rateLimits]);
+      await forwarding.close();
+      await idle([apiKeys, rateLimits, commitProcesses]);
+      await uniqueIndexes.close();
       await temporal.close();
       await database.client.close();
     },

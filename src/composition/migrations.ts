@@ -1,7 +1,12 @@
 import { capabilities } from './capabilities.js';
+import { bulkTransfers } from '../capabilities/bulk-transfers/bulk-transfer.js';
+import { commitProcessesCollection } from '../core/commit/processes.js';
 import {
+  closedDaysCollection,
+  closingsCollection,
   idempotencyKeysCollection,
   postingsCollection,
+  verificationsCollection,
   walletsCollection,
 } from '../core/ledger/collections.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
@@ -23,6 +28,14 @@ export const migrations: readonly Migration[] = [
     endpointsCollection,
     eventsCollection,
     deliveriesCollection,
+    commitProcessesCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
+  collectionsMigration('0002-ledger-closings', [
+    postingsCollection,
+    closingsCollection,
+    closedDaysCollection,
+    verificationsCollection,
+  ]),
+  collectionsMigration('0003-ledger-archive', [closedDaysCollection, bulkTransfers]),
 ];

@@ -2,6 +2,7 @@ import type { CollectionSpec } from '../platform/database/migrations.js';
 import type { Events } from '../platform/http/openapi.js';
 import type { Operation } from '../platform/http/operation.js';
 import type { Route } from '../platform/http/routes.js';
+import type { ArchivedRecords } from './ledger/archive.js';
 import type { RecordAudit } from './ledger/audit-checks.js';
 import type { InstructionRecord } from './instructions/instruction.js';
 import type {
@@ -15,6 +16,7 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../shared/config.js';
 import type { Database } from '../platform/database/client.js';
 import type { GroupCommit } from './commit/group-commit.js';
+import type { MutationsByName } from './commit/mutation.js';
 import type { Log } from '../shared/log.js';
 import type { ProviderEventHandler } from './provider-events/handler.js';
 import type { Providers } from './providers/registry.js';
@@ -73,14 +75,20 @@ export type Capability<RouteDeps = never, PartDeps = RouteDeps, EventDeps = Part
   /** Collections that the first migration creates. Their indexes say which of them have a backlog. */
   collections?: readonly CollectionSpec[];
   operations?: Readonly<Record<string, Operation>>;
+  /** Mutations that change wallets, by name: while a wallet is contended, one process commits them for all others. */
+  mutations?: MutationsByName;
   /** Webhook events that tenants receive. */
   events?: Events;
   /** Its part of the ledger audit. */
   audit?: RecordAudit;
+  /** Its records that an archive takes. */
+  archived?: readonly ArchivedRecords[];
   /** One route for each operation. */
   routes?: (deps: RouteDeps) => Route[];
   /** Records whose workflows the dispatcher starts when their next check is due, by the collection's name. */
   supervised?: (deps: PartDeps) => Readonly<Record<string, SupervisedRecords>>;
+  /** False if the command line has no `list --attention` for its records. */
+  listsAttention?: boolean;
   /** Applies the events of providers to its records. */
   providerEvents?: (deps: EventDeps) => ProviderEventHandler;
   /** The instructions that operators list, show and command. */

@@ -5,13 +5,16 @@ const IDS_PER_QUERY = 1_000;
 /** Beyond this number of waiting callers, a further caller gets null at once: memory stays bounded. */
 const MAX_WAITING = 10_000;
 
+/** A record by its tenant and its id. */
+type Named = { tenantId: string; id: string };
+
 /** Lets callers wait until a record has ended. */
 export type CompletionWaiter<T> = {
   /**
    * Resolves with the record as soon as it has ended. Resolves with null when the time is over, the caller has
    * disconnected, or the process stops; null says nothing about the record.
    */
-  waitForEnd(id: string, wait: { ms: number; signal: AbortSignal }): Promise<T | null>;
+  waitForEnd(of: Named, wait: { ms: number; signal: AbortSignal }): Promise<T | null>;
   /** Number of waiting callers. */
   readonly waiting: number;
   /** Resolves all waiting callers with null. Later callers get null at once. */
@@ -56,11 +59,13 @@ export function createCompletionWaiter<T extends { _id: string }>({
   findEnded,
   everyMs = EVERY_MS,
 }: {
-  /** Returns the records among `ids` that have ended. */
-  findEnded: (ids: string[]) => Promise<T[]>;
+  /** Returns those of these records that have ended. */
+  findEnded: (named: Named[]) => Promise<T[]>;
   everyMs?: number;
 }): CompletionWaiter<T> {
   const waiters = new Map<string, Set<Waiter<T>>>();
+  /** The tenants of the records, by id. */
+  const tenants = new Map<string, string>();
   let waiting = 0;
   let running = false;
   let stopped = false;
@@ -69,9 +74,9 @@ export function createCompletionWaiter<T extends { _id: string }>({
     [...(waiters.get(id) ?? [])].forEach((waiter) => waiter(found));
 
   async function query(): Promise<void> {
-    const ids = [...waiters.keys()];
-    for (let at = 0; at < ids.length; at += IDS_PER_QUERY) {
-      const ended = await findEnded(ids.slice(at, at + IDS_PER_QUERY));
+    const named = [...tenants].map(([id, tenantId]) => ({ tenantId, id }));
+    for (let at = 0; at < named.length; at += IDS_PER_QUERY) {
+      const ended = await findEnded(named.slice(at, at + IDS_PER_QUERY));
       for (const record of ended) resolveWaiters(record._id, record);
     }
   }
@@ -89,18 +94,22 @@ export function createCompletionWaiter<T extends { _id: string }>({
   }
 
   return {
-    waitForEnd(id, { ms, signal }) {
+    waitForEnd({ tenantId, id }, { ms, signal }) {
       if (stopped || signal.aborted || ms <= 0 || waiting >= MAX_WAITING) {
         return Promise.resolve(null);
       }
       return new Promise((resolve) => {
         const all = waiters.get(id) ?? new Set();
         waiters.set(id, all);
+        tenants.set(id, tenantId);
         const finish: Waiter<T> = (found) => {
           clearTimeout(timer);
           signal.removeEventListener('abort', stopWaiting);
           all.delete(finish);
-          if (all.size === 0) waiters.delete(id);
+          if (all.size === 0) {
+            waiters.delete(id);
+            tenants.delete(id);
+          }
           waiting -= 1;
           resolve(found);
         };

@@ -1,3 +1,4 @@
+import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 
 const flag = (fallback: boolean) =>
@@ -39,6 +40,11 @@ const fields = z.object({
   /** Time between "not ready" and the last accepted connection: a load balancer needs it to notice. */
   BURSAR_DRAIN_NOTICE_MS: z.coerce.number().int().min(0).default(0),
 
+  /** Address at which other processes reach this API, to have it commit for them; see commit/forwarding.ts. */
+  BURSAR_INTERNAL_HOST: z.string().min(1).optional(),
+  /** 0 picks a free port, which the other processes read from the database. */
+  BURSAR_INTERNAL_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+
   /** Metrics are off without a port. API and worker need different ports where they share a host. */
   BURSAR_METRICS_PORT: port.optional(),
   /** Defaults to the address that the API listens on. */
@@ -53,10 +59,21 @@ const fields = z.object({
 
   MONGODB_URI: z.string().min(1),
   BURSAR_DATABASE: z.string().min(1).optional(),
-  TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
+  /** Overrides the address of the Temporal profile; see temporalOf. */
+  TEMPORAL_ADDRESS: z.string().min(1).optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).optional(),
   /** Prefix of the task queues. Workers with another prefix form a separate set. */
   BURSAR_TASK_QUEUE: z.string().min(1).default('bursar'),
+  /** Name of the Worker Deployment. With it, workers have versions, and nothing runs until one of them is the current one. */
+  BURSAR_WORKER_DEPLOYMENT: z
+    .string()
+    .regex(/^[\w-]{1,100}$/)
+    .optional(),
+  /** The version of this worker in its deployment, such as a commit. */
+  BURSAR_WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/)
+    .optional(),
 
   /** Key of the HMAC under which API keys are stored. Without it, a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
@@ -67,6 +84,7 @@ const fields = z.object({
   /** Authenticates the service to the sandbox bank, and signs the bank's callbacks. */
   SANDBOX_BANK_SECRET: z.string().min(16),
   SANDBOX_BANK_DEDUPLICATE: flag(true),
+  SANDBOX_BANK_DEDUPLICATE_FOR_MS: milliseconds.optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
   SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(1_000),
@@ -77,6 +95,8 @@ const fields = z.object({
   BURSAR_POLL_MAX_MS: milliseconds.default(10 * 60 * 1000),
   /** Time without any activity after which the dispatcher restarts a record's workflow. */
   BURSAR_STALL_TIMEOUT_MS: milliseconds.default(30_000),
+  /** New transfers are refused with 503 while so many are open. */
+  BURSAR_MAX_OPEN_TRANSFERS: z.coerce.number().int().min(1).default(200_000),
   BURSAR_NAME_ENQUIRY_TIMEOUT_MS: milliseconds.default(2_000),
   /**
    * Deadline of a just-in-time funding, counted from the request. Without a confirmation by then, the caller gets a
@@ -87,6 +107,20 @@ const fields = z.object({
   BURSAR_AUTHORIZATION_DEADLINE_MS: milliseconds.max(10_000).default(1_500),
   /** Time an authorization holds its money if the issuer never reports a capture or a reversal. */
   BURSAR_AUTHORIZATION_HOLD_DAYS: z.coerce.number().positive().max(90).default(7),
+  BURSAR_OVER_CLEARING_PERCENT: z.coerce.number().int().min(0).max(1_000).default(20),
+  BURSAR_OVER_CLEARING_MINOR: z.coerce.number().int().min(0).default(500_000),
+
+  /** Days back that ended transfers are compared with their provider; 0 turns the comparison off. */
+  BURSAR_RECONCILIATION_DAYS: z.coerce.number().int().min(0).max(90).default(7),
+  /** Time between two starts of the comparison; a longer one goes on, and the next begins after it. */
+  BURSAR_RECONCILIATION_EVERY_MS: milliseconds.default(24 * 60 * 60 * 1000),
+
+  /** Time between two runs that close the ledger's days; 0 turns them off. */
+  BURSAR_LEDGER_CLOSING_EVERY_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(60 * 60 * 1000),
 
   /** Days after the first soft decline on which a merchant-initiated charge is retried. A tenant may override them. */
   BURSAR_DUNNING_DAYS: days.default(DUNNING_DAYS),
@@ -105,6 +139,8 @@ const fields = z.object({
   BURSAR_WEBHOOK_TIMEOUT_MS: milliseconds.max(10_000).default(10_000),
   /** Pauses, in seconds, before each retry of a webhook. After the last value the delivery is dead. */
   BURSAR_WEBHOOK_RETRY_SECONDS: seconds.default(WEBHOOK_RETRY_SECONDS),
+  /** Days after which an endpoint that takes nothing is parked. */
+  BURSAR_WEBHOOK_PARK_AFTER_DAYS: z.coerce.number().positive().max(365).default(3),
   /** Days that webhook events are kept with their deliveries. Events with pending deliveries are kept longer. */
   BURSAR_WEBHOOK_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 });
@@ -117,11 +153,24 @@ const environment = fields
     path: ['BURSAR_FAILPOINT'],
     message: 'must not be set when BURSAR_ENV is live',
   })
+  .refine(
+    (e) => (e.BURSAR_WORKER_DEPLOYMENT === undefined) === (e.BURSAR_WORKER_BUILD_ID === undefined),
+    {
+      path: ['BURSAR_WORKER_BUILD_ID'],
+      message: 'must be set together with BURSAR_WORKER_DEPLOYMENT',
+    },
+  )
   .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
     path: ['BURSAR_ENV'],
     message:
       'the only bank of live is the sandbox bank, which moves no money: to rehearse, set BURSAR_LIVE_REHEARSAL=true',
   });
+
+/** The worker's version; null without versions. */
+const deploymentOf = (e: z.infer<typeof environment>) =>
+  e.BURSAR_WORKER_DEPLOYMENT !== undefined && e.BURSAR_WORKER_BUILD_ID !== undefined
+    ? { name: e.BURSAR_WORKER_DEPLOYMENT, buildId: e.BURSAR_WORKER_BUILD_ID }
+    : null;
 
 /** All settings of a process, checked and converted: durations in milliseconds, defaults filled in. */
 export type Config = ReturnType<typeof loadConfig>;
@@ -148,6 +197,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       drainNoticeMs: e.BURSAR_DRAIN_NOTICE_MS,
     },
     load: { maxInFlight: e.BURSAR_MAX_IN_FLIGHT, maxLagMs: e.BURSAR_MAX_EVENT_LOOP_LAG_MS },
+    internal: { host: e.BURSAR_INTERNAL_HOST, port: e.BURSAR_INTERNAL_PORT },
     metrics: {
       host: e.BURSAR_METRICS_HOST ?? e.BURSAR_HOST,
       port: e.BURSAR_METRICS_PORT,
@@ -156,32 +206,31 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     failpoint: e.BURSAR_FAILPOINT ?? null,
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
-    temporal: {
-      address: e.TEMPORAL_ADDRESS,
-      namespace: e.TEMPORAL_NAMESPACE ?? `bursar-${e.BURSAR_ENV}`,
-      taskQueue: e.BURSAR_TASK_QUEUE,
-    },
+    temporal: temporalOf(e, env),
     keyPepper: e.BURSAR_KEY_PEPPER,
-    sandboxBank: {
-      url: e.SANDBOX_BANK_URL,
-      secret: e.SANDBOX_BANK_SECRET,
-      deduplicates: e.SANDBOX_BANK_DEDUPLICATE,
-      conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
-      timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
-      callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
-    },
+    sandboxBank: sandboxBankOf(e),
     instructions: {
       attentionAfterMs: e.BURSAR_ATTENTION_AFTER_MS,
       pollMaxMs: e.BURSAR_POLL_MAX_MS,
       stallTimeoutMs: e.BURSAR_STALL_TIMEOUT_MS,
     },
+    reconciliation: {
+      days: e.BURSAR_RECONCILIATION_DAYS,
+      everyMs: e.BURSAR_RECONCILIATION_EVERY_MS,
+    },
+    ledger: { closingEveryMs: e.BURSAR_LEDGER_CLOSING_EVERY_MS },
     transfers: {
+      maxOpen: e.BURSAR_MAX_OPEN_TRANSFERS,
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
     },
     cards: {
       jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
       authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
-      authorizationHoldMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
+      authorizationTerms: {
+        holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
+        overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
+        overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
+      },
     },
     providerEvents: {
       retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
@@ -195,7 +244,53 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,
       timeoutMs: e.BURSAR_WEBHOOK_TIMEOUT_MS,
       scheduleMs: e.BURSAR_WEBHOOK_RETRY_SECONDS.map((value) => value * 1000),
+      parkAfterMs: e.BURSAR_WEBHOOK_PARK_AFTER_DAYS * 24 * 60 * 60 * 1000,
       retentionMs: e.BURSAR_WEBHOOK_RETENTION_DAYS * 24 * 60 * 60 * 1000,
+    },
+  };
+}
+
+/** The settings of the sandbox bank. */
+function sandboxBankOf(e: z.output<typeof environment>) {
+  return {
+    url: e.SANDBOX_BANK_URL,
+    secret: e.SANDBOX_BANK_SECRET,
+    deduplicates: e.SANDBOX_BANK_DEDUPLICATE,
+    deduplicatesForMs: e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
+    conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
+    timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
+    callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
+  };
+}
+
+/** The address of Temporal if neither the environment nor a profile names one. */
+const LOCAL_TEMPORAL = '127.0.0.1:7233';
+
+/**
+ * The connection to Temporal by Temporal's own environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY`,
+ * `TEMPORAL_TLS`, `TEMPORAL_TLS_*`, `TEMPORAL_GRPC_META_*`, and the profile `TEMPORAL_PROFILE` of the file
+ * `TEMPORAL_CONFIG_FILE`. A file that the environment does not name is not read.
+ */
+function temporalOf(e: z.output<typeof environment>, env: NodeJS.ProcessEnv) {
+  const given = Object.entries(env).filter(
+    (each): each is [string, string] => each[0].startsWith('TEMPORAL_') && Boolean(each[1]),
+  );
+  const { connectionOptions, namespace } = loadClientConnectConfig({
+    overrideEnvVars: Object.fromEntries(given),
+    disableFile: !env['TEMPORAL_CONFIG_FILE'],
+  });
+  const { address = LOCAL_TEMPORAL, tls, apiKey, metadata } = connectionOptions;
+  return {
+    address,
+    namespace: namespace ?? `bursar-${e.BURSAR_ENV}`,
+    taskQueue: e.BURSAR_TASK_QUEUE,
+    deployment: deploymentOf(e),
+    /** Options of every connection to Temporal. They hold secrets. */
+    connection: {
+      address,
+      ...(tls !== undefined && { tls }),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(metadata !== undefined && { metadata }),
     },
   };
 }

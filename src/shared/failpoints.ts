@@ -13,6 +13,10 @@ export const FAILPOINTS = [
   'commit.after',
   /** All callers of a batch have their results, and the next batch waits. */
   'batch.answered',
+  /** Another process has forwarded mutations, and none is committed. */
+  'forward.received',
+  /** Forwarded mutations are committed, and the process that forwarded them has no result. */
+  'forward.committed',
   /** The record is committed, and its workflow is not started. */
   'start.before',
   'start.after',
@@ -47,8 +51,8 @@ export const FAILPOINTS = [
   'webhook.before',
   /** The receiver has answered, and the attempt is not recorded. */
   'webhook.after',
-  /** The dispatcher has found records whose next check has passed. */
-  'dispatch.found',
+  /** The dispatcher has claimed records whose next check has passed, and has started none. */
+  'dispatch.claimed',
   'dispatch.started',
 ] as const;
 

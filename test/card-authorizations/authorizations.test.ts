@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { cardAuthorizationResource } from '../../src/capabilities/card-authorizations/schema.js';
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/workflow-contract.js';
@@ -120,7 +121,7 @@ describe('a payment', () => {
     const handle = client.workflow.getHandle(authorizationWorkflowId(id));
     await eventually('it follows the hold', async () => {
       const record = await records().findOne({ _id: id });
-      return record?.next_check_at && record.expires_at && record.next_check_at > record.expires_at
+      return record?.next_check_at && record.verify_at && record.next_check_at > record.verify_at
         ? true
         : undefined;
     });
@@ -131,6 +132,47 @@ describe('a payment', () => {
       next_check_at: null,
       held_minor: 0n,
     });
+  });
+
+  test('an increment is held on top, a partial clearing keeps the rest held, and a refund returns to the wallet', async () => {
+    const card = await jitCard(10_000);
+    const { token } = await issuer.pay(card.id);
+    const more = { authorization: token, kind: 'increment', amount_minor: 3_000 } as const;
+    expect(await issuer.pay(card.id, more)).toMatchObject({ token, approved: true });
+    expect(await card.balance()).toEqual({ available: 2_000, held: 8_000 });
+    const tooMuch = await issuer.pay(card.id, { ...more, amount_minor: 500_000 });
+    expect(tooMuch).toMatchObject({ approved: false, code: 'insufficient_balance' });
+    expect(await card.balance()).toEqual({ available: 2_000, held: 8_000 });
+    await issuer.end(token, 'cleared', 1_000, { final: false });
+    await card.becomes({ status: 'partially_cleared', held_minor: 7_000 });
+    expect(await card.balance()).toEqual({ available: 2_000, held: 7_000 });
+    await issuer.end(token, 'cleared', 6_000);
+    await card.becomes({ status: 'cleared', cleared_minor: 7_000 });
+    await issuer.end(token, 'refunded', 2_500);
+    await card.becomes({ status: 'cleared', refunded_minor: 2_500 });
+    expect(await card.balance()).toEqual({ available: 5_500, held: 0 });
+  });
+
+  test('a payment after its hold has ended is held again until its own end', async () => {
+    const card = await jitCard();
+    const { token } = await issuer.pay(card.id);
+    await issuer.end(token, 'reversed');
+    await card.becomes({ status: 'reversed' });
+    const again = await issuer.pay(card.id, { authorization: token, amount_minor: 2_000 });
+    expect(again.approved).toBe(true);
+    expect(await card.balance()).toEqual({ available: 98_000, held: 2_000 });
+    await issuer.end(token, 'expired');
+    await card.becomes({ status: 'expired', held_minor: 0 });
+    expect(await card.balance()).toEqual({ available: 100_000, held: 0 });
+  });
+
+  test('a payment that the network approved in our place is held', async () => {
+    const card = await jitCard();
+    const { token } = await issuer.pay(card.id, { kind: 'advice' });
+    await card.becomes({ status: 'approved', stand_in: 'network', held_minor: 5_000 });
+    await issuer.end(token, 'cleared');
+    await card.becomes({ status: 'cleared', cleared_minor: 5_000 });
+    expect(await card.balance()).toEqual({ available: 95_000, held: 0 });
   });
 
   test('each of several clearings of a payment is captured once', async () => {
@@ -191,7 +233,7 @@ describe('a payment is declined', () => {
     expect(await card.balance()).toEqual({ available: 4_999, held: 0 });
   });
 
-  test('a payment with an unknown card, of zero, or in another currency is declined', async () => {
+  test('a payment with an unknown card or in another currency is declined', async () => {
     const card = await jitCard();
     const requestAuthorization = async (name: string, changes: Record<string, unknown> = {}) =>
       (await issuer.send(authorizationRequest(name, changes))).body;
@@ -199,14 +241,17 @@ describe('a payment is declined', () => {
       approved: false,
       code: 'card_unknown',
     });
-    expect(await requestAuthorization(card.name, { amount_minor: 0 })).toEqual({
-      approved: false,
-      code: 'invalid_amount',
-    });
     expect(await requestAuthorization(card.name, { currency: 'USD' })).toEqual({
       approved: false,
       code: 'currency_not_supported',
     });
+  });
+
+  test('an account verification, of the amount zero, is approved and holds nothing', async () => {
+    const card = await jitCard(0);
+    const { body } = await issuer.send(authorizationRequest(card.name, { amount_minor: 0 }));
+    expect(body).toEqual({ approved: true, code: 'approved' });
+    expect(await card.balance()).toEqual({ available: 0, held: 0 });
   });
 
   test('a payment is declined after the card’s month, and with a card that is locked in Bursar and not yet at the issuer', async () => {
@@ -219,6 +264,32 @@ describe('a payment is declined', () => {
     await all.updateOne({ _id: card.id }, { $set: { issued, status: 'locked' } });
     expect(await codeOf(card.id)).toBe('card_locked');
   });
+});
+
+test('a tenant whose cards are switched off has its payments declined within a second, and approved after it', async () => {
+  const card = await jitCard();
+  expect((await issuer.pay(card.id)).approved).toBe(true);
+  const switchTo = (cards: boolean) =>
+    service.deps.tenants.update(card.own.id, { features: { cards } });
+  await switchTo(false);
+  await sleep(1_000);
+  expect(await issuer.pay(card.id)).toMatchObject({ approved: false, code: 'cards_disabled' });
+  await switchTo(true);
+  await sleep(1_000);
+  expect((await issuer.pay(card.id)).approved).toBe(true);
+  expect(await card.balance()).toEqual({ available: 90_000, held: 10_000 });
+});
+
+test('a card that is created with limits never approves beyond them', async () => {
+  const own = await service.tenant({ balanceMinor: 100_000 });
+  const security = { ...OPEN, per_transaction_limit_minor: 4_000, allowed_countries: ['NG'] };
+  const { id } = await cardClient(own).issue({ funding: 'jit', security });
+  expect((await issuer.pay(id)).code).toBe('per_transaction_limit_exceeded');
+  const abroad = { amount_minor: 100, merchant: { country: 'GH' } };
+  expect((await issuer.pay(id, abroad)).code).toBe('country_not_allowed');
+  expect((await issuer.pay(id, { amount_minor: 4_000 })).approved).toBe(true);
+  const { body } = await cardClient(own).call('GET', `/cards/${id}/security`);
+  expect(body.data).toEqual({ card_id: id, ...security });
 });
 
 describe('the same token', () => {
@@ -235,12 +306,12 @@ describe('the same token', () => {
   test('the hold of an approval that the issuer did not receive is released when the issuer reports its decline', async () => {
     const card = await jitCard();
     await service.bank.faults([{ call: 'authorization', kind: 'drop_after', probability: 1 }]);
-    const { approved, code, token } = await issuer.pay(card.id);
+    const { approved, code, token, message_id } = await issuer.pay(card.id);
     await service.bank.faults([]);
     expect([approved, code]).toEqual([false, 'no_answer']);
     await card.becomes({ status: 'declined', held_minor: 0 });
     expect(await card.balance()).toEqual({ available: 100_000, held: 0 });
-    const late = authorizationRequest(card.name, { reference: token });
+    const late = authorizationRequest(card.name, { reference: token, message_id });
     expect((await issuer.send(late)).body).toMatchObject({ approved: false });
   });
 });
@@ -268,7 +339,7 @@ test('a clearing above the balance raises attention, which an operator finds and
     actor: 'ada',
     detail: 'asked-the-tenant',
   });
-  expect(await run('list --attention')).toEqual([]);
+  expect(await run(`list --attention --card ${card.id}`)).toEqual([]);
   expect(await run(`acknowledge ${waiting.id} --reason again`)).toMatchObject({ code: 1 });
 });
 
@@ -294,7 +365,10 @@ test('50 concurrent payments on three cards of one wallet never hold more than i
 describe('security settings', () => {
   test('the security settings of a new card allow everything, and are read back as they were set', async () => {
     const { id } = await cards.issue();
-    expect((await cards.call('GET', `/cards/${id}/security`)).body.data).toEqual(OPEN);
+    expect((await cards.call('GET', `/cards/${id}/security`)).body.data).toEqual({
+      card_id: id,
+      ...OPEN,
+    });
     const strict = {
       channels: { online: false, pos: true, atm: false, contactless: false },
       per_transaction_limit_minor: 10_000,
@@ -303,8 +377,11 @@ describe('security settings', () => {
       blocked_merchant_categories: ['7995'],
     };
     const put = await cards.call('PUT', `/cards/${id}/security`, strict);
-    expect([put.status, put.body.data]).toEqual([200, strict]);
-    expect((await cards.call('GET', `/cards/${id}/security`)).body.data).toEqual(strict);
+    expect([put.status, put.body.data]).toEqual([200, { card_id: id, ...strict }]);
+    expect((await cards.call('GET', `/cards/${id}/security`)).body.data).toEqual({
+      card_id: id,
+      ...strict,
+    });
   });
 
   test.each([

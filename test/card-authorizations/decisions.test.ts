@@ -12,7 +12,7 @@ import { connectDatabase, type Database } from '../../src/platform/database/clie
 import { newId } from '../../src/shared/ids.js';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { createLog } from '../../src/shared/log.js';
-import { request } from '../support/authorizations.js';
+import { request, TERMS } from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -37,16 +37,20 @@ function decisionsOf(
   given: { deadlineMs?: number; at?: Database } = {},
 ) {
   const { deadlineMs = 1_500, at = database } = given;
-  const store = createAuthorizationStore(at, createGroupCommit(at), 2_000);
+  const store = createAuthorizationStore(at, createGroupCommit(at), {
+    stallTimeoutMs: 2_000,
+    terms: TERMS,
+  });
   return createDecisions({
     store: { ...store, ...through(store) },
     cards: {
       findIssued: (provider, card) =>
         at.db.collection<Card>('cards').findOne({ provider, 'issued.issuer_card_id': card }),
     },
+    cardsDisabled: async () => false,
     starter: { startSoon: ({ _id }) => void started.push(_id) },
     deadlineMs,
-    holdMs: 60_000,
+    terms: TERMS,
     log,
   });
 }
@@ -256,7 +260,7 @@ describe('a decision that is not committed in time', () => {
     );
     slow.letDecide();
     await eventually('both have been decided', async () =>
-      (await storedAuthorization(payment.token))?.authorization_request_ids?.length === 2
+      (await storedAuthorization(payment.token))?.messages[0]?.request_ids.length === 2
         ? true
         : undefined,
     );

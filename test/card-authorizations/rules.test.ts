@@ -95,8 +95,8 @@ describe('a payment with a card is declined', () => {
     expect(codeFor(blocked)).toBe('approved of card');
   });
 
-  test('for nothing, or in another currency', () => {
-    expect(codeFor({}, { amountMinor: 0n })).toBe('invalid_amount');
+  test('for less than nothing, or in another currency', () => {
+    expect(codeFor({}, { amountMinor: -1n })).toBe('invalid_amount');
     expect(codeFor({}, { currency: 'USD' })).toBe('currency_not_supported');
   });
 
@@ -106,6 +106,34 @@ describe('a payment with a card is declined', () => {
     expect(codeFor(has, { amountMinor: 5_001n }, { wallet: 1_000_000n })).toBe(
       'insufficient_balance',
     );
+  });
+});
+
+describe('an account verification, of the amount zero,', () => {
+  const verify = (card: Partial<Card>, changes: Partial<AuthorizationRequest> = {}) =>
+    codeFor({ available_minor: 0n, ...card }, { amountMinor: 0n, ...changes });
+
+  test('is approved where the card may pay, also without any balance and at the daily limit', () => {
+    expect(verify({})).toBe('approved of card');
+    expect(verify({ funding: 'jit' })).toBe('approved of card');
+    const spent = { day: TODAY, minor: 7_000n };
+    expect(verify({ ...secured({ daily_limit_minor: 7_000n }), daily_spend: spent })).toBe(
+      'approved of card',
+    );
+  });
+
+  test.each(['pending', 'failed', 'locked', 'closed', 'expired'] as const)(
+    'is declined when the card is %s',
+    (status) => expect(verify({ status })).toMatch(/^card_/),
+  );
+
+  test('is declined by the security settings', () => {
+    const off = secured({ channels: { ...OPEN_SECURITY.channels, online: false } });
+    expect(verify(off, { channel: 'online' })).toBe('channel_not_allowed');
+    const abroad = { merchant: { name: 'Shop', category: '5411', country: 'US' } };
+    expect(verify(secured({ allowed_countries: ['NG'] }), abroad)).toBe('country_not_allowed');
+    const blocked = secured({ blocked_merchant_categories: ['5812'] });
+    expect(verify(blocked)).toBe('merchant_category_blocked');
   });
 });
 

@@ -34,7 +34,7 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
   test.each([
     ['amount_minor', { amount_minor: undefined }],
     ['amount_minor', { amount_minor: 0 }],
-    ['amount_minor', { amount_minor: 99 }],
+    ['amount_minor', { amount_minor: 0 }],
     ['amount_minor', { amount_minor: 500_000_001 }],
     ['amount_minor', { amount_minor: 10.5 }],
     ['amount_minor', { amount_minor: '5000' }],
@@ -169,10 +169,28 @@ describe('auto-reload', () => {
     expect(body.data).toMatchObject({ operation_id: null, used_today_minor: 5_000 });
   });
 
+  test('switched off alone, it keeps its settings; other fields are needed all together', async () => {
+    const { id } = await cards.issue();
+    const never = await put(id, { enabled: false });
+    expect(never.body.data).toMatchObject({ enabled: false, threshold_minor: null });
+    await put(id, settings);
+    const off = await put(id, { enabled: false });
+    expect([off.status, off.body.data]).toMatchObject([200, { ...settings, enabled: false }]);
+    const partly = await put(id, { enabled: false, threshold_minor: 2_000 });
+    expect(partly.body).toMatchObject({ error: { field: 'amount_minor' } });
+    const alone = await put(id, { enabled: true });
+    expect(alone.body).toMatchObject({ error: { field: 'threshold_minor' } });
+  });
+
+  test('a funding of one kobo is accepted', async () => {
+    const { status } = await cards.act(card.id, 'fund', { ...funding(), amount_minor: 1 });
+    expect(status).toBe(201);
+  });
+
   test.each([
     ['enabled', { enabled: 'yes' }],
     ['threshold_minor', { threshold_minor: 0 }],
-    ['amount_minor', { amount_minor: 99 }],
+    ['amount_minor', { amount_minor: 0 }],
     ['daily_cap_minor', { daily_cap_minor: 4_999 }],
     ['limit', { limit: 1 }],
   ])('names %s where it is wrong', async (field, changes) => {

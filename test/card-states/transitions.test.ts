@@ -327,7 +327,10 @@ describe('the end of a card', () => {
 });
 
 test('a command about an operation that has ended never reaches the workflow of the card, which has another', async () => {
-  const settings = { taskQueue: 'bursar', policy: { attentionAfterMs: 1, pollMaxMs: 1 } };
+  const settings = {
+    taskQueue: 'bursar',
+    policy: { attentionAfterMs: 1, pollMaxMs: 1, maxSubmissions: 4, maxErrors: 12 },
+  };
   // This test has no Temporal, so a call to it would fail.
   const nowhere = { ...settings, client: {}, log: {} } as unknown as InstructionStarterSettings;
   const superseded = { ...stateRequest('unlock').operation, status: 'failed' } as const;

@@ -163,7 +163,7 @@ describe('a charge on the provider’s page', () => {
     expect(found).toEqual(table.map(([what, , , code]) => [what, code, null, code ? 0 : 1]));
   });
 
-  test('of which another amount is paid is not completed: attention is raised, and nothing is posted', async () => {
+  test('of which another amount is paid is in suspense: attention is raised, and the wallet is not credited', async () => {
     const before = await tenant.balance();
     const { reference, url } = await payments.page('014');
     await onPage(url);
@@ -172,6 +172,44 @@ describe('a charge on the provider’s page', () => {
     expect(charge.attention?.reason).toMatch(/another amount/);
     expect((await payments.verify(reference)).body.data.status).not.toBe('completed');
     expect(await tenant.balance()).toEqual(before);
+    const postings = service.deps.database.db.collection('postings');
+    const { _id: id } = (await service.deps.charges.store.byReference(tenant.id, reference)) ?? {};
+    expect(await postings.countDocuments({ _id: `${id}/suspense-1` as never })).toBe(1);
+  });
+
+  test('that is declined on the page and then paid there is completed, and nothing else is reported', async () => {
+    const { reference, url } = await payments.page('016');
+    expect(await (await onPage(url, 'stolen')).text()).toContain('Declined');
+    expect((await payments.verify(reference)).body.data.status).toBe('requires_action');
+    const notes = (await payments.timeline(reference)).map(({ detail }) => detail);
+    expect(notes).toContain('declined on the page, which is still open: stolen_card');
+    await onPage(url);
+    await payments.waitFor(reference, 'completed');
+    await expectEvents(reference, 'charge.requires_action', 'charge.completed');
+  });
+
+  test('that is declined on the page and then left fails once, when the page is over', async () => {
+    const { reference, url } = await payments.page('016');
+    await onPage(url, 'low_funds');
+    await onPage(url, null);
+    const { failure } = await payments.waitFor(reference, 'failed');
+    expect(failure?.code).toBe('abandoned');
+    await expectEvents(reference, 'charge.requires_action', 'charge.failed');
+  });
+
+  test('whose fee becomes known later is credited less the fee, once', async () => {
+    const before = await tenant.balance();
+    const { reference, url } = await payments.page('017');
+    await onPage(url);
+    await payments.waitFor(reference, 'completed');
+    await eventually('the fee is booked', async () =>
+      (await tenant.balance()).available === before.available + NET_MINOR ? true : undefined,
+    );
+    expect(await service.bank.tellFee(reference, FEE_MINOR)).toBe(200);
+    expect(await service.bank.tellFee(reference, FEE_MINOR + 1)).toBe(200);
+    const charge = await payments.waitFor(reference, ({ attention }) => attention !== null);
+    expect(charge.attention?.reason).toContain('another fee');
+    expect((await tenant.balance()).available).toBe(before.available + NET_MINOR);
   });
 
   test('is completed once, for returns, callbacks and verifications in any number and order', async () => {

@@ -41,8 +41,17 @@ describe('a public key', () => {
   test('makes tokens and charges for a customer who is present, and nothing else', async () => {
     const customer = newCustomer();
     const token = await browser.token(customer);
-    const sentBody = chargeBody('789', { customer, payment_token_id: token.payment_token_id });
-    expect((await browser.charge(sentBody)).status).toBe(201);
+    const { reference: name, ...nameless } = chargeBody('789', {
+      customer,
+      payment_token_id: token.payment_token_id,
+    });
+    const accepted = await browser.charge(nameless);
+    expect(accepted.status).toBe(201);
+    const sentBody = { reference: accepted.body.data.reference };
+    const named = await browser.charge({ ...nameless, reference: name });
+    expect([named.status, named.body.error]).toMatchObject([403, { field: 'reference' }]);
+    // The reference is still free for the tenant itself.
+    expect((await payments.charge({ ...nameless, reference: name })).status).toBe(201);
     const merchant = merchantBody({ customer, payment_token_id: token.payment_token_id });
     const path = `/payments/charges/${sentBody.reference}`;
     const refused = await Promise.all([
@@ -60,10 +69,13 @@ describe('a public key', () => {
 
   test('changes no token that is bound, whatever is paid with it', async () => {
     const { token, customer } = await activeToken(payments);
-    const sentBody = chargeBody('789', { customer, payment_token_id: token.payment_token_id });
+    const { reference: _, ...sentBody } = chargeBody('789', {
+      customer,
+      payment_token_id: token.payment_token_id,
+    });
     const { body } = await browser.charge(sentBody, { headers: { prefer: 'wait=10' } });
     await onPage(String(body.data.next_action?.url), 'later_declined');
-    await payments.waitFor(sentBody.reference, 'completed');
+    await payments.waitFor(body.data.reference, 'completed');
     expect(await payments.tokens(customer.id)).toEqual([token]);
   });
 });
@@ -156,7 +168,8 @@ describe('a charge is made once', () => {
       1,
     );
     // A public key's keys are its own.
-    const pk = await browser.charge({ ...chargeBody() }, { key });
+    const { reference: _, ...nameless } = chargeBody();
+    const pk = await browser.charge(nameless, { key });
     expect(pk.status).toBe(201);
   });
 
@@ -239,6 +252,26 @@ describe('operators', () => {
     });
     const lines = (await payments.timeline(reference)).filter(({ type }) => type === 'operator');
     expect(lines.map(({ actor }) => actor)).toContain('ada');
+  });
+
+  test('accept another amount, which completes the charge with what was paid', async () => {
+    const before = await tenant.balance();
+    const { reference, url } = await payments.page('014');
+    await onPage(url);
+    await payments.waitFor(reference, ({ attention }) => attention !== null);
+    const id = await idOf(reference);
+    const accept = (minor: number) =>
+      cli(`complete ${id} --reason agreed --actor ada --amount-minor ${minor}`);
+    expect((await accept(149_999)).code).toBe(1);
+    expect((await accept(150_000)).code).toBe(0);
+    expect(await payments.get(reference)).toMatchObject({
+      status: 'completed',
+      amount_minor: 300_000,
+      settled_amount_minor: 150_000,
+      attention: null,
+    });
+    // The network keeps 1.5 % of the amount that was paid.
+    expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
   });
 
   test('operators are called if the provider does not answer, and not while the customer has to act', async () => {

@@ -1,12 +1,11 @@
 import { newId } from '../../src/shared/ids.js';
-import { newCharge, type NewCharge } from '../../src/capabilities/charges/charge.js';
 import {
   charges,
   attemptReference,
   statusOf,
   type Charge,
 } from '../../src/capabilities/charges/charge.js';
-import { transitionCharge, type ChargeFact } from '../../src/capabilities/charges/transitions.js';
+import { type ChargeFact } from '../../src/capabilities/charges/transitions.js';
 import { chargeReads } from '../../src/capabilities/charges/mutations.js';
 import {
   paymentTokens,
@@ -14,75 +13,21 @@ import {
 } from '../../src/capabilities/payment-tokens/payment-token.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
 import { decide, balances, run } from '../support/decisions.js';
-import { byProvider, emptySnapshot, NOW } from '../support/transfers.js';
+import { emptySnapshot, NOW } from '../support/transfers.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const days = (n: number) => new Date(NOW.getTime() + n * DAY_MS);
-const noDebt = { receivableMinor: 0n };
-const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
-
-const chargeFields: NewCharge = {
-  tenant_id: 'ten_a',
-  amount_minor: 300_000n,
-  capture_mode: 'merchant_initiated',
+import {
+  days,
   customer,
-  payment_token_id: null,
-  description: null,
-  metadata: null,
-  provider: 'sandbox-bank',
-  dunning_days: [1, 3, 5, 7],
-};
-const merchantCharge = (changes: Partial<NewCharge> = {}) =>
-  newCharge({ ...chargeFields, ...changes }, NOW);
-const pageCharge = (changes: Partial<NewCharge> = {}) =>
-  merchantCharge({ capture_mode: 'customer_action_required', expiresAfterMs: DAY_MS, ...changes });
-
-const sent = (charge: Charge, now = NOW): Charge => {
-  const permitted = grantPermit(
-    charge,
-    { submissions: charge.submissions, actor: 'test', dueAt: now },
-    now,
-  );
-  if (!permitted) throw new Error('it may not leave');
-  return permitted;
-};
-
-const authorization = {
-  code: 'authz_1',
-  type: 'card' as const,
-  brand: 'visa',
-  last4: '4081',
-  expiryMonth: 1,
-  expiryYear: 2030,
-  bankCode: null,
-  bankName: null,
-  reusable: true,
-};
-const paid = (changes: object = {}): ChargeFact => ({
-  ...byProvider,
-  attempt: 1,
-  kind: 'succeeded',
-  amountMinor: 300_000n,
-  currency: 'NGN',
-  feeMinor: 14_500n,
+  noDebt,
+  merchantCharge,
+  pageCharge,
+  sent,
   authorization,
-  ...changes,
-});
-const refused = (changes: object = {}): ChargeFact => ({
-  ...byProvider,
-  attempt: 1,
-  kind: 'rejected',
-  code: 'insufficient_funds',
-  decline: 'soft',
-  ...changes,
-});
-const of = (kind: 'abandoned' | 'expired' | 'operator_confirmed'): ChargeFact => ({
-  ...byProvider,
-  attempt: 1,
-  kind,
-});
-const transition = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt) =>
-  transitionCharge(charge, fact, now, wallet);
+  paid,
+  refused,
+  of,
+  transition,
+} from '../support/charge-facts.js';
 
 describe('a payment', () => {
   test('completes the charge and credits the amount less the fee, after the receivable is paid', () => {
@@ -90,9 +35,7 @@ describe('a payment', () => {
       sent(pageCharge()),
       paid(),
       NOW,
-      {
-        receivableMinor: 100_000n,
-      },
+      { ...noDebt, receivableMinor: 100_000n },
     );
     expect(next).toMatchObject({ status: 'completed', next_action: null, next_check_at: null });
     expect(availableMinor).toBe(185_500n);
@@ -106,7 +49,6 @@ describe('a payment', () => {
   });
 
   test.each([
-    ['another amount', { amountMinor: 150_000n }],
     ['another currency', { currency: 'USD' }],
     ['a fee above the amount', { feeMinor: 300_001n }],
   ])('with %s posts nothing and raises attention, once', (_what, changes) => {
@@ -135,14 +77,6 @@ describe('a payment', () => {
     }
   });
 
-  test('twice, by two attempts, calls an operator and is credited once', () => {
-    const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
-    const first = transition(second, paid({ attempt: 2 })).next;
-    const { verdict, next, postings } = transition(first, paid({ attempt: 1 }));
-    expect([verdict, next.status, postings]).toEqual(['attention', 'completed', []]);
-    expect(attemptReference(next)).toBe(`${next._id}-2`);
-  });
-
   test('of a declined attempt raises attention if a later attempt is submitted and no longer verified', () => {
     const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
     const { verdict, next, availableMinor } = transition(second, paid({ attempt: 1 }));
@@ -168,50 +102,6 @@ describe('a payment', () => {
   });
 });
 
-describe('a decline', () => {
-  test('softly is tried again 1, 3, 5 and 7 days after the first decline, then it has failed', () => {
-    let charge = merchantCharge();
-    const due: unknown[] = [];
-    for (const day of [0, 1, 3, 5, 7]) {
-      charge = sent(charge, days(day));
-      // A decline that arrives late changes no date: the days count from the first attempt.
-      charge = transition(charge, refused({ attempt: charge.attempt }), days(day)).next;
-      due.push(charge.next_attempt_at);
-    }
-    expect(due).toEqual([days(1), days(3), days(5), days(7), null]);
-    expect(charge).toMatchObject({ status: 'failed', attempt: 5, next_check_at: null });
-    expect(charge.failure?.code).toBe('insufficient_funds');
-  });
-
-  test('softly may not leave again before its day', () => {
-    const waiting = transition(sent(merchantCharge()), refused()).next;
-    expect(waiting).toMatchObject({
-      status: 'pending',
-      attempt: 2,
-      submissions: 0,
-      next_check_at: days(1),
-    });
-    const request = { submissions: 0, actor: 'test', dueAt: NOW };
-    expect(grantPermit(waiting, request, new Date(days(1).getTime() - 1))).toBeNull();
-    expect(grantPermit(waiting, request, days(1))).toMatchObject({
-      attempt: 2,
-      status: 'processing',
-    });
-  });
-
-  test('for good fails at once', () => {
-    expect(transition(sent(merchantCharge()), refused({ decline: 'hard' })).next.status).toBe(
-      'failed',
-    );
-    expect(transition(sent(pageCharge()), refused()).next.status).toBe('failed');
-  });
-
-  test('in an earlier attempt has no effect on this one', () => {
-    const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
-    expect(transition(second, refused({ attempt: 1 })).verdict).toBe('stale');
-  });
-});
-
 describe('the time of a customer', () => {
   test('is over only when it is', () => {
     const open = sent(pageCharge());
@@ -234,25 +124,27 @@ describe('an operator', () => {
     expect(transition(forced, paid()).next.status).toBe('completed');
   });
 
-  test('resolves a payment that differs from the request by failing the charge', () => {
-    const disputed = transition(sent(pageCharge()), paid({ amountMinor: 1n })).next;
+  test('resolves a payment in another currency by failing the charge', () => {
+    const disputed = transition(sent(pageCharge()), paid({ currency: 'USD' })).next;
     const given = transition(
       disputed,
       refused({ code: 'operator', decline: 'hard', ...byOperator }),
     ).next;
     expect(given).toMatchObject({ status: 'failed', attention: null });
-    expect(transition(given, paid({ amountMinor: 1n })).verdict).toBe('stale');
+    expect(transition(given, paid({ currency: 'USD' })).verdict).toBe('stale');
   });
 
-  test('is called for a differing payment of a failed charge, and resolves it the same way', () => {
+  test('is called for a differing payment of a failed charge, which is in suspense once', () => {
     const give = refused({ code: 'operator', decline: 'hard', ...byOperator });
     const given = transition(sent(pageCharge()), give).next;
-    const late = transition(given, paid({ amountMinor: 1n }));
-    expect(late).toMatchObject({ verdict: 'attention', next: { status: 'failed' }, postings: [] });
+    const late = transition(given, paid({ amountMinor: 1n, feeMinor: null }));
+    expect(late).toMatchObject({ verdict: 'attention', next: { status: 'failed' } });
     expect(late.next.next_check_at).not.toBeNull();
     const resolved = transition(late.next, give).next;
     expect(resolved.attention).toBeNull();
-    expect(transition(resolved, paid({ amountMinor: 1n })).verdict).toBe('stale');
+    expect(transition(resolved, paid({ amountMinor: 1n, feeMinor: null })).verdict).toBe(
+      'unchanged',
+    );
     expect(transition(resolved, paid({ currency: 'USD' })).verdict).toBe('attention');
   });
 });
@@ -372,10 +264,16 @@ describe('a commit', () => {
     expect(state.records.get(paymentTokens, unbound._id)?.status).toBe('unbound');
   });
 
-  test('for a revoked authorization revokes the token: no later charge is accepted', () => {
+  test.each([
+    'authorization_revoked',
+    'authorization_not_found',
+    'expired_card',
+    'lost_card',
+    'stolen_card',
+  ])('for good (%s) revokes the token: no later charge is accepted', (code) => {
     const active = token({ status: 'active', authorization: 'authz_1' });
     const [charge, later] = [1, 2].map(() => merchantCharge({ payment_token_id: active._id }));
-    const gone = refused({ code: 'authorization_revoked', decline: 'hard' });
+    const gone = refused({ code, decline: 'hard' });
     const { state, outcomes } = run(withToken(active), [
       [accept(charge as Charge)],
       [fact(charge as Charge, gone)],
@@ -388,6 +286,19 @@ describe('a commit', () => {
     expect(JSON.stringify(outcomes.at(-1))).toContain('The payment token is revoked.');
   });
 
+  test.each(['card_declined', 'insufficient_funds', 'provider_declined'])(
+    'for now (%s) leaves the token active',
+    (code) => {
+      const active = token({ status: 'active', authorization: 'authz_1' });
+      const charge = merchantCharge({ payment_token_id: active._id });
+      const { state } = run(withToken(active), [
+        [accept(charge)],
+        [fact(charge, refused({ code, decline: 'hard' }))],
+      ]);
+      expect(state.records.get(paymentTokens, active._id)).toEqual(active);
+    },
+  );
+
   test.each([
     ['an unbound token', {}, 'invalid_state'],
     ['a revoked token', { status: 'revoked' }, 'invalid_state'],
@@ -396,6 +307,11 @@ describe('a commit', () => {
       'another customer’s token',
       { status: 'active', customer: { ...customer, id: 'x' } },
       'invalid_state',
+    ],
+    [
+      'a token of another e-mail address',
+      { status: 'active', customer: { ...customer, email: 'old@example.com' } },
+      'customer.email',
     ],
   ])('refuses a merchant-initiated charge of %s', (_what, changes, code) => {
     const some = token(changes as Partial<PaymentToken>);

@@ -88,6 +88,63 @@ describe('the examples of the OpenAPI document', () => {
   );
 });
 
+/** Creates the resources in an operation's path, and returns its path and the example of its body. */
+async function callOf(one: Documented): Promise<{ path: string; body: object }> {
+  const made: Record<string, string> = {};
+  const body = (await bodyFor(one.body, tenant, service)) ?? {};
+  for (const resource of one.resources) {
+    made[resource] = await fixtureOf(fixtures, resource, one.id)(tenant, made, service);
+  }
+  return { path: pathWith(one, (resource) => made[resource] ?? ''), body };
+}
+
+const posts = described.filter(({ method, level }) => method === 'POST' && level !== null);
+
+describe('every POST of a tenant', () => {
+  test.each(posts.map((one): [string, Documented] => [one.id, one]))(
+    '%s takes the idempotency key in the body or in the header, and refuses two that differ',
+    async (id, one) => {
+      const { path, body } = await callOf(one);
+      const key = `one key of ${id}`;
+      const post = (headers: Record<string, string>) =>
+        tenant.call('POST', path, JSON.stringify({ ...body, idempotency_key: key }), { headers });
+      const different = await post({ 'idempotency-key': 'another key' });
+      expect(different.status).toBe(400);
+      expect(different.body).toMatchObject({ error: { field: 'idempotency_key' } });
+      expect((await post({ 'idempotency-key': key })).status).toBe(one.status);
+      expect((await post({})).status).toBe(one.status);
+    },
+  );
+
+  test.each(
+    posts.filter(({ status }) => status === 201).map((one): [string, Documented] => [one.id, one]),
+  )('the Location of %s can be read with the same key', async (_id, one) => {
+    const { path, body } = await callOf(one);
+    const made = await tenant.call('POST', path, JSON.stringify(body));
+    const location = String(made.headers.get('location')).replace('/api/v1', '');
+    expect((await tenant.call('GET', location, undefined)).status).toBe(200);
+  });
+});
+
+test('a card is named card_id in every path and in every answer that has a card', () => {
+  const { paths, components, webhooks } = openApi as unknown as {
+    paths: object;
+    components: { schemas: Record<string, { properties?: object }> };
+    webhooks: object;
+  };
+  expect(
+    Object.keys(paths).filter((path) => /^\/api\/v1\/cards\/\{(?!card_id\})/.test(path)),
+  ).toEqual([]);
+  const about = ['Card', 'CardBalance', 'CardOperation', 'CardAuthorization', 'CardSecurity'];
+  for (const name of [...about, 'CardAutoReload', 'CardEvent']) {
+    expect([name, Object.keys(components.schemas[name]?.properties ?? {})]).toEqual([
+      name,
+      expect.arrayContaining(['card_id']),
+    ]);
+  }
+  expect(JSON.stringify(webhooks)).toContain('#/components/schemas/Card"');
+});
+
 /** Replaces ids and times, which differ in each answer. */
 const withoutIdsAndTimes = (data: unknown): unknown =>
   JSON.parse(

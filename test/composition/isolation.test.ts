@@ -1,7 +1,7 @@
 import { generateKey } from '../../src/platform/api-keys/api-key.js';
 import { openApi } from '../../src/composition/operations.js';
 import { conformance } from '../support/conformance.js';
-import { documented, type Document, type Documented } from '../support/documented.js';
+import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
 import { bodyFor, callbacks, fixtureOf, fixtures } from '../support/fixtures.js';
 import type { TestTenant } from '../support/tenant.js';
 import { startService, type Service } from '../support/service.js';
@@ -92,9 +92,9 @@ function bodyOf(key: string | undefined, operation: Documented, body: unknown): 
 
 let calls = 0;
 const undocumented: string[] = [];
-const send: Send = async ({ operation, path, key, body: example, headers }) => {
+/** Sends a request with exactly this body. */
+const sendAsIs: Send = async ({ operation, path, key, body, headers }) => {
   calls += 1;
-  const body = await bodyOf(key, operation, example);
   const response = await fetch(`${service.api.url}/api/v1${path}`, {
     method: operation.method,
     headers: {
@@ -114,6 +114,21 @@ const send: Send = async ({ operation, path, key, body: example, headers }) => {
     ...problemsOf(operation, answer).map((problem) => `${operation.id}: ${problem}`),
   );
   return answer;
+};
+
+/** Sends a request with a body of the caller's own resources in place of the example. */
+const send: Send = async (request) =>
+  sendAsIs({ ...request, body: await bodyOf(request.key, request.operation, request.body) });
+
+/** Sends Ada's request with these fields added to its body. */
+const sendWith = async (
+  operation: Documented,
+  added: object,
+  headers: Record<string, string> = {},
+) => {
+  const path = pathWith(operation, (resource) => ada.ids[resource] ?? '');
+  const body = { ...((await bodyOf(keys.admin, operation, operation.body)) as object), ...added };
+  return sendAsIs({ operation, path, key: keys.admin, body, headers });
 };
 
 const keyed = operations.filter(({ level }) => level !== null);
@@ -151,6 +166,40 @@ describe('idempotency keys', () => {
     async (_id, operation) => {
       const [one, other] = [await withNew(ada, operation), await withNew(bob, operation)];
       expect(await findSharedKey(send, operation, one, other)).toEqual([]);
+    },
+  );
+});
+
+describe('card data', () => {
+  test.each(each(keyed.filter(({ body }) => body !== undefined)))(
+    '%s refuses a card number and a security code in any field, and its answer has neither',
+    async (_id, operation) => {
+      for (const [field, value] of [
+        ['any_text', 'by 2223 0000 4840 0011'],
+        ['cvv', '737'],
+        ['reference', '4111111111111111'],
+      ] as const) {
+        const { status, text } = await sendWith(operation, { [field]: value });
+        expect([field, status, JSON.parse(text).error]).toEqual([
+          field,
+          400,
+          expect.objectContaining({ code: 'validation_error', field }),
+        ]);
+        expect(text).not.toMatch(/2223|4111|737/);
+      }
+    },
+  );
+
+  test.each(each(keyed.filter(({ takesIdempotencyKey }) => takesIdempotencyKey)))(
+    '%s refuses a card number as its idempotency key',
+    async (_id, operation) => {
+      const { status, text } = await sendWith(
+        operation,
+        {},
+        { 'idempotency-key': '4111111111111111' },
+      );
+      expect([status, JSON.parse(text).error.field]).toEqual([400, 'Idempotency-Key']);
+      expect(text).not.toContain('4111');
     },
   );
 });

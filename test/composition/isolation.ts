@@ -89,7 +89,9 @@ export async function findWrongAuthority(
     expectCode(`a bad key`, answer, level === null ? 'invalid_signature' : code);
   }
   for (const [name, key] of Object.entries(keys)) {
-    const answer = await send({ operation, path, body, key });
+    // A public key may not name a reference.
+    const theirs = name === 'public' && body ? { ...body, reference: undefined } : body;
+    const answer = await send({ operation, path, body: theirs, key });
     const may =
       name === 'public'
         ? takesPublicKeys

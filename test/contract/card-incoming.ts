@@ -21,6 +21,7 @@ export function describeCardEvents(at: Subject): void {
         kind: 'authorization',
         request: {
           token: expect.stringMatching(/\S/) as string,
+          messageId: expect.stringMatching(/\S/) as string,
           card: at.card,
           amountMinor: 12_345n,
           currency: 'NGN',
@@ -39,6 +40,17 @@ export function describeCardEvents(at: Subject): void {
         expect(status).toBeLessThan(500);
         expect(JSON.parse(JSON.stringify(body))).toEqual(body);
       }
+    });
+
+    test('everything that was reported about a payment is found by its token', async () => {
+      const reading = read(request);
+      if (reading.kind !== 'authorization') throw new Error('no request');
+      const found = await at.issuer.findAuthorization(reading.request.token, never);
+      expect(found).toMatchObject({ kind: 'authorization', over: false, reports: [] });
+      const unknown = await at.issuer.findAuthorization('nothing', never);
+      expect(unknown.kind).toBe('not_found');
+      const silent = at.harness.unreachable.findAuthorization(reading.request.token, never);
+      expect((await silent).kind).toBe('unknown');
     });
 
     test('a repeat of one delivery reads the same', () => {

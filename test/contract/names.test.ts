@@ -22,10 +22,12 @@ import {
   transferRateLimitKey,
   providerEventReplaysQueue,
 } from '../../src/platform/temporal/queues.js';
+import { ledgerClosingId } from '../../src/core/ledger/workflow-contract.js';
 import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands.js';
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
 import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../src/platform/temporal/queues.js';
 import * as workflows from '../../workflows/index.js';
@@ -40,23 +42,29 @@ describe('names in histories, saved queries and scripts', () => {
       'cardIssuance',
       'cardState',
       'charge',
+      'ledgerClosing',
       'providerEvent',
       'providerEventReplay',
       'recurringChargeRenewal',
       'refund',
       'transfer',
       'transferMicroBatch',
+      'transferReconciliation',
       'webhookDelivery',
     ]);
     expect(bulkTransferWorkflowId('btr_1')).toBe('bulk-transfer/btr_1');
     expect(transferMicroBatchWorkflowId('trf_1')).toBe('transfer-micro-batch/trf_1');
     expect(bulkTransfersQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk-transfers');
-    expect(deliveryWorkflowId('dlv_1')).toBe('webhook-delivery/dlv_1');
+    expect(deliveryWorkflowId('whe_1')).toBe('webhook-delivery/whe_1');
     expect(webhooksQueue('bursar')).toBe('bursar-webhooks');
     expect(providerEventWorkflowId('pev_1')).toBe('provider-event/pev_1');
     expect(providerEventReplayWorkflowId('rpl_1')).toBe('provider-event-replay/rpl_1');
     expect(providerEventReplaysQueue('bursar')).toBe('bursar-provider-event-replays');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
+    expect(transferReconciliationId('bursar', 'sandbox-bank')).toBe(
+      'transfer-reconciliation/bursar/sandbox-bank',
+    );
+    expect(ledgerClosingId('bursar')).toBe('ledger-closing/bursar');
     const operation = (type: CardOperationType, reversed: string | null = null) =>
       operationWorkflowId({
         _id: 'cop_1',
@@ -99,12 +107,14 @@ describe('names in histories, saved queries and scripts', () => {
       'applyTransferOutcome',
       'chargeRecurringPeriod',
       'checkCardAuthorizationHold',
+      'closeLedgerDays',
       'completeBulkTransfer',
-      'deliverWebhook',
+      'deliverWebhooks',
       'expireCardFunding',
       'findNextCardState',
       'raiseAttention',
       'readInstructionStatus',
+      'reconcileTransfers',
       'recordCancellationRequest',
       'recordOperatorCommand',
       'replayProviderEvent',
@@ -124,6 +134,7 @@ describe('names in histories, saved queries and scripts', () => {
       'submitTransfer',
       'submitTransferLocally',
       'submitTransferMicroBatch',
+      'verifyCardAuthorization',
       'verifyCardFunding',
       'verifyCardIssuance',
       'verifyCardState',

@@ -16,6 +16,7 @@ function issuerAt(url: string, deduplicates = true) {
     url,
     secret: SECRET,
     deduplicates,
+    deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
     timeoutMs: 400,
     callsPerSecond: 100,
@@ -235,12 +236,34 @@ describe('card events of the sandbox bank', () => {
   const minutes = (n: number) => new Date(now.getTime() + n * 60_000);
 
   test.each([
-    ['card.cleared', { kind: 'cleared', amountMinor: 700n }],
-    ['card.declined', { kind: 'declined', code: 'no_answer' }],
-    ['card.authorization_reversed', { kind: 'reversed' }],
-    ['card.authorization_expired', { kind: 'expired' }],
-  ])('%s is read', (name, state) => {
-    expect(read({ ...event, event: name })).toEqual({
+    ['card.cleared', {}, { kind: 'cleared', messageId: null, amountMinor: 700n, final: true }],
+    [
+      'card.cleared',
+      { message_id: 'm', final: false },
+      { kind: 'cleared', messageId: 'm', amountMinor: 700n, final: false },
+    ],
+    ['card.declined', {}, { kind: 'declined', messageId: null, code: 'no_answer' }],
+    ['card.authorization_reversed', {}, { kind: 'reversed', messageId: null, amountMinor: null }],
+    [
+      'card.authorization_reversed',
+      { whole: false },
+      { kind: 'reversed', messageId: null, amountMinor: 700n },
+    ],
+    ['card.authorization_expired', {}, { kind: 'expired', messageId: null }],
+    ['card.refunded', {}, { kind: 'refunded', messageId: null, amountMinor: 700n }],
+    ['card.refund_reversed', {}, { kind: 'refund_reversed', messageId: null, amountMinor: 700n }],
+    [
+      'card.corrected',
+      { amount_minor: -5 },
+      { kind: 'corrected', messageId: null, amountMinor: -5n },
+    ],
+    [
+      'card.authorization_advice',
+      { message_id: 'm' },
+      { kind: 'approved', messageId: 'm', amountMinor: 700n, standIn: 'network' },
+    ],
+  ])('%s with %j is read', (name, changes, state) => {
+    expect(read({ ...event, event: name, data: { ...data, ...changes } })).toEqual({
       kind: 'event',
       event: {
         dedupeKey: 'evt_1',
@@ -282,6 +305,8 @@ describe('card events of the sandbox bank', () => {
     'null',
     {},
     { ...event, data: { ...data, amount_minor: '700' } },
+    { ...event, data: { ...data, amount_minor: -1 } },
+    { ...event, event: 'card.authorization_advice' },
     { ...event, data: { ...data, card: '4242424242424242' } },
     { ...event, event: 'card.issued' },
     { ...event, event: 'card.authorization_requested' },

@@ -15,6 +15,7 @@ function paymentsAt(url: string, deduplicates = true) {
     url,
     secret: SECRET,
     deduplicates,
+    deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
     timeoutMs: 700,
     callsPerSecond: 100,

@@ -28,6 +28,7 @@ function providerAt(url: string, deduplicates = true) {
     url,
     secret: SECRET,
     deduplicates,
+    deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
     timeoutMs: 400,
     callsPerSecond: 100,

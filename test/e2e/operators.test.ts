@@ -112,6 +112,36 @@ describe('operators', () => {
     await workflow(id).result();
   });
 
+  test.each([
+    ['less', 149_000],
+    ['more', 151_000],
+  ])(
+    'a payment of %s than was ordered has attention, and complete with the bank’s amount ends it',
+    async (_, amount) => {
+      const tenant = await tenantWith();
+      const id = await stuck(tenant);
+      await service.bank.setTransferOutcome(id, 'paid', amount);
+      const { attention } = await tenant.waitFor(id, (transfer) => transfer.attention !== null);
+      expect(attention?.reason).toMatch(/another amount/);
+      expect(await act(tenant, id, 'complete')).toMatchObject({ done: false });
+      const wrong = await act(tenant, id, 'complete', { amount_minor: amount + 1 });
+      expect(wrong).toMatchObject({ done: false, message: expect.stringContaining('the amount') });
+      const line = `transfers complete ${id} --reason settled --amount-minor ${amount} --json`;
+      const { code, out } = await bursar(line, service.env);
+      expect([code, JSON.parse(out)]).toMatchObject([0, { done: true, status: 'completed' }]);
+      expect(await tenant.get(id)).toMatchObject({
+        status: 'completed',
+        attention: null,
+        amount_minor: 150_000,
+        settled_amount_minor: amount,
+      });
+      const paidMinor = Math.min(amount, 150_000) + ORDER_TOTAL_MINOR - 150_000;
+      expect(await available(tenant)).toBe(BigInt(BALANCE_MINOR - paidMinor));
+      expect((await bursar('ledger verify --json', service.env)).code).toBe(0);
+      await workflow(id).result();
+    },
+  );
+
   test('complete is refused with a session id other than the bank’s', async () => {
     const tenant = await tenantWith();
     const id = await tenant.send();

@@ -211,7 +211,10 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
   test('011: accepted without a name because the enquiry hangs, then completed', async () => {
     const { reply } = row('011');
     expect(reply.status).toBe(201);
-    expect(reply.body.data).toMatchObject({ recipient_name: null, recipient_bank: null });
+    expect(reply.body.data).toMatchObject({
+      recipient_name: null,
+      recipient_bank: 'Guaranty Trust Bank',
+    });
     await expectCompletedOnce(row('011'));
   });
 

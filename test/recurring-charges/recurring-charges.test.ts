@@ -342,8 +342,8 @@ describe('a recurring charge', () => {
     now = new Date(START.getTime() + DAY_MS / 2);
     const all = [daily, monthly, idle, over];
     const ids = new Set(all.map(({ _id }) => _id));
-    const found = await recurringCharges.due(1_000);
-    await recurringCharges.rescheduleCheck(found.filter(({ _id }) => ids.has(_id)));
+    const { claimed } = await recurringCharges.claimDue(1_000);
+    await recurringCharges.rescheduleCheck(claimed.filter(({ _id }) => ids.has(_id)));
     const dueAt = async (one: RecurringCharge) =>
       (await stored(one)).next_check_at?.toISOString() ?? null;
     expect(await Promise.all(all.map(dueAt))).toEqual([

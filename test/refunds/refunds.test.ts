@@ -1,6 +1,8 @@
+import type { Refund } from '../../src/capabilities/refunds/refund.js';
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
+  onPage,
   paymentClient,
   timesRefunded,
   type ChargeView,
@@ -56,6 +58,89 @@ const isOver = ({ status }: RefundView) => status === 'completed' || status === 
 
 const idOf = async (reference: string) =>
   String((await service.deps.refunds.store.byReference(tenant.id, reference))?._id);
+
+describe('a refund that fails after it had reached the customer', () => {
+  test('a refund that fails later returns the money to the wallet and to the charge, once', async () => {
+    const own = await payments.paid();
+    const before = await tenant.balance();
+    const body = refundRequest('789', { charge_reference: own.reference });
+    await accepted(payments, body);
+    await waitFor(body.reference, ({ status }) => status === 'completed');
+    for (const _ of [1, 2]) {
+      expect(await service.bank.setRefundOutcome(body.reference, 'failed')).toBe(200);
+    }
+    const failed = await waitFor(body.reference, ({ status }) => status === 'failed');
+    expect(failed).toMatchObject({ failure: { code: 'reversed' }, attention: null });
+    expect(await tenant.balance()).toEqual(before);
+    expect((await payments.get(own.reference)).refunded_minor).toBe(0);
+    const names = await eventually('both events arrive', () => {
+      const events = receiver.events().filter(({ data }) => data['reference'] === body.reference);
+      return events.length === 2 ? events.map(({ event }) => event) : undefined;
+    });
+    expect(names.toSorted()).toEqual(['refund.completed', 'refund.failed']);
+  });
+});
+
+describe('a refund that was made at the desk of the provider', () => {
+  const desk = () => service.deps.database.db.collection<Refund>('refunds');
+
+  test('becomes a refund here, once, and returns its money if it fails later', async () => {
+    const own = await payments.paid();
+    const before = await tenant.balance();
+    expect(await service.bank.refundAtDesk(own.reference, 40_000)).toBe(200);
+    const made = await eventually(
+      'the refund is recorded',
+      async () => (await desk().findOne({ charge_reference: own.reference })) ?? undefined,
+    );
+    expect(made).toMatchObject({ status: 'completed', made_by: 'provider', attention: null });
+    expect((await tenant.balance()).available).toBe(before.available - 40_000);
+    expect((await payments.get(own.reference)).refunded_minor).toBe(40_000);
+    expect(await payments.getRefund(made.reference)).toMatchObject({ amount_minor: 40_000 });
+    const tooMuch = refundRequest('789', {
+      charge_reference: own.reference,
+      amount_minor: 260_001,
+    });
+    expect((await payments.refund(tooMuch)).status).toBe(422);
+    const theirs = String(made.provider_refund_id);
+    expect(await service.bank.setRefundOutcome(theirs, 'failed')).toBe(200);
+    await waitFor(made.reference, ({ status }) => status === 'failed');
+    expect(await tenant.balance()).toEqual(before);
+    expect((await payments.get(own.reference)).refunded_minor).toBe(0);
+    expect(await service.problems()).toEqual([]);
+  });
+
+  test('of more than the wallet has is owed by the tenant, and calls an operator', async () => {
+    const poor = await service.tenant({ balanceMinor: 0 });
+    const client = paymentClient(poor);
+    const own = await client.paid();
+    const { available } = await poor.balance();
+    await client.refund({
+      charge_reference: own.reference,
+      amount_minor: available,
+      reference: 'rest',
+    });
+    await service.bank.refundAtDesk(own.reference, 1_000);
+    const made = await eventually(
+      'the refund is recorded',
+      async () => (await desk().findOne({ tenant_id: poor.id, made_by: 'provider' })) ?? undefined,
+    );
+    expect(made.attention?.reason).toContain('owes the rest');
+  });
+
+  test('of a payment in suspense is taken from suspense, and the wallet pays nothing', async () => {
+    const before = await tenant.balance();
+    const { reference, url } = await payments.page('014');
+    await onPage(url);
+    await payments.waitFor(reference, ({ attention }) => attention !== null);
+    await service.bank.refundAtDesk(reference);
+    await payments.waitFor(reference, ({ attention }) => attention === null);
+    expect(await service.deps.charges.store.byReference(tenant.id, reference)).toMatchObject({
+      suspended: [],
+    });
+    expect(await tenant.balance()).toEqual(before);
+    expect(await service.problems()).toEqual([]);
+  });
+});
 
 describe('a refund', () => {
   test('a partial refund leaves the wallet, reaches the customer and emits its event', async () => {

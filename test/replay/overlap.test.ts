@@ -81,7 +81,7 @@ test.each([
       rateLimitKey: 'issuer',
       taskQueue: queue,
       acceptedAtMs: Date.now(),
-      policy: { attentionAfterMs: 3_600_000, pollMaxMs: 3_000 },
+      policy: { attentionAfterMs: 3_600_000, pollMaxMs: 3_000, maxSubmissions: 4, maxErrors: 12 },
       deadlineAtMs: Date.now() + DEADLINE_MS,
     };
     const handle = await new Client({ connection, namespace }).workflow.start('cardFunding', {

@@ -8,13 +8,16 @@ const never = new AbortController().signal;
 setMaxListeners(0, never);
 const LONG = { ms: 20_000, signal: never };
 
+const named = (id: string) => ({ tenantId: 'ten_a', id });
+
 /** Records that a test can end. */
 function records() {
   const ended = new Set<string>();
   const queries: string[][] = [];
   const waiter = createCompletionWaiter<{ _id: string }>({
     everyMs: 5,
-    findEnded(ids) {
+    findEnded(wanted) {
+      const ids = wanted.map(({ id }) => id);
       queries.push(ids);
       return Promise.resolve(ids.filter((id) => ended.has(id)).map((_id) => ({ _id })));
     },
@@ -25,8 +28,8 @@ function records() {
 describe('a completion waiter', () => {
   test('a completion waiter resolves every caller of a record that has ended, and no other', async () => {
     const { ended, waiter } = records();
-    const both = [waiter.waitForEnd('a', LONG), waiter.waitForEnd('a', LONG)];
-    const other = waiter.waitForEnd('b', LONG);
+    const both = [waiter.waitForEnd(named('a'), LONG), waiter.waitForEnd(named('a'), LONG)];
+    const other = waiter.waitForEnd(named('b'), LONG);
     ended.add('a');
     expect(await Promise.all(both)).toEqual([{ _id: 'a' }, { _id: 'a' }]);
     expect(waiter.waiting).toBe(1);
@@ -37,7 +40,7 @@ describe('a completion waiter', () => {
   test('a completion waiter queries all ids together, and nothing while no caller waits', async () => {
     const { ended, queries, waiter } = records();
     const many = Array.from({ length: 2_500 }, (_, i) => `r${i}`);
-    const all = many.map((id) => waiter.waitForEnd(id, LONG));
+    const all = many.map((id) => waiter.waitForEnd(named(id), LONG));
     many.forEach((id) => ended.add(id));
     await Promise.all(all);
     expect(queries.map((ids) => ids.length)).toEqual([1_000, 1_000, 500]);
@@ -48,15 +51,15 @@ describe('a completion waiter', () => {
   test('a completion waiter gives up when the time is over, when the caller disconnects, and when the process stops', async () => {
     const { waiter } = records();
     const caller = new AbortController();
-    expect(await waiter.waitForEnd('a', { ms: 10, signal: never })).toBeNull();
-    const left = waiter.waitForEnd('a', { ...LONG, signal: caller.signal });
-    const stopped = waiter.waitForEnd('a', LONG);
+    expect(await waiter.waitForEnd(named('a'), { ms: 10, signal: never })).toBeNull();
+    const left = waiter.waitForEnd(named('a'), { ...LONG, signal: caller.signal });
+    const stopped = waiter.waitForEnd(named('a'), LONG);
     caller.abort();
     expect(await left).toBeNull();
     expect(waiter.waiting).toBe(1);
     waiter.stop();
     expect(await stopped).toBeNull();
-    expect(await waiter.waitForEnd('a', LONG)).toBeNull();
+    expect(await waiter.waitForEnd(named('a'), LONG)).toBeNull();
     expect(waiter.waiting).toBe(0);
   });
 
@@ -64,13 +67,13 @@ describe('a completion waiter', () => {
     let failures = 3;
     const waiter = createCompletionWaiter({
       everyMs: 5,
-      findEnded(ids) {
+      findEnded(wanted) {
         failures -= 1;
         if (failures >= 0) return Promise.reject(new Error('away'));
-        return Promise.resolve(ids.map((_id) => ({ _id })));
+        return Promise.resolve(wanted.map(({ id }) => ({ _id: id })));
       },
     });
-    expect(await waiter.waitForEnd('a', LONG)).toEqual({ _id: 'a' });
+    expect(await waiter.waitForEnd(named('a'), LONG)).toEqual({ _id: 'a' });
   });
 });
 
@@ -79,9 +82,9 @@ test('stopping the completion waiters of a process resolves every caller, and al
   const never = { everyMs: 5, findEnded: () => Promise.resolve([]) };
   const [one, other] = [completionWaiters.create(never), completionWaiters.create(never)];
   const waiting = [
-    one.waitForEnd('a', LONG),
-    one.waitForEnd('b', LONG),
-    other.waitForEnd('c', LONG),
+    one.waitForEnd(named('a'), LONG),
+    one.waitForEnd(named('b'), LONG),
+    other.waitForEnd(named('c'), LONG),
   ];
   expect(completionWaiters.waiting).toBe(3);
   completionWaiters.stop();

@@ -6,29 +6,41 @@ import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
-/** The required status of an authorization, by the last effect at the issuer. */
-const STATUS: Partial<Record<JournalEntry['kind'], CardAuthorization['status']>> = {
-  authorized: 'approved',
-  cleared: 'cleared',
-  authorization_reversed: 'reversed',
-  authorization_expired: 'expired',
+/** The changes of the amount taken by what happened at the issuer, without reversals. */
+const TAKES: Partial<Record<JournalEntry['kind'], bigint>> = {
+  cleared: 1n,
+  clearing_corrected: 1n,
+  card_refund_reversed: 1n,
+  refunded_to_card: -1n,
 };
+const RELEVANT = new Set<JournalEntry['kind']>([
+  'authorized',
+  'declined',
+  'cleared',
+  'authorization_reversed',
+  'authorization_expired',
+  'refunded_to_card',
+  'card_refund_reversed',
+  'clearing_corrected',
+]);
 
-/** Compares authorizations with the approvals and clearings at the issuer. */
+/** Compares authorizations with the approvals and outcomes at the issuer. */
 export async function compareAuthorizations(
   { db }: Database,
   journal: readonly JournalEntry[],
 ): Promise<Comparison> {
   const all = await db.collection<CardAuthorization>('card_authorizations').find().toArray();
   const byToken = new Map(all.map((one) => [one.token, one]));
-  // The journal is in order of time, so a later entry replaces an earlier one.
-  const last = new Map(journal.map((entry) => [entry.reference, entry]));
+  const entriesOf = new Map<string, JournalEntry[]>();
+  for (const entry of journal.filter(({ kind }) => RELEVANT.has(kind))) {
+    entriesOf.set(entry.reference, [...(entriesOf.get(entry.reference) ?? []), entry]);
+  }
   return {
     knows: ({ reference }) => byToken.has(reference),
     problems: [
-      ...[...last.values()].flatMap((entry) => compare(entry, byToken.get(entry.reference))),
+      ...[...entriesOf].flatMap(([token, entries]) => compare(token, entries, byToken.get(token))),
       ...all
-        .filter(({ token, cleared_minor }) => cleared_minor > 0n && !last.has(token))
+        .filter(({ token, cleared_minor }) => cleared_minor > 0n && !entriesOf.has(token))
         .map(({ token }) => `${token} has a clearing here, and is unknown at the issuer`),
     ],
     clearingMinor: 0n,
@@ -36,20 +48,43 @@ export async function compareAuthorizations(
   };
 }
 
+/** The amount taken at the issuer after these entries. */
+function takenAtIssuer(entries: readonly JournalEntry[]): bigint {
+  let [heldMinor, takenMinor] = [0n, 0n];
+  for (const { kind, amount_minor, final } of entries) {
+    const amount = BigInt(amount_minor);
+    if (kind === 'authorized') heldMinor += amount;
+    if (kind === 'cleared') heldMinor = final || amount > heldMinor ? 0n : heldMinor - amount;
+    if (kind === 'authorization_expired') heldMinor = 0n;
+    if (kind === 'authorization_reversed') {
+      const fromHold = amount < heldMinor ? amount : heldMinor;
+      heldMinor -= fromHold;
+      takenMinor -= amount - fromHold < takenMinor ? amount - fromHold : takenMinor;
+    }
+    takenMinor += (TAKES[kind] ?? 0n) * amount;
+  }
+  return takenMinor;
+}
+
 function compare(
-  { kind, reference: token, amount_minor: minor }: JournalEntry,
+  token: string,
+  entries: readonly JournalEntry[],
   one: CardAuthorization | undefined,
 ): string[] {
-  if (kind === 'declined') {
-    return one && isApproved(one) ? [`${token} is declined at the issuer, we say approved`] : [];
+  const declined = entries.filter(({ kind }) => kind === 'declined');
+  if (declined.length === entries.length) {
+    return declined.flatMap(({ message_id: id }) =>
+      one && id !== undefined && isApproved(one, id)
+        ? [`${token} is declined at the issuer, we say approved`]
+        : [],
+    );
   }
-  const wanted = STATUS[kind];
-  if (!wanted) return [];
-  // A hold may expire before the issuer reports an outcome.
-  const status = one?.status === 'expired' && wanted === 'approved' ? wanted : one?.status;
-  if (status !== wanted) return [`${token} is ${kind} at the issuer, and here ${status}`];
-  const taken = kind === 'cleared' ? BigInt(minor) : 0n;
-  return one?.cleared_minor === taken
-    ? []
-    : [`${token}: the issuer took ${taken}, we booked ${one?.cleared_minor}`];
+  if (!one) return [`${token} is known at the issuer, and not here`];
+  const takenMinor = takenAtIssuer(entries);
+  const booked = one.cleared_minor - one.refunded_minor;
+  const problems: string[] = [];
+  if (booked !== takenMinor) {
+    problems.push(`${token}: the issuer took ${takenMinor}, we booked ${booked}`);
+  }
+  return problems;
 }

@@ -1,24 +1,37 @@
 import { type Named } from './mutations.js';
 import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import type {
-  ApplyCardAuthorizationFact,
   AuthorizationKey,
+  AuthorizationTerms,
   DecideCardAuthorization,
 } from '../../src/capabilities/card-authorizations/mutations.js';
 import { cards, type Card } from '../../src/capabilities/cards/card.js';
 import { accounts, posting } from '../../src/core/ledger/posting.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
-import type { AuthorizationRequest } from '../../src/core/providers/card-issuer.js';
+import type { AuthorizationFact } from '../../src/capabilities/card-authorizations/facts.js';
+import { factOf } from '../../src/capabilities/card-authorizations/store.js';
+import type {
+  AuthorizationRequest,
+  AuthorizationState,
+} from '../../src/core/providers/card-issuer.js';
 import { CARD } from './card-record.js';
 import { emptySnapshot, NOW } from './transfers.js';
 
 const TENANT = 'ten_a';
 
+/** The terms of authorizations in tests. */
+export const TERMS: AuthorizationTerms = {
+  holdMs: 60_000,
+  overClearingPercent: 20,
+  overClearingMinor: 500_000n,
+};
+
 /** An authorization request of the issuer. */
 export function request(changes: Partial<AuthorizationRequest> = {}): AuthorizationRequest {
   return {
     token: 'auth_1',
+    messageId: 'msg_1',
     card: 'card_1',
     amountMinor: 5_000n,
     currency: 'NGN',
@@ -48,24 +61,64 @@ export const decideAuthorizationMutation = (
   request: request(requested),
   authorizationRequestId: 'first',
   answerBy: new Date(NOW.getTime() + 1_500),
-  holdMs: 60_000,
+  cardsDisabled: false,
+  terms: TERMS,
   ...changes,
 });
 
 /** The mutation that applies an issuer's event; `at` in seconds gives the order of the real events. */
 export const authorizationFactMutation = (
-  kind: ApplyCardAuthorizationFact['fact']['kind'],
-  given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
+  kind: Exclude<AuthorizationState['kind'], 'approved'>,
+  given: {
+    key?: string;
+    at?: number;
+    minor?: bigint;
+    token?: string;
+    /** Of a clearing: more may follow. */
+    partial?: boolean;
+    /** Of a decline: the message. */
+    message?: string | null;
+  } = {},
 ): Named<'applyCardAuthorizationFact'> => {
-  const { key = kind, at = 0, minor = 0n, token = 'auth_1' } = given;
+  const { key = kind, at = 0, minor = 0n, token = 'auth_1', partial = false } = given;
+  const { message = 'msg_1' } = given;
+  const fields = {
+    declined: { message_id: message },
+    cleared: { final: !partial },
+    reversed: { whole: minor === 0n },
+    expired: {},
+    refunded: {},
+    refund_reversed: {},
+    corrected: {},
+  };
+  const time = new Date(NOW.getTime() + at * 1_000);
+  const fact = { key, kind, amount_minor: minor, at: time, ...fields[kind] } as AuthorizationFact;
   return {
     kind: 'applyCardAuthorizationFact',
     ...keyOf(token),
-    fact: { key, kind, amount_minor: minor, at: new Date(NOW.getTime() + at * 1_000) },
+    fact,
     code: null,
     by: 'issuer',
+    terms: TERMS,
   };
 };
+
+/** The mutation that applies an approval in our place. */
+export const standInMutation = (
+  minor: bigint,
+  { message = 'msg_1', at = 0, token = 'auth_1' } = {},
+): Named<'applyCardAuthorizationFact'> => ({
+  kind: 'applyCardAuthorizationFact',
+  ...keyOf(token),
+  fact: factOf(
+    { kind: 'approved', messageId: message, amountMinor: minor, standIn: 'network' },
+    `stand-in-${message}`,
+    new Date(NOW.getTime() + at * 1_000),
+  ),
+  code: null,
+  by: 'issuer',
+  terms: TERMS,
+});
 
 /** A snapshot with one tenant, one card, and the postings of their balances. */
 export function stateWith(card: Card, walletMinor = 0n): Snapshot {

@@ -1,6 +1,7 @@
 /** The rows of `bursar doctor` about records that wait: for the dispatcher (`overdue`) or for an operator (`attention`). */
 export const BACKLOG_ROWS: readonly string[] = [
   'bulk-transfers: overdue',
+  'bulk-transfers: attention',
   'transfers: overdue',
   'transfers: attention',
   'cards: overdue',
@@ -12,8 +13,11 @@ export const BACKLOG_ROWS: readonly string[] = [
   'refunds: overdue',
   'refunds: attention',
   'recurring-charges: overdue',
+  'recurring-charges: attention',
   'provider-events: overdue',
   'provider-events: attention',
+  'provider-event-replays: attention',
   'webhooks: undelivered',
   'webhooks: given up',
+  'webhooks: parked endpoints',
 ];

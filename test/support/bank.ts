@@ -15,13 +15,19 @@ export type JournalEntry = {
     | 'cleared'
     | 'authorization_reversed'
     | 'authorization_expired'
+    | 'refunded_to_card'
+    | 'card_refund_reversed'
+    | 'clearing_corrected'
     | 'charged'
     | 'refunded'
+    | 'refund_returned'
     | 'authorization_revoked';
   reference: string;
   client_reference: string;
   amount_minor: number;
   session_id: string;
+  message_id?: string;
+  final?: boolean;
 };
 
 /** A rule that makes calls to the sandbox bank fail. */
@@ -33,6 +39,7 @@ export type Fault = {
     | 'issue'
     | 'fund'
     | 'set_state'
+    | 'find_authorization'
     | 'reverse'
     | 'initialize'
     | 'charge'
@@ -64,17 +71,29 @@ export function bankAudit(url: string) {
       const query = reference === undefined ? '' : `?reference=${reference}`;
       return (await call<{ entries: JournalEntry[] }>(`/journal${query}`)).body.entries;
     },
+    /** Fails the bank over to a copy whose look-ups do not find these references for a time. */
+    failOver: async (references: readonly string[], forMs: number) =>
+      (await call('/failover', { references, for_ms: forMs })).status,
     /**
      * Sets the outcome of a pending transfer. Returns the status, 404 as long as the bank does not know the transfer.
      */
-    setTransferOutcome: async (reference: string, outcome: 'paid' | 'failed') =>
-      (await call(`/transfers/${reference}`, { outcome })).status,
+    setTransferOutcome: async (
+      reference: string,
+      outcome: 'paid' | 'failed',
+      amountMinor?: number,
+    ) => (await call(`/transfers/${reference}`, { outcome, amount_minor: amountMinor })).status,
     /** Sets the outcome of a charge; an open page is paid with `choice`. */
     setChargeOutcome: async (
       reference: string,
       outcome: 'paid' | 'declined' | 'abandoned',
       choice?: string,
     ) => (await call(`/charges/${reference}`, { outcome, ...(choice && { choice }) })).status,
+    /** Refunds a payment at the network's own desk. */
+    refundAtDesk: async (reference: string, amountMinor?: number) =>
+      (await call(`/charges/${reference}/refunds`, { amount_minor: amountMinor })).status,
+    /** Tells the fee of a payment. */
+    tellFee: async (reference: string, feeMinor: number) =>
+      (await call(`/charges/${reference}/fee`, { fee_minor: feeMinor })).status,
     /** Sets the outcome of a refund, named by its id or by its tenant's reference. */
     setRefundOutcome: async (reference: string, outcome: 'refunded' | 'failed') =>
       (await call(`/refunds/${reference}`, { outcome })).status,

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/platform/database/client.js';
-import { readAttempt, type Charge } from '../../src/capabilities/charges/charge.js';
+import { paidMinorOf, readAttempt, type Charge } from '../../src/capabilities/charges/charge.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
@@ -14,13 +14,16 @@ export async function compareCharges(
   return {
     knows: ({ kind, reference }) => kind === 'charged' && ids.has(readAttempt(reference)?.id ?? ''),
     problems: charges.flatMap((charge) => checkCharge(charge, journal)),
-    clearingMinor: -completed.reduce((total, charge) => total + charge.amount_minor, 0n),
+    clearingMinor: -[
+      ...completed.map((charge) => paidMinorOf(charge)),
+      ...charges.flatMap(({ suspended }) => suspended.map((payment) => payment.amount_minor)),
+    ].reduce((total, minor) => total + minor, 0n),
     feesMinor: 0n,
   };
 }
 
 function checkCharge(charge: Charge, journal: readonly JournalEntry[]): string[] {
-  const { _id: id, status, attempt, amount_minor: amountMinor, attention } = charge;
+  const { _id: id, status, attempt, attention } = charge;
   const charged = journal.filter(
     ({ kind, reference }) => kind === 'charged' && readAttempt(reference)?.id === id,
   );
@@ -31,7 +34,7 @@ function checkCharge(charge: Charge, journal: readonly JournalEntry[]): string[]
   if (status === 'completed' && paid && paid.reference !== `${id}-${attempt}`) {
     problems.push(`${id} was paid by another attempt than it says`);
   }
-  if (status === 'completed' && paid && BigInt(paid.amount_minor) !== amountMinor) {
+  if (status === 'completed' && paid && BigInt(paid.amount_minor) !== paidMinorOf(charge)) {
     problems.push(`${id} is completed and was paid with another amount`);
   }
   // A payment that differs from the request waits for an operator.

@@ -1,7 +1,7 @@
 import { audits } from '../../src/composition/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
-import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import { settledOf, type Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
@@ -57,12 +57,12 @@ async function compareTransfers(
     knows: ({ reference }) => ids.has(reference),
     problems: transfers.flatMap((transfer) =>
       checkMoney(
-        { id: transfer._id, status: transfer.status, amountMinor: transfer.amount_minor },
+        { id: transfer._id, status: transfer.status, amountMinor: settledOf(transfer) },
         journal,
         ['paid', 'reversed'],
       ),
     ),
-    clearingMinor: sum((t) => t.amount_minor),
+    clearingMinor: sum(settledOf),
     feesMinor: sum((t) => t.fee_minor),
   };
 }

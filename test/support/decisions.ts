@@ -97,12 +97,12 @@ export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean
     );
 
 /** Decides batch after batch, each on the writes of those before it. */
-export function run(snapshot: Snapshot, batches: AnyMutation[][]) {
+export function run(snapshot: Snapshot, batches: AnyMutation[][], now = NOW) {
   const outcomes: AnyResult[] = [];
   const commits: Writes[] = [];
   let state = snapshot;
   for (const batch of batches) {
-    const decided = decide(state, batch, NOW);
+    const decided = decide(state, batch, now);
     outcomes.push(...decided.results);
     commits.push(decided.writes);
     state = apply(state, decided.writes);

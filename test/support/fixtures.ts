@@ -25,14 +25,16 @@ export const fixtures: Record<string, Fixture> = {
     return body.data.reference;
   },
   '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
+  '/payments/tokens/{id}': async (tenant) =>
+    (await paymentClient(tenant).token(newCustomer())).payment_token_id,
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
-  '/cards/{id}': aCard,
+  '/cards/{card_id}': aCard,
   // Stores a completed lock directly, without a request to the issuer.
-  '/cards/{id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
+  '/cards/{card_id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
     const about = {
       tenant_id: tenant.id,
-      card_id: String(made['/cards/{id}']),
+      card_id: String(made['/cards/{card_id}']),
       type: 'lock',
     } as const;
     const accepted = newOperation({ ...about, provider: 'sandbox-bank' }, new Date(), 'accepted');

@@ -7,9 +7,15 @@ export type Payment = {
   amount_minor?: number;
   channel?: 'online' | 'pos' | 'atm' | 'contactless';
   merchant?: { name?: string; category?: string; country?: string };
+  kind?: 'authorization' | 'increment' | 'verification' | 'advice';
+  /** The token of the payment that this request belongs to. */
+  authorization?: string;
 };
 /** The issuer's answer to a card payment. */
-export type Decision = { token: string; approved: boolean; code: string };
+export type Decision = { token: string; message_id: string; approved: boolean; code: string };
+/** A change of a payment after its approval. */
+export type PaymentOutcome =
+  'cleared' | 'reversed' | 'expired' | 'refunded' | 'refund_reversed' | 'corrected';
 
 /** A client of the sandbox issuer: it makes payments with a card and sets their outcomes. */
 export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 'env'>) {
@@ -31,10 +37,17 @@ export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 
       (await sandbox<Decision>('', { card, amount_minor: 5_000, ...payment })).body,
 
     /** Sets the outcome of a payment, which the issuer reports by callback. */
-    end: async (token: string, outcome: 'cleared' | 'reversed' | 'expired', amountMinor?: number) =>
+    end: async (
+      token: string,
+      outcome: PaymentOutcome,
+      amountMinor?: number,
+      { final = true, report = true } = {},
+    ) =>
       (
         await sandbox(`/${token}`, {
           outcome,
+          final,
+          report,
           ...(amountMinor !== undefined && { amount_minor: amountMinor }),
         })
       ).status,

@@ -14,9 +14,9 @@ const SHORT_TIMES = {
 /** A service with receivers of webhooks. */
 export type Listening = Awaited<ReturnType<typeof startListening>>;
 
-/** Starts a whole service, whose receivers of webhooks end with it. */
-export async function startListening() {
-  const service = await startService({ env: SHORT_TIMES });
+/** Starts a whole service, whose receivers of webhooks end with it. `env` changes its settings. */
+export async function startListening(env: Record<string, string> = {}) {
+  const service = await startService({ env: { ...SHORT_TIMES, ...env } });
   const { webhooks } = service.deps;
   const receivers: Receiver[] = [];
   const deliveriesOf = (tenant: TestTenant): Promise<Delivery[]> =>

@@ -12,11 +12,15 @@ export async function compareRefunds(
   const ids = new Set(refunds.map(({ _id }) => _id));
   const completed = refunds.filter(({ status }) => status === 'completed');
   return {
-    knows: ({ kind, reference }) => kind === 'refunded' && ids.has(reference),
-    problems: refunds.flatMap(({ _id: id, status, amount_minor: amountMinor }) =>
-      // No effect of the network reverses a refund.
-      checkMoney({ id, status, amountMinor }, journal, ['refunded', 'reversed']),
-    ),
+    knows: ({ kind, reference }) =>
+      (kind === 'refunded' || kind === 'refund_returned') &&
+      (ids.has(reference) || reference.startsWith('desk-')),
+    problems: refunds
+      // A refund from the network's desk has no id of ours there.
+      .filter(({ made_by: by }) => by === 'tenant')
+      .flatMap(({ _id: id, status, amount_minor: amountMinor }) =>
+        checkMoney({ id, status, amountMinor }, journal, ['refunded', 'refund_returned']),
+      ),
     clearingMinor: completed.reduce((total, { amount_minor }) => total + amount_minor, 0n),
     feesMinor: 0n,
   };

@@ -34,6 +34,8 @@ export type ServiceOptions = {
     deduplicate?: boolean;
     /** Age from which the bank refuses a request when it does not de-duplicate. */
     conclusiveAfterMs?: number;
+    /** De-duplication ends this long after a request was accepted. */
+    deduplicateForMs?: number;
     /** False disables callbacks, so that only polling finds outcomes. */
     callbacks?: boolean;
     /** Returns the port by which API and worker reach the bank, such as that of a proxy. */
@@ -62,6 +64,8 @@ const SHORT_TIMES: Environment = {
   SANDBOX_BANK_TIMEOUT_MS: '1500',
   BURSAR_POLL_MAX_MS: '2000',
   BURSAR_STALL_TIMEOUT_MS: '2000',
+  BURSAR_RECONCILIATION_DAYS: '0',
+  BURSAR_LEDGER_CLOSING_EVERY_MS: '0',
 };
 
 /** A running service. */
@@ -214,6 +218,9 @@ function environment(options: ServiceOptions, bankUrl: string): Environment {
     SANDBOX_BANK_SECRET: 'a secret of the tests',
     SANDBOX_BANK_DEDUPLICATE: String(bank.deduplicate ?? true),
     SANDBOX_BANK_CONCLUSIVE_AFTER_MS: String(bank.conclusiveAfterMs ?? 2_000),
+    ...(bank.deduplicateForMs !== undefined && {
+      SANDBOX_BANK_DEDUPLICATE_FOR_MS: String(bank.deduplicateForMs),
+    }),
     ...SHORT_TIMES,
     ...env,
   };

@@ -3,6 +3,7 @@ import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import type { ReceivedMessage } from '../../src/core/provider-events/receive.js';
 import { createProviderEventStore } from '../../src/core/provider-events/store.js';
+import type { PaymentState, ResendSafety } from '../../src/core/providers/transfer-provider.js';
 import type { Client } from '@temporalio/client';
 import { createLog } from '../../src/shared/log.js';
 import { transferEventHandler } from '../../src/capabilities/transfers/provider-events.js';
@@ -30,7 +31,13 @@ beforeAll(async () => {
       instructions: { stallTimeoutMs: 1_000, attentionAfterMs: 1_000, pollMaxMs: 1_000 },
       keyPepper: 'a pepper of the test',
       providerEvents: { retryMs: [1_000], retentionMs: 1_000 },
-      temporal: { address: '', namespace: '', taskQueue: '' },
+      temporal: {
+        address: '',
+        namespace: '',
+        taskQueue: '',
+        deployment: null,
+        connection: { address: '' },
+      },
     },
     database,
     groupCommit: createGroupCommit(database),
@@ -57,15 +64,15 @@ const now = async ({ tenant_id: tenantId, _id }: Transfer) =>
 const permit = ({ tenant_id: tenantId, _id }: Transfer, submissions: number) =>
   transfers.acquireSubmitPermit(tenantId, _id, submissions, false);
 const paid = { kind: 'succeeded', amountMinor: 250_000n, sessionId: 's' } as const;
-const received = (reference: string): ReceivedMessage => ({
+const received = (reference: string, state: PaymentState = paid): ReceivedMessage => ({
   port: 'transfers',
   reading: {
     kind: 'event',
     event: {
       dedupeKey: reference,
       reference,
-      name: 'transfer.paid',
-      state: paid,
+      name: `transfer.${state.kind}`,
+      state,
       occurredAt: new Date(),
     },
   },
@@ -81,6 +88,54 @@ describe('the submit permit', () => {
     expect(second.filter((permitted) => permitted !== null)).toHaveLength(1);
     expect(await permit(transfer, 1)).toBeNull();
     expect(await now(transfer)).toMatchObject({ status: 'processing', submissions: 2 });
+  });
+
+  test('a transfer that the bank has acknowledged gets no further permit, unless the bank is idempotent', async () => {
+    const transfer = await accepted();
+    const { tenant_id: tenantId, _id } = transfer;
+    const again = (resendSafety: ResendSafety) =>
+      transfers.acquireSubmitPermit(tenantId, _id, 1, false, resendSafety);
+    await permit(transfer, 0);
+    await transfers.acknowledge(tenantId, _id);
+    expect(await again({ kind: 'conclusive_after', ms: 1 })).toBeNull();
+    expect(await again({ kind: 'never' })).toBeNull();
+    expect(await again({ kind: 'idempotent', forMs: 0 })).toBeNull();
+    expect(await again({ kind: 'idempotent', forMs: 60_000 })).not.toBeNull();
+  });
+
+  test('at an idempotent bank no permit is granted after the stated time from the first one, unless all submissions were rejected', async () => {
+    const transfer = await accepted();
+    const { tenant_id: tenantId, _id } = transfer;
+    const forMs = 60_000;
+    const again = (submissions: number) =>
+      transfers.acquireSubmitPermit(tenantId, _id, submissions, false, {
+        kind: 'idempotent',
+        forMs,
+      });
+    await permit(transfer, 0);
+    expect(await again(1)).not.toBeNull();
+    const first = { $set: { first_submitted_at: new Date(Date.now() - forMs) } };
+    const records = database.db.collection<Transfer>('transfers');
+    await records.updateOne({ _id }, first);
+    expect(await again(2)).toBeNull();
+    await records.updateOne({ _id }, { $set: { rejected_submissions: 2 } });
+    expect(await again(2)).not.toBeNull();
+  });
+
+  test('a bank’s message that the transfer is pending is stored as its acknowledgement', async () => {
+    const transfer = await accepted();
+    await permit(transfer, 0);
+    expect(await now(transfer)).toMatchObject({ acknowledged_at: null });
+    const event = providerEvents.newEvent(
+      'sandbox-bank',
+      received(transfer._id, { kind: 'pending' }),
+    );
+    expect(await providerEvents.store.insert(event)).toBe(true);
+    await providerEvents.application.applyFirst(event);
+    expect(await now(transfer)).toMatchObject({
+      status: 'processing',
+      acknowledged_at: expect.any(Date),
+    });
   });
 
   test('an ended transfer gets no submit permit', async () => {
@@ -118,9 +173,8 @@ describe('supervision of transfers', () => {
     await transfers.postpone(transfer.tenant_id, transfer._id, 60_000);
     const { next_check_at } = await now(transfer);
     expect(Number(next_check_at) - before).toBeGreaterThanOrEqual(61_000);
-    expect(await transfers.due(100)).not.toContainEqual(
-      expect.objectContaining({ _id: transfer._id }),
-    );
+    const { claimed } = await transfers.claimDue(100);
+    expect(claimed).not.toContainEqual(expect.objectContaining({ _id: transfer._id }));
   });
 
   test('overdue transfers are found by the partial index', async () => {
@@ -173,7 +227,8 @@ describe('supervision of transfers', () => {
     const { tenant_id: tenantId, _id: id } = transfer;
     const all = database.db.collection<Transfer>('transfers');
     await all.updateOne({ _id: id }, { $set: { next_check_at: new Date(Date.now() - 60_000) } });
-    const found = (await transfers.due(1_000)).filter(({ _id }) => _id === id);
+    const { claimed } = await transfers.claimDue(1_000);
+    const found = claimed.filter(({ _id }) => _id === id);
     await transfers.scheduleOwnWorkflows(tenantId, [id]);
     await transfers.rescheduleCheck(found);
     expect(Number((await now(transfer)).next_check_at)).toBeLessThanOrEqual(Date.now());
@@ -236,13 +291,15 @@ describe('provider events', () => {
     expect(await providerEvents.receive('sandbox-bank', message)).toMatchObject({ stored: true });
     expect(await providerEvents.receive('sandbox-bank', message)).toMatchObject({ stored: false });
     const { store } = createLater();
-    const [event, ...more] = await store.due(10);
+    const {
+      claimed: [event, ...more],
+    } = await store.claimDue(10);
     expect(more).toEqual([]);
     const id = String(event?._id);
     expect(await providerEvents.application.applyProviderEvent({ id, nextMs: null })).toEqual({
       kind: 'done',
     });
-    expect(await store.due(10)).toEqual([]);
+    expect(await store.claimDue(10)).toEqual({ claimed: [], more: false });
     expect(await now(transfer)).toMatchObject({ status: 'completed' });
   });
 

@@ -52,6 +52,67 @@ describe('transitions of a transfer', () => {
     });
   });
 
+  describe('another amount than was requested', () => {
+    const report = (amountMinor: bigint): TransferFact => ({ ...paid, amountMinor });
+    const accepted = (amountMinor: bigint): TransferFact => ({
+      ...confirmed,
+      via: 'operator',
+      amountMinor,
+      sessionId: 's1',
+    });
+    const takenBack = (amountMinor: bigint): TransferFact => ({ ...reversed, amountMinor });
+
+    test('moves no money and raises attention; an operator’s acceptance ends the transfer, and a rest returns to the wallet', () => {
+      const { transfer, postings, verdicts, gained } = after([
+        report(249_000n),
+        accepted(249_000n),
+      ]);
+      expect(verdicts).toEqual(['attention', 'applied']);
+      expect(transfer).toMatchObject({
+        status: 'completed',
+        attention: null,
+        amount_minor: 250_000n,
+        settled_amount_minor: 249_000n,
+        session_id: 's1',
+      });
+      expect([postings, gained]).toEqual([['resolve'], 1_000n]);
+    });
+
+    test('a surplus is not taken from the wallet', () => {
+      const { transfer, gained, owed } = after([report(260_000n), accepted(260_000n)]);
+      expect(transfer).toMatchObject({ status: 'completed', settled_amount_minor: 260_000n });
+      expect([gained, owed]).toEqual([0n, 0n]);
+    });
+
+    test('once it is accepted, the same report changes nothing, the old amount raises attention, and its reversal returns the whole hold', () => {
+      for (const amount of [249_000n, 260_000n]) {
+        const again = after([report(amount), accepted(amount), report(amount), accepted(amount)]);
+        expect(again.verdicts).toEqual(['attention', 'applied', 'unchanged', 'stale']);
+        const old = after([report(amount), accepted(amount), paid]);
+        expect(old.verdicts.at(-1)).toBe('attention');
+        const back = after([report(amount), accepted(amount), takenBack(amount)]);
+        expect(back.transfer).toMatchObject({ status: 'failed', failure: { code: 'reversed' } });
+        expect([back.gained, back.owed]).toEqual([251_000n, 0n]);
+      }
+    });
+
+    test('that is reported after the release of the hold is debited once an operator accepts it', () => {
+      const { transfer, postings, gained } = after(
+        [rejected, report(249_000n), accepted(249_000n)],
+        0n,
+      );
+      expect(transfer).toMatchObject({ status: 'completed', settled_amount_minor: 249_000n });
+      expect(postings).toEqual(['resolve', 'suspense', 'suspense-debit']);
+      expect(gained).toBe(1_000n);
+    });
+
+    test('the requested amount, accepted by an operator, is no other amount', () => {
+      const { transfer, gained } = after([accepted(250_000n)]);
+      expect(transfer).toMatchObject({ status: 'completed', settled_amount_minor: null });
+      expect(gained).toBe(0n);
+    });
+  });
+
   test('a reversal repays the receivable before it credits the wallet', () => {
     const { gained, owed, transfer } = after([rejected, paid, confirmed, reversed], -251_000n);
     // The wallet was empty at the suspense debit.

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import type { ResendSafety } from '../../src/core/providers/transfer-provider.js';
 import type { ProviderCallResult } from '../../src/core/instructions/workflow-contract.js';
 import { transferContract } from '../../src/capabilities/transfers/workflow-contract.js';
-import { MAX_ERRORS, MAX_SUBMISSIONS } from '../../workflows/policies.js';
 import {
   initialProgress,
   nextStep,
@@ -13,11 +12,11 @@ import {
 } from '../../workflows/instruction/progress.js';
 
 const rules: ExecutionRules = {
-  policy: { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 },
+  policy: { attentionAfterMs: 86_400_000, pollMaxMs: 600_000, maxSubmissions: 4, maxErrors: 12 },
   labels: transferContract.labels,
 };
 const conclusiveAfter: ResendSafety = { kind: 'conclusive_after', ms: 5_000 };
-const deduplicates: ResendSafety = { kind: 'idempotent' };
+const deduplicates: ResendSafety = { kind: 'idempotent', forMs: null };
 const never: ResendSafety = { kind: 'never' };
 
 const sent = (submissions = 1) => ({ submissions, possibleSubmissions: submissions });
@@ -84,11 +83,7 @@ describe('the next step of an instruction', () => {
   });
 
   test('any other answer between two "not found" discards the first one', () => {
-    const others: ProviderCallResult[] = [
-      silent,
-      { kind: 'pending' },
-      { kind: 'permit_denied', attention: null },
-    ];
+    const others: ProviderCallResult[] = [silent, { kind: 'permit_denied', attention: null }];
     for (const between of others) {
       const absent = notFound(conclusiveAfter);
       const { step } = walk([
@@ -144,23 +139,23 @@ describe('the next step of an instruction', () => {
   });
 
   test('submissions are bounded: then attention is raised, polling goes on, and a retry allows one more', () => {
-    const bound = walk([[notFound(deduplicates, MAX_SUBMISSIONS + 3), 0]]);
+    const bound = walk([[notFound(deduplicates, rules.policy.maxSubmissions + 3), 0]]);
     expect(bound.step).toMatchObject({ do: 'verify', stuck: expect.any(String) });
     const pushed = walk(
-      [[notFound(deduplicates, MAX_SUBMISSIONS + 3), 1]],
-      allowOperatorRetry(bound.progress),
+      [[notFound(deduplicates, rules.policy.maxSubmissions + 3), 1]],
+      allowOperatorRetry(bound.progress, rules.policy),
     );
     expect(pushed.step.do).toBe('submit');
-    expect(walk([[notFound(deduplicates, MAX_SUBMISSIONS + 4), 2]], pushed.progress).step.do).toBe(
-      'verify',
-    );
+    expect(
+      walk([[notFound(deduplicates, rules.policy.maxSubmissions + 4), 2]], pushed.progress).step.do,
+    ).toBe('verify');
   });
 
   test('repeated errors of a bank raise attention; an unreachable bank does not', () => {
     const errors = (reason: 'server_error' | 'connection') =>
       walk(
         Array.from(
-          { length: MAX_ERRORS },
+          { length: rules.policy.maxErrors },
           (_, i) => [{ kind: 'unknown', reason, ...sent() }, i] as [ProviderCallResult, number],
         ),
       ).step;
@@ -263,6 +258,116 @@ describe('the next step of an instruction', () => {
     );
   });
 
+  describe('a submission that may be a repeat', () => {
+    /** Reports of the provider. Our own record adds `not_submitted`, which begins another attempt. */
+    const reports = (resendSafety: ResendSafety): fc.Arbitrary<ProviderCallResult> =>
+      fc.oneof(
+        fc.constantFrom<ProviderCallResult>(
+          silent,
+          { kind: 'pending' },
+          { kind: 'pending', idle: true, untilMs: 10 },
+          { kind: 'permit_denied', attention: null },
+          { kind: 'mismatch', attention: 'another currency' },
+          { kind: 'unknown', reason: 'too_old', ...sent() },
+          { ...source, kind: 'succeeded', amountMinor: 1, sessionId: null },
+          { ...source, kind: 'reversed', amountMinor: null, sessionId: null },
+          { kind: 'closed', attention: null },
+        ),
+        fc
+          .tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }), fc.boolean())
+          .map(([submissions, rejected, acknowledged]) => ({
+            submissions,
+            possibleSubmissions: Math.max(0, submissions - rejected),
+            firstSubmittedAtMs: 0,
+            ...(acknowledged && { acknowledged: true as const }),
+          }))
+          .chain((counts) =>
+            fc.constantFrom<ProviderCallResult>(
+              { kind: 'not_found', resendSafety, ...counts },
+              { kind: 'throttled', retryAfterMs: 1_000, resendSafety, ...counts },
+              { kind: 'rejected_temporarily', code: 'not_now', resendSafety, ...counts },
+              { kind: 'unsent', resendSafety, ...counts },
+            ),
+          ),
+      );
+    const source = { providerRequestId: null, via: 'poll' } as const;
+    const timeline = (resendSafety: ResendSafety) =>
+      fc.array(fc.tuple(reports(resendSafety), fc.integer({ min: 0, max: 20_000 }), fc.boolean()), {
+        maxLength: 40,
+        size: 'max',
+      });
+    const arrived = (report: ProviderCallResult) =>
+      ['pending', 'mismatch', 'succeeded', 'reversed'].includes(report.kind) ||
+      ('acknowledged' in report && report.acknowledged);
+
+    test('after a report that proves arrival no sequence of reports and retries leads to it, unless the provider is idempotent', () => {
+      for (const resendSafety of [conclusiveAfter, never]) {
+        fc.assert(
+          fc.property(timeline(resendSafety), (results) => {
+            let progress = initialProgress();
+            let now = 0;
+            let known = false;
+            for (const [report, gap, retried] of results) {
+              now += gap;
+              if (retried) progress = allowOperatorRetry(progress, rules.policy);
+              const times = { askedMs: now, answeredMs: now };
+              const [next, step] = nextStep(progress, report, rules, times);
+              known ||= arrived(report);
+              if (known) expect(step.do).not.toBe('submit');
+              progress = next;
+            }
+          }),
+        );
+      }
+    });
+
+    test('a lost acknowledgement calls an operator, and polling goes on', () => {
+      const { step } = walk([
+        [{ kind: 'pending' }, 0],
+        [notFound(conclusiveAfter), 1_000],
+        [notFound(conclusiveAfter), 7_000],
+      ]);
+      expect(step).toMatchObject({
+        do: 'verify',
+        stuck: expect.stringMatching(/had acknowledged/),
+      });
+      const idempotent = walk([
+        [{ kind: 'pending' }, 0],
+        [notFound(deduplicates), 1_000],
+      ]);
+      expect(idempotent.step.do).toBe('submit');
+    });
+
+    test('at an idempotent provider it is never later than the stated time after the first submission', () => {
+      const forMs = 60_000;
+      fc.assert(
+        fc.property(timeline({ kind: 'idempotent', forMs }), (results) => {
+          let progress = initialProgress();
+          let now = 0;
+          for (const [report, gap, retried] of results) {
+            now += gap;
+            if (retried) progress = allowOperatorRetry(progress, rules.policy);
+            const times = { askedMs: now, answeredMs: now };
+            const [next, step] = nextStep(progress, report, rules, times);
+            // If the provider has explicitly rejected every submission, the next one repeats nothing.
+            if (now >= forMs && next.possibleSubmissions > 0) expect(step.do).not.toBe('submit');
+            progress = next;
+          }
+        }),
+      );
+    });
+
+    test('after the stated time "not found" calls an operator; before it the submission is repeated', () => {
+      const safety: ResendSafety = { kind: 'idempotent', forMs: 60_000 };
+      const absent = { ...notFound(safety), firstSubmittedAtMs: 1_000 } as ProviderCallResult;
+      expect(walk([[absent, 60_999]]).step.do).toBe('submit');
+      expect(walk([[absent, 61_000]]).step).toMatchObject({
+        do: 'verify',
+        stuck: expect.stringMatching(/would not recognize a repeat/),
+      });
+    });
+  });
+
   describe('the next step of a repeatable instruction', () => {
     const repeatable: ExecutionRules = { ...rules, repeatable: true };
     const next = (report: ProviderCallResult, progress = initialProgress()) =>
@@ -270,7 +375,7 @@ describe('the next step of an instruction', () => {
 
     test('is another submission after every "not found", without a bound', () => {
       for (const absence of [never, conclusiveAfter, deduplicates]) {
-        const [, step] = next(notFound(absence, 10 * MAX_SUBMISSIONS));
+        const [, step] = next(notFound(absence, 10 * rules.policy.maxSubmissions));
         expect(step).toEqual({ do: 'submit', afterMs: 0 });
       }
     });

@@ -6,7 +6,8 @@ export type Attention = ReturnType<typeof createAttention>;
 
 /**
  * Raises and clears attention: on the record (`record`), in the search attribute `NeedsAttention`, and in the workflow's
- * current details. A reason is raised once. Attention is also raised if there is no outcome at `dueAtMs`.
+ * current details. A reason is raised once; `raise` never throws. Attention is also raised if there is no outcome at
+ * `dueAtMs`.
  */
 export function createAttention(options: {
   dueAtMs: number;
@@ -33,7 +34,12 @@ export function createAttention(options: {
   const raise = async (reason: string, whatToDo: string) => {
     if (raised === reason) return;
     raised = reason;
-    await options.record(reason);
+    const recorded = await options.record(reason).then(
+      () => true,
+      () => false,
+    );
+    // The attribute is set also if the store refuses the note. The next call with this reason writes the note again.
+    if (!recorded) raised = null;
     showAttribute(true);
     Object.assign(details, { call: `**Needs an operator:** ${reason}.`, whatToDo });
     showDetails();

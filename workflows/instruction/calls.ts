@@ -31,7 +31,13 @@ export async function call<Own>(
   const result = await (
     step.do === 'submit' && !recordChanged
       ? submit(state, progress, step)
-      : unlessClosed(state, () => activities.verify({ ...ref, nextPollMs: progress.pollMs }))
+      : unlessClosed(state, () =>
+          activities.verify({
+            ...ref,
+            nextPollMs: progress.pollMs,
+            acknowledged: progress.acknowledged,
+          }),
+        )
   ).catch(unknownOutcome);
   if (result.kind === 'permit_denied' && result.attention !== null) {
     await attention.raise(result.attention, details.whileOpen);

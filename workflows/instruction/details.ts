@@ -17,8 +17,9 @@ export function workflowDetails(labels: InstructionLabels) {
     `a ${provider} that is silent.`;
   const descriptions: Record<OperatorCommand['kind'], string> = {
     retry:
-      `Asks the ${provider} now, and submits again if it rules the ${payment} out. ` +
-      'Input: {"actor": "your name", "reason": "why"}',
+      `Asks the ${provider} now, and submits again if it rules the ${payment} out. With "absent": true you attest that ` +
+      `it never executes what was submitted: if it does not know the ${payment}, one more submission is made. ` +
+      'Input: {"actor": "your name", "reason": "why", "absent": false}',
     verify:
       `Asks the ${provider} now and applies its answer. ` +
       'Input: {"actor": "your name", "reason": "why"}',

@@ -9,6 +9,7 @@ import { createAttention } from './attention.js';
 import { hasPendingMessages, openMessageQueue, type MessageQueue } from './operator-messages.js';
 import { call } from './calls.js';
 import { recordMalformed, handleOperatorCommand, applyOutcome } from './operator-commands.js';
+import { pauseBlocked, unlessBlocked, untilStored } from './blocked.js';
 import { workflowDetails } from './details.js';
 import type { Deadline, ExecutionState, InstructionExecution } from './execution.js';
 import { initialProgress } from './progress.js';
@@ -92,22 +93,28 @@ async function execute<Own>(
     messages,
     details,
     triedLocally: false,
+    blockedCommits: 0,
   };
   const known = { ended: false };
-  if (execution.deadline) void expireInTime(execution.deadline, messages, () => known.ended);
+  if (execution.deadline) void expireInTime(execution.deadline, state, () => known.ended);
   await runLoop(state);
   known.ended = true;
 }
 
 /** Expires the deadline. Runs beside the provider calls, so that a slow call does not delay it. */
-async function expireInTime(
+async function expireInTime<Own>(
   deadline: Deadline,
-  messages: MessageQueue,
+  { messages, attention }: ExecutionState<Own>,
   ended: () => boolean,
 ): Promise<void> {
+  const expire = () =>
+    untilStored(async () => ended() || deadline.expire(), {
+      attention,
+      pause: (ms) => condition(ended, ms),
+    });
   let leftMs = deadline.atMs - Date.now();
   while (!(await condition(ended, Math.max(1, leftMs)))) {
-    if (await deadline.expire()) {
+    if (await expire()) {
       messages.recordChanged = true;
       return;
     }
@@ -122,10 +129,16 @@ async function runLoop<Own>(state: ExecutionState<Own>): Promise<void> {
   for (;;) {
     await recordMalformed(state);
     const pending = messages.commands.shift();
-    if (pending) [progress, step] = await handleOperatorCommand(state, pending, progress);
-    else if (step.do === 'end') break;
-    else if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
-    else {
+    if (pending) {
+      const [learned, next] = await handleOperatorCommand(state, pending, progress);
+      progress = learned;
+      step = unlessBlocked(step, next);
+    } else if (step.do === 'end') break;
+    else if (step.do === 'applyOutcome') {
+      const { fact, afterMs = 0 } = step;
+      const interrupted = afterMs > 0 && !(await pauseBlocked(state, afterMs));
+      step = interrupted ? { do: step.do, fact } : await applyOutcome(state, fact);
+    } else {
       // The next run loses nothing: its submission is denied a permit, and it verifies.
       if (workflowInfo().continueAsNewSuggested) {
         await condition(allHandlersFinished);

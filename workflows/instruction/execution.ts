@@ -9,7 +9,7 @@ import type {
   RecordRef,
 } from '../../src/core/instructions/workflow-contract.js';
 import { localActivities } from '../local-activities.js';
-import { localProviderCall, ownStore, providerCall } from '../policies.js';
+import { localProviderCall, ownReads, ownStore, providerCall } from '../policies.js';
 import type { Attention } from './attention.js';
 import type { WorkflowDetails } from './details.js';
 import type { MessageQueue } from './operator-messages.js';
@@ -44,9 +44,12 @@ export type ExecutionState<Own> = InstructionExecution<Own> & {
   details: WorkflowDetails;
   /** True once the run's only local submission was tried. */
   triedLocally: boolean;
+  /** Series of attempts in a row in which the store has refused an outcome. */
+  blockedCommits: number;
 };
 
 const store = localActivities(ownStore);
+const reads = localActivities(ownReads);
 const local = localActivities(localProviderCall);
 
 /**
@@ -90,14 +93,19 @@ function providerActivities<Own>(
 const capitalize = <Name extends string>(name: Name) =>
   `${name.charAt(0).toUpperCase()}${name.slice(1)}` as Capitalize<Name>;
 
+const withoutNote = () => undefined;
+
 /** Activities that all types share; they are given the type with the id. */
 function recordActivities(
   type: InstructionType,
 ): Omit<InstructionActivities, keyof ProviderActivities> {
   return {
-    readInstructionStatus: (ref: RecordRef) => store.readInstructionStatus({ type, ...ref }),
-    recordOperatorCommand: (note) => store.recordOperatorCommand({ type, ...note }),
+    readInstructionStatus: (ref: RecordRef) => reads.readInstructionStatus({ type, ...ref }),
     raiseAttention: (call) => store.raiseAttention({ type, ...call }),
-    recordCancellationRequest: (ref) => store.recordCancellationRequest({ type, ...ref }),
+    // A store that refuses a note must not stop the run: the history has the command and the cancellation too.
+    recordOperatorCommand: (note) =>
+      store.recordOperatorCommand({ type, ...note }).catch(withoutNote),
+    recordCancellationRequest: (ref) =>
+      store.recordCancellationRequest({ type, ...ref }).catch(withoutNote),
   };
 }

@@ -1,12 +1,17 @@
-import { evaluateOperatorCommand } from '../../src/core/instructions/operator-commands.js';
+import {
+  evaluateAttestedAbsence,
+  evaluateOperatorCommand,
+} from '../../src/core/instructions/operator-commands.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import type {
   FactResult,
   OperatorAnswer,
   OperatorCommand,
+  ProviderCallResult,
 } from '../../src/core/instructions/workflow-contract.js';
 import type { PendingCommand } from './operator-messages.js';
 import { unknownOutcome, showProviderResult } from './calls.js';
+import { BLOCKED, blockedStep, commitOutcome } from './blocked.js';
 import type { ExecutionState } from './execution.js';
 import { nextStep, allowOperatorRetry, type ExecutionProgress, type Step } from './progress.js';
 
@@ -15,42 +20,54 @@ export async function handleOperatorCommand<Own>(
   state: ExecutionState<Own>,
   pending: PendingCommand,
   before: ExecutionProgress,
-): Promise<[ExecutionProgress, Step]> {
+): Promise<[ExecutionProgress, Step<Own>]> {
   const { ref, activities, labels } = state;
   const { command } = pending;
-  const progress = command.kind === 'retry' ? allowOperatorRetry(before) : before;
+  const progress = command.kind === 'retry' ? allowOperatorRetry(before, state.policy) : before;
+  const absenceAttested = command.absent === true;
   const status = await activities.readInstructionStatus(ref);
   const askedMs = Date.now();
   const result = await activities
-    .verify({ ...ref, nextPollMs: progress.pollMs, evenIfClosed: true })
+    .verify({
+      ...ref,
+      nextPollMs: progress.pollMs,
+      acknowledged: progress.acknowledged,
+      evenIfClosed: true,
+    })
     .catch(unknownOutcome);
   const asked = { askedMs, answeredMs: Date.now() };
-  const [next, first] = nextStep(progress, result, state, asked);
+  const [learned, first] = nextStep({ ...progress, absenceAttested }, result, state, asked);
+  const next = { ...learned, absenceAttested: false };
   showProviderResult(state, result, asked.answeredMs);
   const decision = evaluateOperatorCommand(command, result, status, labels);
-  let step = first;
+  let step: Step<Own> = first;
   if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
   if (decision.effect === 'confirm' || decision.effect === 'release') {
     const kind = decision.effect === 'confirm' ? 'operator_confirmed' : 'rejected';
-    step = await applyOutcome(state, operatorFact(kind, command), command);
+    step = await applyOutcome(state, operatorFact(kind, command, result), command, step);
   }
-  pending.answer = await answer(state, command, decision);
+  const attested = evaluateAttestedAbsence(result, first.do === 'submit', labels);
+  pending.answer = await answer(state, command, absenceAttested ? attested : decision);
   return [next, step];
 }
 
 /** The fact of a command. Unless forced, a `fail` counts only if nothing was submitted; its commit checks that again. */
 const operatorFact = (
   kind: 'operator_confirmed' | 'rejected',
-  { force }: OperatorCommand,
+  { force, amountMinor }: OperatorCommand,
+  result: ProviderCallResult,
 ): FactResult => {
   const source = { providerRequestId: null, via: 'poll' } as const;
-  if (kind === 'operator_confirmed') return { ...source, kind };
+  if (kind === 'operator_confirmed') {
+    const sessionId = result.kind === 'succeeded' ? result.sessionId : null;
+    return { ...source, kind, ...(amountMinor !== undefined && { amountMinor, sessionId }) };
+  }
   return { ...source, kind, code: 'operator', ...(!force && { ifNotSubmitted: true }) };
 };
 
 /** Answers the operator and writes the timeline, from the record's status after the command. */
 async function answer<Own>(
-  { ref, activities, labels, attention }: ExecutionState<Own>,
+  { ref, activities, labels, attention, blockedCommits }: ExecutionState<Own>,
   command: OperatorCommand,
   { done, message }: OperatorAnswer,
 ): Promise<OperatorAnswer> {
@@ -62,22 +79,28 @@ async function answer<Own>(
   const why = status.attention ?? 'the command did not change it';
   const outcome = missed
     ? { done: false, message: `The ${labels.record} is ${status.status}: ${why}.` }
-    : { done, message };
+    : { done, message: blockedCommits > 0 ? `${message} But ${BLOCKED}.` : message };
   const force = command.force ? ' by force' : '';
-  const detail = `${command.kind}${force}: ${outcome.message} (${command.reason})`;
+  const absent = command.absent ? ' with attested absence' : '';
+  const detail = `${command.kind}${force}${absent}: ${outcome.message} (${command.reason})`;
   await activities.recordOperatorCommand({ ...ref, actor: command.actor, detail });
   attention.showLastKnown({ operator: `Last command, by ${command.actor}: ${detail}` });
   return outcome;
 }
 
-/** Applies a fact, by the provider or by an operator, and returns the run's next step. */
+/**
+ * Applies a fact, by the provider or by an operator, and returns the run's next step. If the store refuses it, a fact of
+ * the provider is tried again; one of an operator is left to the operator, and `before` remains the next step.
+ */
 export async function applyOutcome<Own>(
-  { ref, policy, activities, attention, details }: ExecutionState<Own>,
+  state: ExecutionState<Own>,
   fact: FactResult<Own>,
   operator?: OperatorCommand,
-): Promise<Step> {
-  const by = operator && { operator: { actor: operator.actor, reason: operator.reason } };
-  const result = await activities.applyOutcome({ ...ref, fact, ...by });
+  before?: Step<Own>,
+): Promise<Step<Own>> {
+  const { policy, attention, details } = state;
+  const result = await commitOutcome(state, fact, operator);
+  if (!result) return before ?? blockedStep(state, fact);
   const closed = !isOpen(result);
   if (closed && result.attention === null) {
     attention.clear(result.monitored ? details.whileMonitored : details.done);

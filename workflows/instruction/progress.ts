@@ -6,19 +6,25 @@ import type {
   InstructionPolicy,
   SubmissionCounts,
 } from '../../src/core/instructions/workflow-contract.js';
-import { FIRST_POLL_MS, IDLE_POLL_MS, MAX_ERRORS, MAX_SUBMISSIONS } from '../policies.js';
+import { FIRST_POLL_MS, IDLE_POLL_MS } from '../policies.js';
 
 /** A run's knowledge beyond its record: how often it polls, and how far absence is proven. */
 export type ExecutionProgress = {
   submissions: number;
   /** Submissions that the provider may have accepted. */
   possibleSubmissions: number;
-  /** Submissions that operators have allowed beyond MAX_SUBMISSIONS. */
+  /** Submissions that operators have allowed beyond `maxSubmissions`. */
   operatorRetries: number;
   pollMs: number;
   errors: number;
+  /** Time of the first submission; null if the record has not named it yet. */
+  firstSubmittedAtMs: number | null;
+  /** The provider has reported that it has the instruction. */
+  acknowledged: boolean;
   /** Time of the first "not found" since the last submission; null if any other answer followed it. */
   absentSinceMs: number | null;
+  /** An operator attests, for the present call alone, that nothing that was submitted will be executed. */
+  absenceAttested?: boolean;
 };
 
 /** Times of a call and of its answer. */
@@ -34,7 +40,8 @@ export type ExecutionRules = {
 
 /** The next step of a run. A signal ends its wait early. */
 export type Step<Own = never> =
-  | { do: 'applyOutcome'; fact: FactResult<Own> }
+  /** `afterMs`: the store has refused the outcome, and it is tried again after this pause. */
+  | { do: 'applyOutcome'; fact: FactResult<Own>; afterMs?: number }
   /** `suppressTimeline`: the last submission was explicitly not accepted, and the timeline has that already. */
   | { do: 'submit'; afterMs: number; suppressTimeline?: boolean }
   /** `stuck`: reason to raise attention. `closed`: the record has ended; attention or monitoring keeps the run. */
@@ -48,14 +55,19 @@ export const initialProgress = (): ExecutionProgress => ({
   operatorRetries: 0,
   pollMs: FIRST_POLL_MS,
   errors: 0,
+  firstSubmittedAtMs: null,
+  acknowledged: false,
   absentSinceMs: null,
 });
 
-/** Progress after an operator's `retry`: polling starts over, and one more submission is allowed than MAX_SUBMISSIONS. */
-export const allowOperatorRetry = (progress: ExecutionProgress): ExecutionProgress => ({
+/** Progress after an operator's `retry`: polling starts over, and one more submission is allowed than `maxSubmissions`. */
+export const allowOperatorRetry = (
+  progress: ExecutionProgress,
+  { maxSubmissions }: Pick<InstructionPolicy, 'maxSubmissions'>,
+): ExecutionProgress => ({
   ...progress,
   operatorRetries:
-    Math.max(progress.operatorRetries, progress.possibleSubmissions - MAX_SUBMISSIONS) + 1,
+    Math.max(progress.operatorRetries, progress.possibleSubmissions - maxSubmissions) + 1,
   pollMs: FIRST_POLL_MS,
   errors: 0,
 });
@@ -68,7 +80,7 @@ export function nextStep(
   asked: CallTimes,
 ): [ExecutionProgress, Step] {
   const { policy, labels } = rules;
-  const known = knownSubmissions(result);
+  const known = learn(progress, result);
   const answered = { ...progress, ...known, errors: 0, absentSinceMs: null };
   switch (result.kind) {
     case 'closed':
@@ -84,15 +96,23 @@ export function nextStep(
     case 'operator_confirmed':
       return [answered, { do: 'applyOutcome', fact: result }];
     case 'not_submitted':
-      return [answered, { do: 'submit', afterMs: result.afterMs ?? 0 }];
+      // Another attempt: what was known about the last one does not count.
+      return [
+        { ...answered, acknowledged: false, firstSubmittedAtMs: null },
+        { do: 'submit', afterMs: result.afterMs ?? 0 },
+      ];
     case 'throttled':
+    case 'unsent':
     case 'rejected_temporarily': {
       const pollMs = Math.min(progress.pollMs, policy.pollMaxMs);
       const afterMs = Math.max(result.kind === 'throttled' ? result.retryAfterMs : 0, pollMs);
-      return [
-        { ...answered, pollMs: pollMs * 2 },
-        { do: 'submit', afterMs, suppressTimeline: true },
-      ];
+      const later = { ...answered, pollMs: pollMs * 2 };
+      return mustNotRepeat(answered, result.resendSafety, labels, asked.answeredMs) === null
+        ? [
+            later,
+            { do: 'submit', afterMs, ...(result.kind !== 'unsent' && { suppressTimeline: true }) },
+          ]
+        : [later, { do: 'verify', afterMs, stuck: null }];
     }
     case 'permit_denied':
       return [answered, { do: 'verify', afterMs: 0, stuck: null }];
@@ -109,7 +129,7 @@ export function nextStep(
     case 'unknown': {
       const errors = progress.errors + 1;
       const counts = result.reason === 'server_error' || result.reason === 'unreadable';
-      const failing = counts && errors >= MAX_ERRORS;
+      const failing = counts && errors >= policy.maxErrors;
       const stuck = failing ? `the ${labels.provider} answers with errors` : null;
       return verifyLater({ ...answered, errors }, policy, stuck);
     }
@@ -149,14 +169,19 @@ const absentSoFar = (
 function notFound(
   progress: ExecutionProgress,
   resendSafety: ResendSafety,
-  { policy, labels: { provider, payment } }: ExecutionRules,
+  { policy, labels }: ExecutionRules,
   { askedMs, answeredMs }: CallTimes,
 ): [ExecutionProgress, Step] {
-  if (resendSafety.kind === 'never') {
+  const { provider, payment } = labels;
+  const reason = mustNotRepeat(progress, resendSafety, labels, answeredMs);
+  if (reason !== null) return verifyLater(progress, policy, reason);
+  // Every submission was rejected or never made, so there is nothing that the provider could still execute.
+  const mayExist = progress.possibleSubmissions > 0 && progress.absenceAttested !== true;
+  if (resendSafety.kind === 'never' && mayExist) {
     const stuck = `the ${provider} does not know the ${payment} and cannot rule it out`;
     return verifyLater(progress, policy, stuck);
   }
-  if (resendSafety.kind === 'conclusive_after') {
+  if (resendSafety.kind === 'conclusive_after' && progress.possibleSubmissions > 0) {
     // From the first answer to the second call, because an answer in transit proves nothing about that time.
     const sinceMs = progress.absentSinceMs ?? answeredMs;
     if (progress.absentSinceMs === null || askedMs - sinceMs < resendSafety.ms) {
@@ -167,7 +192,7 @@ function notFound(
       ];
     }
   }
-  if (progress.possibleSubmissions - progress.operatorRetries >= MAX_SUBMISSIONS) {
+  if (progress.possibleSubmissions - progress.operatorRetries >= policy.maxSubmissions) {
     const stuck = `the ${provider} does not answer submissions and does not know the ${payment}`;
     return verifyLater(progress, policy, stuck);
   }
@@ -177,14 +202,46 @@ function notFound(
   ];
 }
 
-function knownSubmissions(
+/** Reason why the instruction is never submitted again, whatever a look-up says; null if a look-up may allow it. */
+function mustNotRepeat(
+  { acknowledged, firstSubmittedAtMs: firstMs, possibleSubmissions }: ExecutionProgress,
+  resendSafety: ResendSafety | undefined,
+  { provider, payment }: InstructionLabels,
+  nowMs: number,
+): string | null {
+  if (resendSafety?.kind !== 'idempotent') {
+    return acknowledged
+      ? `the ${provider} had acknowledged the ${payment} and does not know it any more`
+      : null;
+  }
+  const over = firstMs !== null && nowMs - firstMs >= (resendSafety.forMs ?? Infinity);
+  return over && possibleSubmissions > 0
+    ? `the ${provider} does not know the ${payment} and would not recognize a repeat any more`
+    : null;
+}
+
+/** Results that prove that the provider has the instruction. */
+const ARRIVED: ReadonlySet<ProviderCallResult['kind']> = new Set([
+  'pending',
+  'succeeded',
+  'reversed',
+  'mismatch',
+]);
+
+/** The facts about submissions that a result adds. */
+function learn(
+  progress: ExecutionProgress,
   result: ProviderCallResult,
-): Partial<Pick<ExecutionProgress, 'submissions' | 'possibleSubmissions'>> {
-  if (
-    !('submissions' in result) ||
-    result.submissions === undefined ||
-    result.possibleSubmissions === undefined
-  )
-    return {};
-  return { submissions: result.submissions, possibleSubmissions: result.possibleSubmissions };
+): Pick<
+  ExecutionProgress,
+  'submissions' | 'possibleSubmissions' | 'firstSubmittedAtMs' | 'acknowledged'
+> {
+  const counts: Partial<SubmissionCounts> = 'submissions' in result ? result : {};
+  return {
+    submissions: counts.submissions ?? progress.submissions,
+    possibleSubmissions: counts.possibleSubmissions ?? progress.possibleSubmissions,
+    firstSubmittedAtMs: counts.firstSubmittedAtMs ?? progress.firstSubmittedAtMs,
+    acknowledged:
+      progress.acknowledged || (counts.acknowledged ?? false) || ARRIVED.has(result.kind),
+  };
 }

@@ -11,16 +11,17 @@ export {
   recipientOf,
   withRecipient,
 } from './schema.js';
-export type { NameEnquiry } from './provider-calls.js';
+export type { AccountName, NameEnquiry } from './provider-calls.js';
 
 /** The parts of banks: the name enquiry, and the list of banks. */
 export type BankParts = ReturnType<typeof createBankParts>;
 
 function createBankParts({ config, providers }: CoreDeps) {
   const provider = providers.forTransfers;
+  const list = createBankList(provider);
   return {
-    nameEnquiry: createNameEnquiry(provider, config.transfers.nameEnquiryTimeoutMs),
-    list: createBankList(provider),
+    nameEnquiry: createNameEnquiry(provider, config.transfers.nameEnquiryTimeoutMs, list),
+    list,
   };
 }
 

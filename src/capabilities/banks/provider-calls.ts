@@ -8,25 +8,43 @@ import type {
 const CACHE_ENTRIES = 10_000;
 const CACHE_MS = 10 * 60 * 1000;
 
+/** The answer to a name enquiry. Without one, the bank's name is that of the list of banks, or null if there is no list yet. */
+export type AccountName =
+  | Exclude<NameEnquiryAnswer, { kind: 'no_answer' }>
+  | { kind: 'no_answer'; bankName: string | null };
+
 /** Asks the bank for the name of an account. Never throws because the bank is silent: that is `no_answer`. */
-export type NameEnquiry = (account: {
-  account: string;
-  bankCode: string;
-}) => Promise<NameEnquiryAnswer>;
+export type NameEnquiry = (account: { account: string; bankCode: string }) => Promise<AccountName>;
 
 /**
  * Creates the name enquiry of a provider. A call ends within `timeoutMs`, and concurrent calls for one account share it.
  * A found name is cached for ten minutes in this process. "No such account" is not cached, because the account may be
  * opened at any time.
  */
-export function createNameEnquiry(provider: TransferProvider, timeoutMs: number): NameEnquiry {
-  const found = new LRUCache<string, NameEnquiryAnswer>({ max: CACHE_ENTRIES, ttl: CACHE_MS });
-  const inFlight = new Map<string, Promise<NameEnquiryAnswer>>();
+export function createNameEnquiry(
+  provider: TransferProvider,
+  timeoutMs: number,
+  bankList: BankList,
+): NameEnquiry {
+  const found = new LRUCache<string, AccountName>({ max: CACHE_ENTRIES, ttl: CACHE_MS });
+  const inFlight = new Map<string, Promise<AccountName>>();
+
+  async function enquire(account: { account: string; bankCode: string }): Promise<AccountName> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    // In parallel, so that a bank that does not answer takes no longer than the enquiry.
+    const banks = bankList().catch(() => null);
+    const answer = await provider.resolveAccount(account, signal);
+    if (answer.kind !== 'no_answer') return answer;
+    const listed = await Promise.race([banks, untilAborted(signal)]);
+    const bank = listed?.find(({ code }) => code === account.bankCode);
+    return { kind: 'no_answer', bankName: bank?.name ?? null };
+  }
+
   return async (account) => {
     const key = `${account.bankCode}/${account.account}`;
     const known = found.get(key) ?? inFlight.get(key);
     if (known) return known;
-    const enquiry = provider.resolveAccount(account, AbortSignal.timeout(timeoutMs));
+    const enquiry = enquire(account);
     inFlight.set(key, enquiry);
     try {
       const answer = await enquiry;
@@ -37,6 +55,12 @@ export function createNameEnquiry(provider: TransferProvider, timeoutMs: number)
     }
   };
 }
+
+const untilAborted = (signal: AbortSignal): Promise<null> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
 
 /** Banks come and go over weeks, so a list may be one hour old. */
 const FRESH_MS = 60 * 60 * 1000;

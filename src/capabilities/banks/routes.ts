@@ -1,4 +1,5 @@
 import { ApiError } from '../../shared/errors.js';
+import { checkKey } from '../../core/idempotency/with-idempotency.js';
 import { sendData, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
@@ -16,6 +17,7 @@ export const transferDirectoryRoutes = ({
   banks: { nameEnquiry: NameEnquiry; list: BankList };
 }): Route[] => [
   route(resolveAccount, async (ctx, { body }) => {
+    checkKey(ctx);
     const { account, bankCode } = recipientOf(body);
     const answer = await withoutDeadline(ctx, nameEnquiry({ account, bankCode }));
     if (answer.kind === 'not_found') throw new ApiError('invalid_account');

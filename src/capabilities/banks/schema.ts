@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery, plainText } from '../../platform/http/wire.js';
+import { idempotencyKey, pageQuery, plainText } from '../../platform/http/wire.js';
 
 const account = z
   .string()
@@ -78,7 +78,9 @@ export const recipientOf = (body: RecipientFields) => ({
 });
 
 /** The body of POST /transfers/resolve-account. */
-export const resolveAccountBody = withRecipient(z.strictObject(recipientFields)).meta({
+export const resolveAccountBody = withRecipient(
+  z.strictObject({ ...recipientFields, idempotency_key: idempotencyKey.optional() }),
+).meta({
   id: 'AccountToResolve',
   ...eitherRecipient,
 });
@@ -89,11 +91,12 @@ export const listBanksQuery = z.strictObject(pageQuery(100));
 /** The fields of a recipient in an answer. */
 export const recipient = {
   recipient_account: z.string(),
-  recipient_name: z
-    .string()
-    .nullable()
-    .meta({ description: 'Name of the account holder, from the bank.' }),
-  recipient_bank: z.string().nullable(),
+  recipient_name: z.string().nullable().meta({
+    description: 'Name of the account holder, from the bank. Null until the bank has told it.',
+  }),
+  recipient_bank: z.string().nullable().meta({
+    description: 'Name of the bank. Null only if the provider has not listed its banks yet.',
+  }),
   recipient_bank_code: z.string(),
 };
 

@@ -1,4 +1,4 @@
-import { nextCheckIndex } from '../../platform/database/indexes.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import type { ApiError } from '../../shared/errors.js';
 
@@ -69,5 +69,5 @@ export const bulkTransfers = collection<BulkTransfer>('bulk_transfers', {
       created_at: { bsonType: 'date' },
     },
   },
-  indexes: [nextCheckIndex],
+  indexes: [{ key: { tenant_id: 1, created_at: 1 } }, ...supervisionIndexes],
 });

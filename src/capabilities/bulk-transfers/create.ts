@@ -12,15 +12,21 @@ import {
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptBulkTransfer, type AcceptBulkTransfer } from './mutations.js';
-import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
 import { presentBulkTransfer } from './presenter.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import { type NameEnquiry, recipientOf } from '../banks/index.js';
+import { type AccountName, type NameEnquiry, recipientOf } from '../banks/index.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
-import { newTransfer, transferBody, type TransferBody } from '../transfers/index.js';
+import {
+  newTransfer,
+  transferBody,
+  type IntakeLimit,
+  type TransferBody,
+} from '../transfers/index.js';
 import type { Transfer } from '../transfers/transfer.js';
+
+const NO_NAME: AccountName = { kind: 'no_answer', bankName: null };
 
 /** Concurrent name enquiries, and the time for starting them. The items' workflows make the remaining ones. */
 const ENQUIRIES_AT_ONCE = 32;
@@ -52,27 +58,28 @@ export function createBulkTransferCreation(deps: {
   starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
   nameEnquiry: NameEnquiry;
   provider: string;
+  intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateBulkTransfer {
-  const { groupCommit, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
+  const { groupCommit, starter, nameEnquiry, provider, intake, clock = () => new Date() } = deps;
 
   /** Makes the name enquiries that can start within the time; the others are `no_answer`. */
-  async function enquireNames(reads: readonly Read[]): Promise<NameEnquiryAnswer[]> {
+  async function enquireNames(reads: readonly Read[]): Promise<AccountName[]> {
     const end = performance.now() + ENQUIRIES_WITHIN_MS;
-    const noAnswer: NameEnquiryAnswer = { kind: 'no_answer', reason: 'timeout' };
     return mapWithConcurrency(ENQUIRIES_AT_ONCE, reads, async (read) =>
-      'error' in read || performance.now() > end ? noAnswer : nameEnquiry(recipientOf(read.body)),
+      'error' in read || performance.now() > end ? NO_NAME : nameEnquiry(recipientOf(read.body)),
     );
   }
 
   return async (tenant, items, claim, withoutDeadline = (wait) => wait) => {
+    intake.check();
     const reads = items.map((item) => readItem(tenant, item));
     const names = await withoutDeadline(enquireNames(reads));
     const now = clock();
     const id = newId('bulkTransfer');
     const transfers: Transfer[] = [];
     const results = reads.map((read, i): BulkTransferItem => {
-      const named = names[i] ?? { kind: 'no_answer', reason: 'timeout' };
+      const named = names[i] ?? NO_NAME;
       if ('error' in read) return refusal(items[i], read.error);
       if (named.kind === 'not_found') return refusal(items[i], new ApiError('invalid_account'));
       // The bulk transfer's workflow skips an item without a name; the item's own workflow repeats the enquiry.

@@ -1,8 +1,10 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
+import { archivedRecords } from '../../core/ledger/archive.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { createWorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import { bulkTransfersQueue } from '../../platform/temporal/queues.js';
+import { transferCapability, type TransferParts } from '../transfers/index.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
 import { bulkTransferOperations } from './api.js';
 import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
@@ -17,7 +19,10 @@ const CHECK_EVERY_MS = 200;
 /** The parts of bulk transfers. */
 type BulkTransferParts = ReturnType<typeof createBulkTransferParts>;
 
-function createBulkTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
+function createBulkTransferParts(
+  core: CoreDeps,
+  { banks, transfers }: { banks: BankParts; transfers: TransferParts },
+) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
   const { stallTimeoutMs } = config.instructions;
   const store = createBulkTransferStore(database, stallTimeoutMs);
@@ -26,7 +31,7 @@ function createBulkTransferParts(core: CoreDeps, { banks }: { banks: BankParts }
     store,
     starter,
     waiter: completionWaiters.create({
-      findEnded: (ids) => store.ended(ids),
+      findEnded: (owned) => store.ended(owned),
       everyMs: CHECK_EVERY_MS,
     }),
     create: createBulkTransferCreation({
@@ -34,6 +39,7 @@ function createBulkTransferParts(core: CoreDeps, { banks }: { banks: BankParts }
       starter,
       nameEnquiry: banks.nameEnquiry,
       provider: providers.forTransfers.name,
+      intake: transfers.intake,
     }),
     idle: starter.idle,
   };
@@ -59,11 +65,13 @@ function createBulkTransferStarter(core: CoreDeps) {
 /** The capability `bulk-transfers`: up to a thousand transfers in one request and one commit. */
 export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
-  needs: { banks: bankCapability },
+  needs: { banks: bankCapability, transfers: transferCapability },
   collections: [bulkTransfers],
+  archived: [archivedRecords({ collection: bulkTransfers, ended: { next_check_at: null } })],
   operations: bulkTransferOperations,
   create: createBulkTransferParts,
   routes: bulkTransferRoutes,
+  listsAttention: false,
   supervised: (deps: { bulkTransfers: BulkTransferParts }) => ({
     bulk_transfers: supervised(deps.bulkTransfers.store, deps.bulkTransfers.starter),
   }),

@@ -41,7 +41,7 @@ function decideBulk(uow: UnitOfWork, input: AcceptBulkTransfer, now: Date): Acce
     admit() {
       const refused = new Map<string, ApiError>();
       for (const transfer of input.transfers) {
-        const refusal = admitTransfer(uow, input, transfer);
+        const refusal = admitTransfer(uow, input, transfer, now);
         if (refusal) refused.set(transfer._id, refusal);
       }
       const bulkTransfer = refuseItems(input.bulkTransfer, refused);

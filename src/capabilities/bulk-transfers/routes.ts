@@ -32,7 +32,7 @@ export function bulkTransferRoutes(deps: {
         { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
         (claim) => create(tenant, body.transfers, claim, ctx.state.withoutDeadline),
         async (id, wait) => {
-          await waiter.waitForEnd(id, wait);
+          await waiter.waitForEnd({ tenantId: tenant.id, id }, wait);
           const bulkTransfer = await bulkTransfers.get(tenant.id, id);
           return (
             bulkTransfer &&

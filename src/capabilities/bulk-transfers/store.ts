@@ -1,4 +1,5 @@
 import type { Database } from '../../platform/database/client.js';
+import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
 import { idsOf, type BulkTransfer } from './bulk-transfer.js';
 import { OPEN, type Transfer, type TransferStatus } from '../transfers/transfer.js';
@@ -20,27 +21,33 @@ export function createBulkTransferStore(
 
   /** Stops at the first open transfer. */
   async function hasEnded(bulkTransfer: BulkTransfer): Promise<boolean> {
-    const filter = { _id: { $in: idsOf(bulkTransfer) }, status: { $in: OPEN } };
-    return (await transfers.findOne(filter, { projection: { _id: 1 } })) === null;
+    const filter = { ...itemsOf(bulkTransfer), status: { $in: OPEN } };
+    return (await transfers.findOne(filter, { projection: { _id: 1 }, ...BY_ID })) === null;
   }
 
   return {
-    ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
+    ...supervisionOf(
+      collection,
+      'created_at',
+      { clock, stallTimeoutMs },
+      { acceptedField: 'created_at', open: {} },
+    ),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     /** Returns the present status of each transfer, by id. */
     async statuses(bulkTransfer: BulkTransfer): Promise<Map<string, TransferStatus>> {
-      const found = transfers.find(
-        { _id: { $in: idsOf(bulkTransfer) } },
-        { projection: { status: 1 }, batchSize: 1_000 },
-      );
+      const found = transfers.find(itemsOf(bulkTransfer), {
+        projection: { status: 1 },
+        batchSize: 1_000,
+        ...BY_ID,
+      });
       return new Map((await found.toArray()).map(({ _id, status }) => [_id, status]));
     },
 
     /** Returns the bulk transfers in which every transfer is completed or failed. */
-    async ended(ids: string[]): Promise<BulkTransfer[]> {
-      const found = await collection.find({ _id: { $in: ids } }).toArray();
+    async ended(owned: Owned[]): Promise<BulkTransfer[]> {
+      const found = await collection.find(ownedFilter(owned), BY_ID).toArray();
       const ended = await Promise.all(found.map(hasEnded));
       return found.filter((_, i) => ended[i]);
     },
@@ -59,6 +66,14 @@ export function createBulkTransferStore(
       return found ? { ids: idsOf(found), provider: found.provider } : { ids: [], provider: '' };
     },
 
+    /** Moves the next check back after a chunk, so that a long bulk transfer counts as one that makes progress. */
+    async progressed(tenantId: string, id: string): Promise<void> {
+      await collection.updateOne(
+        { _id: id, tenant_id: tenantId, next_check_at: { $ne: null } },
+        { $set: { next_check_at: new Date(clock().getTime() + stallTimeoutMs) } },
+      );
+    },
+
     /** Clears the next check: every transfer was submitted or scheduled. */
     async complete(tenantId: string, id: string): Promise<void> {
       await collection.updateOne(
@@ -68,3 +83,9 @@ export function createBulkTransferStore(
     },
   };
 }
+
+/** The filter for the transfers of a bulk transfer. */
+const itemsOf = (bulkTransfer: BulkTransfer) => ({
+  tenant_id: bulkTransfer.tenant_id,
+  _id: { $in: idsOf(bulkTransfer) },
+});

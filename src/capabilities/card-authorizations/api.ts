@@ -1,30 +1,33 @@
 import { operation } from '../../platform/http/operation.js';
-import { CARDS_TAG as tag, cardParams as params, offsetListQuery } from '../cards/index.js';
 import {
+  CARDS_TAG as tag,
+  cardParams as params,
+  offsetListQuery,
   cardSecurityBody,
   cardSecurityResource,
+  EXAMPLE_CARD,
   exampleSecurity,
-  cardAuthorizationResource,
-} from './schema.js';
+} from '../cards/index.js';
+import { cardAuthorizationResource } from './schema.js';
 
-/** `GET /cards/{id}/security`. */
+/** `GET /cards/{card_id}/security`. */
 export const getCardSecurity = operation({
   id: 'getCardSecurity',
   tag,
   method: 'get',
-  path: '/cards/{id}/security',
+  path: '/cards/{card_id}/security',
   summary: "Get a card's security settings",
   feature: 'cards',
   params,
   answer: { status: 200, data: cardSecurityResource },
 });
 
-/** `PUT /cards/{id}/security`. */
+/** `PUT /cards/{card_id}/security`. */
 export const putCardSecurity = operation({
   id: 'putCardSecurity',
   tag,
   method: 'put',
-  path: '/cards/{id}/security',
+  path: '/cards/{card_id}/security',
   summary: "Set a card's security settings",
   description:
     'Replaces all settings. They apply to every payment that is decided after the answer; earlier approvals stay. Needs ' +
@@ -35,15 +38,15 @@ export const putCardSecurity = operation({
   body: cardSecurityBody,
   answer: { status: 200, data: cardSecurityResource },
   refusals: ['invalid_state'],
-  examples: { body: exampleSecurity, data: exampleSecurity },
+  examples: { body: exampleSecurity, data: { card_id: EXAMPLE_CARD, ...exampleSecurity } },
 });
 
-/** `GET /cards/{id}/authorizations`. */
+/** `GET /cards/{card_id}/authorizations`. */
 export const listCardAuthorizations = operation({
   id: 'listCardAuthorizations',
   tag,
   method: 'get',
-  path: '/cards/{id}/authorizations',
+  path: '/cards/{card_id}/authorizations',
   summary: 'List the authorizations of a card, newest first',
   feature: 'cards',
   params,

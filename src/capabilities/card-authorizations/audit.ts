@@ -1,73 +1,115 @@
 import {
   addTo,
-  withPostings,
-  type AuditResult,
+  auditPages,
+  type RecordAudit,
   type RecordWithPostings,
-  type LedgerSnapshot,
+  type TenantAudit,
+  type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { cards } from '../cards/card.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
-import { balanceAfter } from './transitions.js';
+import { balanceAfter } from './facts.js';
 
 /**
  * Audits authorizations: the balance of each one follows from its facts and equals its postings, the networks' accounts equal
  * the cleared amounts, and every card counts the authorizations that hold money of it.
  */
-export async function auditAuthorizations(snapshot: LedgerSnapshot): Promise<AuditResult> {
-  const { collections, balances } = snapshot;
-  const problems: string[] = [];
-  const cleared = new Map<string, bigint>();
-  const held = new Map<string, bigint>();
-  const holds = new Map<string, number>();
-  let count = 0;
-  for await (const one of withPostings(collections.records(cardAuthorizations), snapshot)) {
-    count += 1;
-    problems.push(...checkBalance(one), ...checkPostings(one));
-    addTo(cleared, accounts.network(one.provider), one.cleared_minor);
-    if (one.held_minor > 0n) {
-      const { funding_source: of, card_id: card, tenant_id: tenantId } = one;
-      addTo(
-        held,
-        of === 'card' ? accounts.cardHeld(card) : accounts.held(tenantId),
-        one.held_minor,
-      );
-      holds.set(card, (holds.get(card) ?? 0) + 1);
-    }
+export const auditAuthorizations: RecordAudit = {
+  pages: [
+    auditPages(cardAuthorizations, ({ records }) =>
+      records.flatMap((one) => [...checkBalance(one), ...checkPostings(one)]),
+    ),
+  ],
+  tenant: auditTenant,
+};
+
+const CARDS = 500;
+
+type Sums = {
+  cleared: Map<string, bigint>;
+  held: Map<string, bigint>;
+  problems: string[];
+};
+
+async function auditTenant(books: TenantBooks): Promise<TenantAudit> {
+  const { collections, session, tenantId, balances } = books;
+  const sums: Sums = { cleared: new Map(), held: new Map(), problems: [] };
+  let batch: CountedCard[] = [];
+  for await (const card of collections
+    .records(cards)
+    .find({ tenant_id: tenantId }, { session, projection: { open_holds: 1 } })) {
+    batch.push(card);
+    if (batch.length < CARDS) continue;
+    await sumCards(books, batch, sums);
+    batch = [];
   }
+  if (batch.length > 0) await sumCards(books, batch, sums);
+  const { cleared, held, problems } = sums;
   for (const [account, amountMinor] of cleared) {
     const booked = balances.get(account) ?? 0n;
     if (booked !== amountMinor) {
       problems.push(`${account} is at ${booked}, authorizations cleared ${amountMinor}`);
     }
   }
-  problems.push(...(await checkHolds(snapshot, holds)));
-  return { counts: { card_authorizations: count }, problems, held };
+  return { problems, held };
 }
 
-/** Compares the number of holds that every card has stored with the number of its authorizations that hold money. */
-async function checkHolds(
-  { collections, session }: LedgerSnapshot,
-  holds: ReadonlyMap<string, number>,
-): Promise<string[]> {
-  const problems: string[] = [];
-  for await (const { _id: id, open_holds: counted } of collections
-    .records(cards)
-    .find({}, { session, projection: { open_holds: 1 } })) {
+type CountedCard = { _id: string; open_holds: number };
+
+/** Adds up the authorizations of some cards, and compares the number of holds that each card has stored. */
+async function sumCards(
+  { collections, session, tenantId }: TenantBooks,
+  batch: readonly CountedCard[],
+  { cleared, held, problems }: Sums,
+): Promise<void> {
+  const groups = collections.records(cardAuthorizations).aggregate<{
+    _id: { card: string; provider: string };
+    cleared: bigint;
+    refunded: bigint;
+    held: bigint;
+    inWallet: bigint;
+    holds: number;
+  }>(
+    [
+      { $match: { card_id: { $in: batch.map(({ _id }) => _id) }, tenant_id: tenantId } },
+      {
+        $group: {
+          _id: { card: '$card_id', provider: '$provider' },
+          cleared: { $sum: '$cleared_minor' },
+          refunded: { $sum: '$refunded_minor' },
+          held: { $sum: '$held_minor' },
+          inWallet: { $sum: '$held_wallet_minor' },
+          holds: { $sum: { $cond: [{ $gt: ['$held_minor', 0] }, 1, 0] } },
+        },
+      },
+    ],
+    { session },
+  );
+  const holds = new Map<string, number>();
+  for await (const { _id: of, ...sum } of groups) {
+    addTo(cleared, accounts.network(of.provider), sum.cleared - sum.refunded);
+    const onCard = sum.held - sum.inWallet;
+    if (onCard > 0n) addTo(held, accounts.cardHeld(of.card), onCard);
+    if (sum.inWallet > 0n) addTo(held, accounts.held(tenantId), sum.inWallet);
+    holds.set(of.card, (holds.get(of.card) ?? 0) + sum.holds);
+  }
+  for (const { _id: id, open_holds: counted } of batch) {
     const found = holds.get(id) ?? 0;
     if (counted !== found)
       problems.push(`${id} counts ${counted} holds, its authorizations ${found}`);
   }
-  return problems;
 }
 
 function checkBalance(one: CardAuthorization): string[] {
-  const { _id: id, status, held_minor: held, cleared_minor: cleared } = one;
-  const expected = balanceAfter(one, one.facts);
+  const { _id: id, status, held_minor: held, cleared_minor: cleared, refunded_minor: back } = one;
+  const expected = balanceAfter(one.facts);
   const same =
-    expected.status === status && expected.heldMinor === held && expected.clearedMinor === cleared;
-  const holdsAll = one.facts.length > 0 || held === (one.approved ? one.amount_minor : 0n);
-  return same && holdsAll ? [] : [`${id} is ${status}, its facts say ${expected.status}`];
+    expected.status === status &&
+    expected.heldMinor === held &&
+    expected.clearedMinor === cleared &&
+    expected.refundedMinor === back;
+  return same ? [] : [`${id} is ${status}, its facts say ${expected.status}`];
 }
 
 /** Compares an authorization with the sums of its postings on the accounts of holds and of the network. */
@@ -78,12 +120,14 @@ function checkPostings({ postings, ...one }: CardAuthorization & RecordWithPosti
     addTo(sums, account, amountMinor);
   }
   const of = (account: string) => sums.get(account) ?? 0n;
-  const held = of(accounts.cardHeld(card)) + of(accounts.held(tenantId));
+  const onCard = of(accounts.cardHeld(card));
+  const inWallet = of(accounts.held(tenantId));
   const taken = of(accounts.network(provider));
   const problems: string[] = [];
-  if (held !== one.held_minor) problems.push(`${id} holds ${one.held_minor}, its postings ${held}`);
-  if (taken !== one.cleared_minor) {
-    problems.push(`${id} took ${one.cleared_minor}, its postings ${taken}`);
+  if (onCard + inWallet !== one.held_minor || inWallet !== one.held_wallet_minor) {
+    problems.push(`${id} holds ${one.held_minor}, its postings ${onCard + inWallet}`);
   }
+  const expected = one.cleared_minor - one.refunded_minor;
+  if (taken !== expected) problems.push(`${id} took ${expected}, its postings ${taken}`);
   return problems;
 }

@@ -1,52 +1,61 @@
-import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { createHash } from 'node:crypto';
 import { idOf } from '../../shared/ids.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
-import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
-import type { Card } from '../cards/card.js';
-import type {
-  ApplyCardAuthorizationFact,
-  AuthorizationKey,
-  DecideCardAuthorization,
-} from './mutations.js';
-import type { AuthorizationVerdict } from './rules.js';
+import type { TimelineEntry } from '../../core/instructions/timeline.js';
+import { isInForce, type AuthorizationFact } from './facts.js';
+import type { AuthorizationKey } from './mutations.js';
+import type { Payment } from './payers.js';
 
 /** The status of an authorization. */
-export type AuthorizationStatus = 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
+export type AuthorizationStatus =
+  'approved' | 'declined' | 'partially_cleared' | 'cleared' | 'reversed' | 'expired';
 
-/** A real-time authorization: our decision, and the facts about the payment since. Amounts are in kobo. */
+/** A payment of a cardholder: our decisions on its messages, and the facts about it since. Amounts are in kobo. */
 export type CardAuthorization = {
   /** Derived from issuer and token, so that a repeated request finds the first decision. */
   _id: string;
   tenant_id: string;
   version: number;
+  /** The sequence number of the latest webhook event; 0 before the first. */
+  event_sequence: number;
   card_id: string;
   provider: string;
+  /** The issuer's name of the payment, which all messages about it have. */
   token: string;
   status: AuthorizationStatus;
-  /** The decision; later facts do not change it. */
+  /** True if any message was approved; later facts do not change it. */
   approved: boolean;
-  /** The reason for the decision. */
+  /** The reason for the decision; of the latest one if none was an approval. */
   code: string;
-  /** The requests whose answer may have been the approval. A request that was answered otherwise withdraws its id. */
-  authorization_request_ids: string[];
-  /** The requested amount; zero if only the issuer's events mention the payment. */
+  /** The decided messages of the issuer, each with a decision of its own. */
+  messages: AuthorizationMessage[];
+  /** The sum of the approvals, or the requested amount of the first message; zero if only events mention the payment. */
   amount_minor: bigint;
-  /** The amount still held, on the card or in the wallet as `funding_source` says. */
+  /** The amount still held, on the card and in the wallet. */
   held_minor: bigint;
-  funding_source: 'card' | 'wallet';
-  /** The amount taken and not returned. */
+  /** The part of it that is held in the wallet. */
+  held_wallet_minor: bigint;
+  /** The amount taken, and not returned by a reversal. */
   cleared_minor: bigint;
+  /** The amount returned by refunds. */
+  refunded_minor: bigint;
+  /** The payers of what was taken, in the order of payment. */
+  payments: Payment[];
+  /** The party that approved in our place; null if none did. */
+  stand_in: 'issuer' | 'network' | null;
   currency: string;
   channel: AuthorizationRequest['channel'] | null;
   merchant: AuthorizationRequest['merchant'] | null;
-  /** The facts since the decision, in the order of arrival; see `balanceAfter`. */
+  /** All facts, our approvals included, in the order of arrival; see `balanceAfter`. */
   facts: AuthorizationFact[];
   /** Set if money was taken without funds or without our approval. */
   attention: { since: Date; reason: string } | null;
   /** The end of the hold if the issuer reports nothing; null if nothing was ever held. */
   expires_at: Date | null;
+  /** When the issuer is asked what became of the payment; null if nothing is held. */
+  verify_at: Date | null;
   /** The time at which the dispatcher starts the workflow if it does not run; null if nothing is held. */
   next_check_at: Date | null;
   timeline: TimelineEntry[];
@@ -54,24 +63,35 @@ export type CardAuthorization = {
   updated_at: Date;
 };
 
-/** A fact about an authorization after its decision. */
-export type AuthorizationFact = {
-  /** Identifies the fact, so that a repeat is ignored: the issuer's key of the event, or a name of ours. */
-  key: string;
-  kind: 'declined' | 'cleared' | 'reversed' | 'expired';
-  /** The cleared amount; zero for other kinds. */
+/** The decision on one message of the issuer. A repeat of the message gets the same one. */
+export type AuthorizationMessage = {
+  message_id: string;
   amount_minor: bigint;
-  /** The time of the event itself, not of its arrival. */
-  at: Date;
+  approved: boolean;
+  code: string;
+  /** The requests whose answer may have been the approval. A request that was answered otherwise withdraws its id. */
+  request_ids: string[];
 };
+
+/** The reason of attention while a hold is past its time and the issuer does not say what became of it. */
+export const ISSUER_SILENT =
+  'the hold is past its time, and the issuer does not say what became of the payment';
 
 /** The id of the authorization with this token of the issuer. */
 export const authorizationId = (provider: string, token: string): string =>
   idOf('authorization', createHash('sha256').update(`${provider}/${token}`).digest());
 
-/** True if a repeated request is answered with an approval: approved, and not declined since. */
-export const isApproved = ({ approved, facts }: CardAuthorization): boolean =>
-  approved && !facts.some(({ kind }) => kind === 'declined');
+/** The decision on a message, if it has one. */
+export const messageIn = (
+  { messages }: Pick<CardAuthorization, 'messages'>,
+  messageId: string,
+): AuthorizationMessage | undefined => messages.find(({ message_id: id }) => id === messageId);
+
+/** True if a repeat of this message is answered with an approval: approved, and neither declined nor voided since. */
+export const isApproved = (
+  { facts }: Pick<CardAuthorization, 'facts'>,
+  messageId: string,
+): boolean => isInForce(facts, messageId);
 
 const long = { bsonType: 'long' };
 
@@ -83,105 +103,69 @@ export const cardAuthorizations = collection<CardAuthorization>('card_authorizat
     properties: {
       tenant_id: { bsonType: 'string' },
       card_id: { bsonType: 'string' },
-      status: { enum: ['approved', 'declined', 'cleared', 'reversed', 'expired'] },
+      status: {
+        enum: ['approved', 'declined', 'partially_cleared', 'cleared', 'reversed', 'expired'],
+      },
       amount_minor: { ...long, minimum: 0 },
       held_minor: { ...long, minimum: 0 },
+      held_wallet_minor: { ...long, minimum: 0 },
       cleared_minor: { ...long, minimum: 0 },
+      refunded_minor: { ...long, minimum: 0 },
       version: { bsonType: 'int' },
     },
   },
-  indexes: [{ key: { card_id: 1, created_at: -1, _id: -1 } }, nextCheckIndex, attentionIndex],
+  indexes: [{ key: { card_id: 1, created_at: -1, _id: -1 } }, ...supervisionIndexes],
 });
 
 /** The dispatcher starts the workflow after this time if the decision's own start has failed. */
-const START_WITHIN_MS = 2_000;
+export const START_WITHIN_MS = 2_000;
 
-/** The record of a decided request, with its hold if it is approved. */
+/** The record of a payment without a decision and without a fact. Its status is `declined` until something is approved. */
 export function newAuthorization(
-  input: DecideCardAuthorization,
-  verdict: AuthorizationVerdict,
+  { tenantId, id, card, provider, token }: AuthorizationKey,
+  request: AuthorizationRequest | null,
   now: Date,
 ): CardAuthorization {
-  const { request, authorizationRequestId, holdMs } = input;
-  const code = verdict.approved ? 'approved' : verdict.code;
-  const detail = verdict.approved ? code : `declined: ${code}`;
-  const declined = {
-    ...emptyAuthorization(input, now),
-    ...requestFields(request),
-    authorization_request_ids: [authorizationRequestId],
-    code,
-  };
-  const timeline = [timelineEntry(now, 'accepted', input.provider, { detail })];
-  if (!verdict.approved) return { ...declined, timeline };
-  return {
-    ...declined,
-    timeline,
-    status: 'approved',
-    approved: true,
-    held_minor: request.amountMinor,
-    funding_source: verdict.fundingSource,
-    expires_at: new Date(now.getTime() + holdMs),
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
-  };
-}
-
-/**
- * The record of an authorization that is known only from a fact: no request for it was ever decided here. It counts as
- * declined, so that its request is declined if it arrives later.
- */
-export function unseenAuthorization(
-  input: ApplyCardAuthorizationFact,
-  { funding }: Pick<Card, 'funding'>,
-  now: Date,
-): CardAuthorization {
-  const code = input.code ?? 'never_asked';
-  const { by } = input;
-  const timeline = [timelineEntry(now, 'accepted', 'bursar', { detail: `declined: ${code}` })];
-  // Money that is taken in spite of the decline, and then returned, goes to the balance that pays for such a card.
-  const declined = {
-    ...emptyAuthorization(input, now),
-    funding_source: funding === 'jit' ? ('wallet' as const) : ('card' as const),
-    code,
-    timeline,
-  };
-  return typeof by === 'string' ? declined : { ...declined, ...requestFields(by.request) };
-}
-
-const requestFields = ({
-  amountMinor,
-  currency,
-  channel,
-  merchant,
-}: DecideCardAuthorization['request']) => ({
-  amount_minor: amountMinor,
-  currency,
-  channel,
-  merchant,
-});
-
-function emptyAuthorization({ tenantId, id, card, provider, token }: AuthorizationKey, now: Date) {
   return {
     _id: id,
     tenant_id: tenantId,
     version: 1,
+    event_sequence: 0,
     card_id: card,
     provider,
     token,
     status: 'declined',
     approved: false,
-    authorization_request_ids: [],
-    amount_minor: 0n,
+    code: NEVER_ASKED,
+    messages: [],
+    amount_minor: request?.amountMinor ?? 0n,
     held_minor: 0n,
-    funding_source: 'card',
+    held_wallet_minor: 0n,
     cleared_minor: 0n,
-    currency: 'NGN',
-    channel: null,
-    merchant: null,
+    refunded_minor: 0n,
+    payments: [],
+    stand_in: null,
+    currency: request?.currency ?? 'NGN',
+    channel: request?.channel ?? null,
+    merchant: request?.merchant ?? null,
     facts: [],
     attention: null,
     expires_at: null,
+    verify_at: null,
     next_check_at: null,
+    timeline: [],
     created_at: now,
     updated_at: now,
-  } satisfies Omit<CardAuthorization, 'code' | 'timeline'>;
+  };
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** When the issuer is asked about a hold: daily, and once it is past its time. */
+export const nextVerification = (expiresAt: Date | null, now: Date): Date => {
+  const inADay = new Date(now.getTime() + DAY_MS);
+  return expiresAt !== null && expiresAt > now && expiresAt < inADay ? expiresAt : inADay;
+};
+
+/** The code of a payment that the issuer reported before its request, which is declined if it still arrives. */
+export const NEVER_ASKED = 'never_asked';

@@ -8,8 +8,13 @@ import type {
 } from '../../core/providers/card-issuer.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { CardParts } from '../cards/index.js';
-import { authorizationId, isApproved, type CardAuthorization } from './card-authorization.js';
-import type { AuthorizationKey } from './mutations.js';
+import {
+  authorizationId,
+  isApproved,
+  messageIn,
+  type CardAuthorization,
+} from './card-authorization.js';
+import type { AuthorizationKey, AuthorizationTerms } from './mutations.js';
 import type { Decline } from './rules.js';
 import type { AuthorizationStore } from './store.js';
 
@@ -27,13 +32,15 @@ export type Decisions = ReturnType<typeof createDecisions>;
 type DecisionDeps = {
   store: Pick<AuthorizationStore, 'decide' | 'commitFact'>;
   cards: Pick<CardParts['store'], 'findIssued'>;
+  /** True if cards are switched off for the tenant. */
+  cardsDisabled: (tenantId: string) => Promise<boolean>;
   starter: Pick<WorkflowStarter<CardAuthorization>, 'startSoon'>;
   deadlineMs: number;
-  holdMs: number;
+  terms: AuthorizationTerms;
   log: Log;
 };
 
-/** A token that is being decided in this process. Every request for it meanwhile gets the first answer. */
+/** A message that is being decided in this process. Every repeat of it meanwhile gets the first answer. */
 type PendingDecision = {
   answer: AuthorizationDecision | null;
   decided: Promise<AuthorizationDecision>;
@@ -70,20 +77,22 @@ export function createDecisions(deps: DecisionDeps) {
           return undefined;
         }
         // The decline is committed: nothing is held, and a repeat gets the same answer.
-        if (!key || (authorization && !isApproved(authorization))) return undefined;
+        if (!key || (authorization && !isApproved(authorization, request.messageId))) {
+          return undefined;
+        }
         return approvalVoider.start(key, request, { authorizationRequestId, code });
       })
-      .finally(() => pending.delete(id));
+      .finally(() => pending.delete(pendingKey(id, request)));
     const current: PendingDecision = { answer: null, decided, finished };
-    pending.set(id, current);
+    pending.set(pendingKey(id, request), current);
     return current;
   }
 
   return {
-    /** Answers a request before its deadline. Repeats of a token get the same answer. */
+    /** Answers a request before its deadline. Repeats of a message get the same answer. */
     async decide(provider: string, request: AuthorizationRequest): Promise<AuthorizationDecision> {
       const id = authorizationId(provider, request.token);
-      const current = pending.get(id) ?? start(id, provider, request);
+      const current = pending.get(pendingKey(id, request)) ?? start(id, provider, request);
       if (current.answer) return current.answer;
       const timer = new AbortController();
       const late = sleep(deadlineMs, null, { signal: timer.signal }).catch(() => null);
@@ -101,7 +110,14 @@ export function createDecisions(deps: DecisionDeps) {
 }
 
 /** Creates the commit of a decision. It never rejects: a request that cannot be decided is declined. */
-function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
+function createCommit({
+  store,
+  cards,
+  cardsDisabled: isDisabled,
+  deadlineMs,
+  terms,
+  log,
+}: DecisionDeps) {
   return async (
     provider: string,
     request: AuthorizationRequest,
@@ -114,11 +130,16 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
       const card = await cards.findIssued(provider, request.card);
       if (!card) return unknown;
       key = { tenantId: card.tenant_id, id, card: card._id, provider, token: request.token };
-      const input = { ...key, request, authorizationRequestId, answerBy, holdMs };
+      const cardsDisabled = await isDisabled(card.tenant_id);
+      const input = { ...key, request, authorizationRequestId, answerBy, cardsDisabled, terms };
       const authorization = await store.decide(input);
       failpoint('decision.made');
       return authorization
-        ? { key, authorization, decision: decisionOf(authorization, authorizationRequestId) }
+        ? {
+            key,
+            authorization,
+            decision: decisionOf(authorization, request, authorizationRequestId),
+          }
         : unknown;
     } catch (error) {
       log.warn({ err: error, authorization: id }, 'declined, as it could not be decided');
@@ -127,18 +148,22 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
   };
 }
 
+/** Another message of the same payment is decided by itself. */
+const pendingKey = (id: string, { messageId }: AuthorizationRequest) => `${id}/${messageId}`;
+
 const declined = (code: Decline): AuthorizationDecision => ({ approved: false, code });
 
 function decisionOf(
   authorization: CardAuthorization,
+  { messageId }: AuthorizationRequest,
   authorizationRequestId: string,
 ): AuthorizationDecision {
-  const approved = isApproved(authorization);
-  const { authorization_request_ids: requestIds } = authorization;
-  if (approved && !requestIds.includes(authorizationRequestId))
+  const message = messageIn(authorization, messageId);
+  const approved = isApproved(authorization, messageId);
+  if (!message || (approved && !message.request_ids.includes(authorizationRequestId)))
     return declined('deadline_exceeded');
   // After an approval was declined by the issuer or voided, the record still has the code of the approval.
-  const code = approved || !authorization.approved ? authorization.code : 'declined';
+  const code = approved || !message.approved ? message.code : 'declined';
   return { approved, code };
 }
 
@@ -146,7 +171,11 @@ function decisionOf(
  * Voids approvals whose answer to the issuer was a decline: the commit was late, or its result is unknown. Commits a decline
  * for the request, which releases the hold, and retries until the commit succeeds or the time is over.
  */
-function createApprovalVoider({ store, log }: Pick<DecisionDeps, 'store' | 'log'>) {
+function createApprovalVoider({
+  store,
+  terms,
+  log,
+}: Pick<DecisionDeps, 'store' | 'terms' | 'log'>) {
   let open = 0;
   const stopping = new AbortController();
 
@@ -160,12 +189,13 @@ function createApprovalVoider({ store, log }: Pick<DecisionDeps, 'store' | 'log'
       const about = {
         key: `voided-${authorizationRequestId}`,
         kind: 'declined',
+        message_id: request.messageId,
         amount_minor: 0n,
       } as const;
       const fact = { ...about, at: new Date() };
       const by = { withdrawsRequestId: authorizationRequestId, request };
       try {
-        await store.commitFact({ ...key, fact, code, by });
+        await store.commitFact({ ...key, fact, code, by, terms });
         return;
       } catch (error) {
         if (stopping.signal.aborted || Date.now() > giveUpAt) {

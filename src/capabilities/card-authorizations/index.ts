@@ -1,4 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { formatMajor } from '../../shared/money.js';
+import { issuerRateLimitKey, providerQueue } from '../../platform/temporal/queues.js';
+import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
@@ -17,8 +20,10 @@ import {
 import { createDecisions } from './create.js';
 import { authorizationEventHandler } from './provider-events.js';
 import { cardAuthorizationRoutes } from './routes.js';
+import { cardAuthorizationEvents } from './webhook-events.js';
 import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
 import { authorizationWorkflowId, type AuthorizationRef } from './workflow-contract.js';
+import { applyCardAuthorizationFact, decideCardAuthorization } from './mutations.js';
 
 /** The parts of card authorizations: real-time decisions, and the workflow that ends holds. */
 export type CardAuthorizationParts = ReturnType<typeof createCardAuthorizationParts>;
@@ -28,15 +33,17 @@ function createCardAuthorizationParts(
   { cards }: { cards: Pick<CardParts, 'store'> },
 ) {
   const { config, database, groupCommit, log } = core;
-  const { authorizationDeadlineMs: deadlineMs, authorizationHoldMs: holdMs } = config.cards;
-  const store = createAuthorizationStore(database, groupCommit, config.instructions.stallTimeoutMs);
+  const { authorizationDeadlineMs: deadlineMs, authorizationTerms: terms } = config.cards;
+  const { stallTimeoutMs } = config.instructions;
+  const store = createAuthorizationStore(database, groupCommit, { stallTimeoutMs, terms });
   const starter = createAuthorizationStarter(core);
   const decisions = createDecisions({
     store,
     cards: cards.store,
+    cardsDisabled: createFeatureSwitch(core.tenants),
     starter,
     deadlineMs,
-    holdMs,
+    terms,
     log,
   });
   return {
@@ -59,6 +66,20 @@ function createCardAuthorizationParts(
   };
 }
 
+/** A tenant's switch is read again after this time, so that a change is in force within a second. */
+const SWITCH_MAX_AGE_MS = 500;
+
+/** Tells whether cards are switched off for a tenant. */
+function createFeatureSwitch(tenants: CoreDeps['tenants']) {
+  const switches = new LRUCache<string, { off: boolean }>({
+    max: 10_000,
+    ttl: SWITCH_MAX_AGE_MS,
+    fetchMethod: async (id) => ({ off: (await tenants.get(id))?.features.cards === false }),
+  });
+  return async (tenantId: string): Promise<boolean> =>
+    (await switches.fetch(tenantId))?.off === true;
+}
+
 /** Creates the starter of the workflow that ends a hold. It takes no operator commands: only the issuer knows the outcome. */
 function createAuthorizationStarter(
   core: CoreDeps,
@@ -76,7 +97,8 @@ function createAuthorizationStarter(
       amount_minor: amountMinor,
       currency,
     }) {
-      const input: AuthorizationRef = { tenantId, id };
+      const taskQueue = providerQueue(core.config.temporal.taskQueue, issuerRateLimitKey(provider));
+      const input: AuthorizationRef = { tenantId, id, taskQueue };
       const summary = `${currency} ${formatMajor(amountMinor)} with ${card}`;
       return { input, tenantId, provider, reference: token, amountMinor, summary };
     },
@@ -86,9 +108,11 @@ function createAuthorizationStarter(
 /** The capability `card-authorizations`: real-time decisions on card payments, and the security settings of cards. */
 export const cardAuthorizationCapability = defineCapability({
   name: 'card-authorizations',
+  mutations: forwardable({ applyCardAuthorizationFact, decideCardAuthorization }),
   needs: { cards: cardCapability },
   collections: [cardAuthorizations],
   operations: cardAuthorizationOperations,
+  events: cardAuthorizationEvents,
   audit: auditAuthorizations,
   create: createCardAuthorizationParts,
   routes: cardAuthorizationRoutes,

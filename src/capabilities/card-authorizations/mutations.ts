@@ -1,21 +1,27 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { lagosDay } from '../../core/ledger/wallet.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, type Card, isTerminal, type CardSecurity } from '../cards/card.js';
 import { changeCard } from '../cards/mutations.js';
 import { tryAutoReload } from '../card-fundings/mutations.js';
 import {
   cardAuthorizations,
   isApproved,
+  messageIn,
   newAuthorization,
-  unseenAuthorization,
+  NEVER_ASKED,
   type CardAuthorization,
-  type AuthorizationFact,
 } from './card-authorization.js';
-import { holdPosting } from './postings.js';
-import { dailySpendOn, evaluateAuthorization, type AuthorizationVerdict } from './rules.js';
-import { transitionAuthorization } from './transitions.js';
+import { balanceAfter, endedSince, type AuthorizationFact } from './facts.js';
+import { holdAsFarAs } from './payers.js';
+import { evaluateAuthorization, type AuthorizationVerdict, type Tolerance } from './rules.js';
+import { spendable, transitionAuthorization, type AppliedFact } from './transitions.js';
+import {
+  mayHaveAnswered,
+  recordDecline,
+  repeatedRequest,
+  withdraw,
+  writeAndEmit,
+} from './messages.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 
 /** Names an authorization: the tenant and card that the store found, and the issuer's token for the payment. */
@@ -27,22 +33,29 @@ export type AuthorizationKey = {
   token: string;
 };
 
+/** How long an approval holds its amount, and how much more than it may be cleared without an operator. */
+export type AuthorizationTerms = Tolerance & { holdMs: number };
+
 /** The input of `decideCardAuthorization`. */
 export type DecideCardAuthorization = AuthorizationKey & {
   request: AuthorizationRequest;
-  /** Identifies this request. A repeated request with the same token has another id. */
+  /** Identifies this request. A repeat of the issuer's message has another id. */
   authorizationRequestId: string;
   /** A decision after this time is a decline, because the issuer has been answered by then. */
   answerBy: Date;
-  holdMs: number;
+  /** True if cards are switched off for the tenant: every payment is declined. */
+  cardsDisabled: boolean;
+  terms: AuthorizationTerms;
 };
 
 /** The input of `applyCardAuthorizationFact`. */
 export type ApplyCardAuthorizationFact = AuthorizationKey & {
   fact: AuthorizationFact;
   code: string | null;
-  /** The source of the fact: the issuer, a request that was declined after its possible approval, or the end of the hold. */
+  /** The source of the fact: the issuer, a request that was declined after its possible approval, or the issuer's
+   * word that nothing is held any more. */
   by: 'issuer' | { withdrawsRequestId: string; request: AuthorizationRequest } | 'clock';
+  terms: AuthorizationTerms;
 };
 
 /** The result of `decideCardAuthorization`. Null: there is no such card, or the token belongs to another card. */
@@ -58,7 +71,10 @@ const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
   wallets: [tenantId],
 });
 
-/** Approves or declines an authorization, and holds its amount if approved. A repeat gets the first decision. */
+/**
+ * Decides a message of an authorization, and holds its amount if it is approved: on top of what is held already. A repeat of
+ * the message gets the first decision.
+ */
 export const decideCardAuthorization: Mutation<
   DecideCardAuthorization,
   DecideCardAuthorizationResult
@@ -78,96 +94,93 @@ function decideRequest(
   input: DecideCardAuthorization,
   now: Date,
 ): DecideCardAuthorizationResult {
-  const known = uow.get(cardAuthorizations, input.id);
-  if (known) {
-    const same = known.card_id === input.card;
-    return { authorization: same ? repeatedRequest(uow, known, input, now) : null };
+  const { request, id } = input;
+  const found = uow.get(cardAuthorizations, id);
+  if (found && found.card_id !== input.card) return { authorization: null };
+  if (found && messageIn(found, request.messageId)) {
+    return { authorization: repeatedRequest(uow, found, input, now) };
   }
   const card = uow.get(cards, input.card);
   if (card?.tenant_id !== input.tenantId) return { authorization: null };
-  const wallet = uow.wallet(input.tenantId);
-  const verdict: AuthorizationVerdict =
-    now > input.answerBy
-      ? { approved: false, code: 'deadline_exceeded' }
-      : evaluateAuthorization(card, wallet, input.request, now);
-  const authorization = newAuthorization(input, verdict, now);
-  uow.create(cardAuthorizations, authorization);
+  const known = found ?? newAuthorization(input, request, now);
+  if (!found) uow.create(cardAuthorizations, known);
+  const verdict = evaluateMessage(uow, { known, card, input }, now);
   if (!verdict.approved) {
+    const next = recordDecline(uow, known, { ...input, code: verdict.code }, now);
     if (verdict.code === 'insufficient_balance') reloadAfterDecline(uow, card, now);
-    return { authorization };
+    return { authorization: next };
   }
-  const { amountMinor } = input.request;
-  const ofCard = verdict.fundingSource === 'card' ? amountMinor : 0n;
-  const spent = dailySpendOn(card.daily_spend, lagosDay(now));
-  if (verdict.fundingSource === 'wallet') {
-    uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amountMinor });
-  }
-  uow.post(holdPosting(authorization));
-  changeCard(
-    uow,
+  return { authorization: approve(uow, { known, card, input, verdict }, now) };
+}
+
+function evaluateMessage(
+  uow: UnitOfWork,
+  { known, card, input }: { known: CardAuthorization; card: Card; input: DecideCardAuthorization },
+  now: Date,
+): AuthorizationVerdict {
+  const { request, answerBy, tenantId, cardsDisabled } = input;
+  if (now > answerBy) return { approved: false, code: 'deadline_exceeded' };
+  if (cardsDisabled) return { approved: false, code: 'cards_disabled' };
+  if (endedSince(known.facts, request)) return { approved: false, code: 'already_ended' };
+  const { approvedMinor } = balanceAfter(known.facts);
+  return evaluateAuthorization(card, uow.wallet(tenantId), request, now, approvedMinor);
+}
+
+/** Approves a message and holds its amount. An account verification holds nothing. */
+function approve(
+  uow: UnitOfWork,
+  {
+    known,
     card,
-    {
-      available_minor: card.available_minor - ofCard,
-      held_minor: card.held_minor + ofCard,
-      open_holds: card.open_holds + 1,
-      daily_spend: { ...spent, minor: spent.minor + amountMinor },
-    },
-    now,
-  );
-  return { authorization };
+    input,
+    verdict,
+  }: {
+    known: CardAuthorization;
+    card: Card;
+    input: DecideCardAuthorization;
+    verdict: Extract<AuthorizationVerdict, { approved: true }>;
+  },
+  now: Date,
+): CardAuthorization {
+  const { messageId, amountMinor, requestedAt } = input.request;
+  const { authorizationRequestId, terms } = input;
+  const message = {
+    message_id: messageId,
+    amount_minor: amountMinor,
+    approved: true,
+    code: 'approved',
+    request_ids: [authorizationRequestId],
+  };
+  const authorization = {
+    ...known,
+    approved: true,
+    code: 'approved',
+    messages: [...known.messages, message],
+  };
+  const fact: AuthorizationFact = {
+    key: `approved-${messageId}`,
+    kind: 'approved',
+    message_id: messageId,
+    amount_minor: amountMinor,
+    held_minor: amountMinor,
+    stand_in: null,
+    at: afterAll(known.facts, requestedAt),
+  };
+  const applied = { fact, fundingSource: verdict.fundingSource, terms, by: 'decision' } as const;
+  const code = known.messages.length === 0 ? 'approved' : `approved: ${amountMinor} more`;
+  return applyFact(uow, { authorization, card, input: { ...applied, code } }, now);
+}
+
+/** A time after every known fact: what we approve is held, until something later ends it. */
+function afterAll(facts: readonly AuthorizationFact[], at: Date): Date {
+  const latest = Math.max(0, ...facts.map((fact) => fact.at.getTime() + 1));
+  return new Date(Math.max(latest, at.getTime()));
 }
 
 /** A decline for lack of funds tries an auto-reload, because an empty card may have no further spending to start one. */
 function reloadAfterDecline(uow: UnitOfWork, card: Card, now: Date): void {
   const reload = card.auto_reload && tryAutoReload(uow, card, card.auto_reload, now);
   if (reload !== card.auto_reload) changeCard(uow, card, { auto_reload: reload }, now);
-}
-
-/**
- * Repeat of a decided authorization. Adds this request to those that may have received the approval. A request past its own
- * deadline is declined and not added.
- */
-function repeatedRequest(
-  uow: UnitOfWork,
-  known: CardAuthorization,
-  { authorizationRequestId, answerBy }: DecideCardAuthorization,
-  now: Date,
-): CardAuthorization {
-  const ids = known.authorization_request_ids;
-  if (ids.includes(authorizationRequestId) || !isApproved(known) || now > answerBy) return known;
-  const authorizationRequestIds = [...ids, authorizationRequestId];
-  return changeRequestIds(uow, known, { authorizationRequestIds, detail: 'repeated request' }, now);
-}
-
-/** Removes a declined request from those that may have received the approval. The approval stays, for the others. */
-function withdrawRequest(
-  uow: UnitOfWork,
-  known: CardAuthorization,
-  authorizationRequestId: string,
-  now: Date,
-) {
-  const authorizationRequestIds = known.authorization_request_ids.filter(
-    (each) => each !== authorizationRequestId,
-  );
-  const detail = 'one request was declined, and another may have been approved';
-  return changeRequestIds(uow, known, { authorizationRequestIds, detail }, now);
-}
-
-function changeRequestIds(
-  uow: UnitOfWork,
-  known: CardAuthorization,
-  { authorizationRequestIds, detail }: { authorizationRequestIds: string[]; detail: string },
-  now: Date,
-): CardAuthorization {
-  const next = {
-    ...known,
-    authorization_request_ids: authorizationRequestIds,
-    version: known.version + 1,
-    updated_at: now,
-    timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
-  };
-  uow.change(cardAuthorizations, next);
-  return next;
 }
 
 function decideAuthorizationFact(
@@ -180,22 +193,41 @@ function decideAuthorizationFact(
   const found = uow.get(cardAuthorizations, input.id);
   // The token belongs to another card, so the owner of the money is unknown.
   if (found && found.card_id !== card._id) return factResult('unknown_card', null);
-  if (found && !stillApplies(found, input, now)) return factResult('unchanged', found);
-  if (found?.facts.some(({ key }) => key === input.fact.key)) return factResult('unchanged', found);
-  if (found && typeof input.by === 'object' && hasOtherRequests(found)) {
-    return factResult('unchanged', withdrawRequest(uow, found, input.by.withdrawsRequestId, now));
+  if (found && changesNothing(found, input)) return factResult('unchanged', found);
+  const known = found ?? firstSeen(uow, input, now);
+  const { by } = input;
+  if (typeof by === 'object') {
+    const ended = withdraw(uow, known, { ...by, code: input.code }, now);
+    if (ended) return factResult('unchanged', ended);
   }
-  const known = found ?? unseenAuthorization(input, card, now);
-  if (!found) uow.create(cardAuthorizations, known);
-  // A declined authorization has no hold to release.
-  if (input.fact.kind === 'declined' && !known.approved) return factResult('unchanged', known);
-  const next = applyFact(uow, { authorization: known, card, input }, now);
+  const fact = withHold(uow, input.fact, card);
+  const next = applyFact(uow, { authorization: known, card, input: { ...input, fact } }, now);
   return factResult(next.attention === known.attention ? 'applied' : 'attention', next);
 }
 
-/** True if another request than the withdrawn one may have received the approval, which must stay then. */
-const hasOtherRequests = (found: CardAuthorization) =>
-  isApproved(found) && found.authorization_request_ids.length > 1;
+/** The record of a payment that is known from a fact alone. */
+function firstSeen(
+  uow: UnitOfWork,
+  input: ApplyCardAuthorizationFact,
+  now: Date,
+): CardAuthorization {
+  const { by } = input;
+  const created = newAuthorization(input, typeof by === 'object' ? by.request : null, now);
+  const code = input.code ?? NEVER_ASKED;
+  const known = { ...created, code };
+  uow.create(cardAuthorizations, known);
+  return known;
+}
+
+/** An approval in our place holds as much as there is. */
+function withHold(uow: UnitOfWork, fact: AuthorizationFact, card: Card): AuthorizationFact {
+  if (fact.kind !== 'approved') return fact;
+  const has = isTerminal(card)
+    ? { cardMinor: 0n, walletMinor: 0n }
+    : spendable(card, uow.wallet(card.tenant_id));
+  const { cardMinor, walletMinor } = holdAsFarAs(fact.amount_minor, has);
+  return { ...fact, held_minor: cardMinor + walletMinor };
+}
 
 function applyFact(
   uow: UnitOfWork,
@@ -203,7 +235,7 @@ function applyFact(
     authorization,
     card,
     input,
-  }: { authorization: CardAuthorization; card: Card; input: ApplyCardAuthorizationFact },
+  }: { authorization: CardAuthorization; card: Card; input: AppliedFact },
   now: Date,
 ): CardAuthorization {
   const wallet = uow.wallet(card.tenant_id);
@@ -219,21 +251,25 @@ function applyFact(
     });
   }
   if (set) changeCard(uow, card, set, now);
-  uow.change(cardAuthorizations, next);
-  return next;
+  return writeAndEmit(uow, next, input.fact.kind);
 }
 
-/** False if a fact of our own has become obsolete: the request was withdrawn before, or the hold has ended or not expired yet. */
-function stillApplies(
+/** True if a fact is a repeat, or one of our own that has become obsolete, or a decline of what was never approved. */
+function changesNothing(
   found: CardAuthorization,
-  { by }: ApplyCardAuthorizationFact,
-  now: Date,
+  { by, fact }: ApplyCardAuthorizationFact,
 ): boolean {
-  if (by === 'issuer') return true;
+  if (found.facts.some(({ key }) => key === fact.key)) return true;
   if (by === 'clock') {
-    return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
+    return found.held_minor === 0n;
   }
-  return found.authorization_request_ids.includes(by.withdrawsRequestId);
+  if (typeof by === 'object') {
+    const message = messageIn(found, by.request.messageId);
+    return message !== undefined && !(message.approved && mayHaveAnswered(message, by));
+  }
+  if (fact.kind === 'approved') return isApproved(found, fact.message_id);
+  if (fact.kind !== 'declined' || fact.message_id === null) return false;
+  return messageIn(found, fact.message_id)?.approved === false;
 }
 
 const factResult = (

@@ -1,57 +1,41 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import { type Allocation, type LedgerDelta } from './transitions.js';
-import type { AuthorizationFact, CardAuthorization } from './card-authorization.js';
+import type { CardAuthorization } from './card-authorization.js';
+import type { AuthorizationFact, FactKind } from './facts.js';
+import type { LedgerDelta, Settlement } from './payers.js';
 
-type HoldOwner = Pick<CardAuthorization, 'tenant_id' | 'card_id' | 'funding_source'>;
-
-/** The account that an authorization's hold is taken from. */
-const sourceAccount = ({ tenant_id: tenantId, card_id: card, funding_source: of }: HoldOwner) =>
-  of === 'card' ? accounts.cardAvailable(card) : accounts.available(tenantId);
-
-/** The account of an authorization's hold. */
-const heldAccount = ({ tenant_id: tenantId, card_id: card, funding_source: of }: HoldOwner) =>
-  of === 'card' ? accounts.cardHeld(card) : accounts.held(tenantId);
-
-/** Available → held, on the card or in the wallet. */
-export function holdPosting(authorization: CardAuthorization): Posting {
-  const { _id: id, tenant_id: tenantId, amount_minor: amount, created_at: at } = authorization;
-  return posting(`${id}/hold`, tenantId, at, [
-    { account: sourceAccount(authorization), amountMinor: -amount },
-    { account: heldAccount(authorization), amountMinor: amount },
-  ]);
-}
-
-const STEPS: Record<AuthorizationFact['kind'], string> = {
+const STEPS: Record<FactKind, string> = {
+  approved: 'hold',
   declined: 'release',
   expired: 'release',
   cleared: 'clear',
   reversed: 'reversal',
+  refunded: 'refund',
+  refund_reversed: 'refund-reversal',
+  corrected: 'correction',
 };
 
-/** The name of a fact's posting. Repeated kinds are numbered, because clearings and reversals may occur several times. */
+/** The name of a fact's posting. Repeated kinds are numbered, because they may occur several times. */
 export function stepOf({ facts }: CardAuthorization, { kind }: AuthorizationFact): string {
-  const count = facts.filter((known) => known.kind === kind).length;
+  const count = facts.filter((known) => STEPS[known.kind] === STEPS[kind]).length;
   return count === 0 ? STEPS[kind] : `${STEPS[kind]}-${count + 1}`;
 }
 
-/** The posting of all movements that a fact causes; `allocate` has divided the amount taken among its payers. */
+/** The posting of all movements that a fact causes; `settle` has divided them among the payers. */
 export function deltaPosting(
-  authorization: CardAuthorization,
+  before: CardAuthorization,
   step: string,
   at: Date,
-  delta: LedgerDelta & { allocation: Allocation; repaidMinor: bigint; backMinor: bigint },
+  { takenMinor, returnedMinor, settled }: LedgerDelta & { settled: Settlement },
 ): Posting {
-  const { _id: id, tenant_id: tenantId, card_id: card, provider } = authorization;
-  const { releasedMinor, takenMinor, returnedMinor, allocation, repaidMinor, backMinor } = delta;
+  const { _id: id, tenant_id: tenantId, card_id: card, provider } = before;
+  const { held_minor: held, held_wallet_minor: heldInWallet } = before;
+  const { holds, cardMinor, walletMinor, receivableMinor } = settled;
   return posting(`${id}/${step}`, tenantId, at, [
-    { account: heldAccount(authorization), amountMinor: -releasedMinor },
+    { account: accounts.cardHeld(card), amountMinor: holds.cardMinor - (held - heldInWallet) },
+    { account: accounts.held(tenantId), amountMinor: holds.walletMinor - heldInWallet },
     { account: accounts.network(provider), amountMinor: takenMinor - returnedMinor },
-    { account: accounts.cardAvailable(card), amountMinor: -allocation.cardMinor },
-    { account: accounts.available(tenantId), amountMinor: -allocation.walletMinor },
-    {
-      account: accounts.receivable(tenantId),
-      amountMinor: repaidMinor - allocation.receivableMinor,
-    },
-    { account: sourceAccount(authorization), amountMinor: backMinor },
+    { account: accounts.cardAvailable(card), amountMinor: cardMinor },
+    { account: accounts.available(tenantId), amountMinor: walletMinor },
+    { account: accounts.receivable(tenantId), amountMinor: -receivableMinor },
   ]);
 }

@@ -5,7 +5,8 @@ import {
 } from '../../core/provider-events/handler.js';
 import type { AuthorizationState } from '../../core/providers/card-issuer.js';
 import type { Database } from '../../platform/database/client.js';
-import { createFindOwner, issuerEventHandler, NOT_THERE } from '../cards/index.js';
+import { acrossTenants, onlyOne } from '../../platform/database/tenant-filters.js';
+import { createFindOwner, endOfUnknown, issuerEventHandler, NOT_THERE } from '../cards/index.js';
 import { authorizationId, type CardAuthorization } from './card-authorization.js';
 import type { CardAuthorizationParts } from './index.js';
 
@@ -34,9 +35,9 @@ export const authorizationEventHandler = (deps: {
   );
 
 /** An authorization that we never decided and that moved no money changes nothing. */
-const unknownAuthorization = ({ kind }: AuthorizationState): Applied => ({
+const unknownAuthorization = (state: AuthorizationState): Applied => ({
   ...NOT_THERE,
-  ends: kind === 'cleared' ? 'failed' : 'ignored',
+  ends: endOfUnknown(state),
 });
 
 /** Finds the card of a message about a payment: by what the message says of the card, or by the payment's token. */
@@ -48,9 +49,11 @@ function createFindAuthorizationOwner(
   return async (provider, fact) => {
     const owner = await findCardOwner(provider, fact);
     if (owner || fact.reference === null) return owner;
-    const found = await authorizations.findOne(
-      { _id: authorizationId(provider, fact.reference) },
-      { projection: { tenant_id: 1, card_id: 1 } },
+    const found = await onlyOne(
+      authorizations.find(
+        { _id: authorizationId(provider, fact.reference) },
+        { projection: { tenant_id: 1, card_id: 1 }, ...acrossTenants('look_up') },
+      ),
     );
     return found && { tenantId: found.tenant_id, card: found.card_id };
   };

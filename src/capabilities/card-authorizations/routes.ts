@@ -4,9 +4,9 @@ import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { cardFinder, type CardParts } from '../cards/index.js';
+import { cardFinder, presentSecurity, securityOf, type CardParts } from '../cards/index.js';
 import { getCardSecurity, listCardAuthorizations, putCardSecurity } from './api.js';
-import { presentAuthorization, presentSecurity, securityOf } from './presenter.js';
+import { presentAuthorization } from './presenter.js';
 import type { AuthorizationStore } from './store.js';
 
 /** The routes of authorizations and security settings. */
@@ -20,12 +20,12 @@ export function cardAuthorizationRoutes(deps: {
 
   return [
     route(getCardSecurity, async (ctx, { params }) => {
-      sendData(ctx, 200, presentSecurity((await find(ctx, params.id)).security));
+      sendData(ctx, 200, presentSecurity(await find(ctx, params.card_id)));
     }),
 
     route(putCardSecurity, async (ctx, { params, body }) => {
       const tenantId = callerOf(ctx).tenant.id;
-      const whose = { tenantId, card: params.id };
+      const whose = { tenantId, card: params.card_id };
       const input = { ...whose, security: securityOf(body) };
       const { card, refused } = await groupCommit.commit(setCardSecurity, input);
       if (!card) throw new ApiError('not_found');
@@ -33,11 +33,11 @@ export function cardAuthorizationRoutes(deps: {
         const message = `The card is ${card.status}.`;
         throw new ApiError('invalid_state', { message, details: { status: card.status } });
       }
-      sendData(ctx, 200, presentSecurity(card.security));
+      sendData(ctx, 200, presentSecurity(card));
     }),
 
     route(listCardAuthorizations, async (ctx, { params, query }) => {
-      const { _id: card, tenant_id: tenantId } = await find(ctx, params.id);
+      const { _id: card, tenant_id: tenantId } = await find(ctx, params.card_id);
       const { items, total } = await cardAuthorizations.store.list({ tenantId, card }, query);
       sendList(ctx, items.map(presentAuthorization), { ...query, total });
     }),

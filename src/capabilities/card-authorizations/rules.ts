@@ -6,6 +6,7 @@ import { isPastExpiry, type Card, type CardStatus } from '../cards/card.js';
 /** The codes of our declines. Tenants see them; docs/guide/using-cards.md lists them. */
 export const DECLINES = [
   'card_unknown',
+  'cards_disabled',
   'card_not_active',
   'card_locked',
   'card_closed',
@@ -18,6 +19,7 @@ export const DECLINES = [
   'per_transaction_limit_exceeded',
   'daily_limit_exceeded',
   'insufficient_balance',
+  'already_ended',
   'deadline_exceeded',
   'service_unavailable',
 ] as const;
@@ -34,18 +36,20 @@ type WalletBalances = Pick<Wallet, 'availableMinor'>;
 
 /**
  * Decides an authorization request: by the card's status, the request itself, the card's security settings, and the
- * balances. The first rule that declines gives the code.
+ * balances. The first rule that declines gives the code. An account verification has the amount zero: no balance can
+ * decline it. `approvedMinor` is the sum of what was approved of the same payment, which its limit includes.
  */
 export function evaluateAuthorization(
   card: Card,
   wallet: WalletBalances,
   request: AuthorizationRequest,
   now: Date,
+  approvedMinor = 0n,
 ): AuthorizationVerdict {
   const code =
     refusedByCard(card, now) ??
     refusedByRequest(card, request) ??
-    refusedBySecurity(card, request, now);
+    refusedBySecurity(card, request, approvedMinor, now);
   if (code) return { approved: false, code };
   // The balance of the card is spent first, also for a card of type `jit`.
   if (card.available_minor >= request.amountMinor) return { approved: true, fundingSource: 'card' };
@@ -74,12 +78,13 @@ function refusedByRequest(
   { amountMinor, currency }: AuthorizationRequest,
 ): Decline | null {
   if (currency !== card.currency) return 'currency_not_supported';
-  return amountMinor < 1n ? 'invalid_amount' : null;
+  return amountMinor < 0n ? 'invalid_amount' : null;
 }
 
 function refusedBySecurity(
   { security, daily_spend: spent }: Card,
   { amountMinor, channel, merchant }: AuthorizationRequest,
+  approvedMinor: bigint,
   now: Date,
 ): Decline | null {
   if (!security.channels[channel]) return 'channel_not_allowed';
@@ -87,7 +92,7 @@ function refusedBySecurity(
   if (countries.length > 0 && !countries.includes(merchant.country)) return 'country_not_allowed';
   if (blocked.includes(merchant.category)) return 'merchant_category_blocked';
   const { per_transaction_limit_minor: each, daily_limit_minor: daily } = security;
-  if (each !== null && amountMinor > each) return 'per_transaction_limit_exceeded';
+  if (each !== null && approvedMinor + amountMinor > each) return 'per_transaction_limit_exceeded';
   const used = dailySpendOn(spent, lagosDay(now)).minor;
   return daily !== null && used + amountMinor > daily ? 'daily_limit_exceeded' : null;
 }
@@ -104,4 +109,26 @@ export function restoreDailyLimit(
 ): Card['daily_spend'] {
   if (spent.day !== day) return spent;
   return { day, minor: spent.minor > minor ? spent.minor - minor : 0n };
+}
+
+/** Uses this much of the daily limit. */
+export function addDailySpend(
+  spent: Card['daily_spend'],
+  day: string,
+  minor: bigint,
+): Card['daily_spend'] {
+  const current = dailySpendOn(spent, day);
+  return { ...current, minor: current.minor + minor };
+}
+
+/** The amounts by which a clearing may exceed what was approved, such as a tip, without a call for an operator. */
+export type Tolerance = { overClearingPercent: number; overClearingMinor: bigint };
+
+/** True if more was cleared than approved, by more than the tolerated share or the tolerated amount. */
+export function isOverCleared(
+  { clearedMinor, approvedMinor }: { clearedMinor: bigint; approvedMinor: bigint },
+  { overClearingPercent: percent, overClearingMinor }: Tolerance,
+): boolean {
+  const over = clearedMinor - approvedMinor;
+  return over * 100n > approvedMinor * BigInt(percent) || over > overClearingMinor;
 }

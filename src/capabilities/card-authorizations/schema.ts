@@ -1,54 +1,6 @@
 import { z } from 'zod';
-import { MAX_AMOUNT_MINOR, amountMinor, timestamp } from '../../platform/http/wire.js';
+import { amountMinor, timestamp } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
-
-const limit = (description: string) =>
-  z.int().min(1).max(MAX_AMOUNT_MINOR).nullable().meta({ description });
-
-const codes = (pattern: RegExp, message: string, maximum: number) =>
-  z
-    .array(z.string().regex(pattern, message))
-    .max(maximum)
-    .refine((list) => new Set(list).size === list.length, 'must not name anything twice')
-    .meta({ uniqueItems: true });
-
-const settings = {
-  per_transaction_limit_minor: limit('Highest amount in kobo of one payment; null: no limit.'),
-  daily_limit_minor: limit(
-    'Highest sum in kobo of the approved payments of one day in Africa/Lagos; null: no limit.',
-  ),
-  allowed_countries: codes(/^[A-Z]{2}$/, 'must be two capital letters (ISO 3166)', 250).meta({
-    description: 'Countries (ISO 3166) whose merchants may be paid; empty: all.',
-  }),
-  blocked_merchant_categories: codes(/^[0-9]{4}$/, 'must be four digits (ISO 18245)', 1_000).meta({
-    description: 'Merchant categories (ISO 18245) that are declined; empty: none.',
-  }),
-};
-const channels = {
-  online: z.boolean(),
-  pos: z.boolean(),
-  atm: z.boolean(),
-  contactless: z.boolean(),
-};
-
-/** The security settings in the examples of the API reference. */
-export const exampleSecurity = {
-  channels: { online: true, pos: true, atm: false, contactless: true },
-  per_transaction_limit_minor: 5_000_000,
-  daily_limit_minor: 20_000_000,
-  allowed_countries: ['NG', 'GH'],
-  blocked_merchant_categories: ['7995'],
-};
-
-/** The body of `PUT /cards/{id}/security`. Every field is required, so that a forgotten limit does not open the card. */
-export const cardSecurityBody = z
-  .strictObject({ channels: z.strictObject(channels), ...settings })
-  .meta({ id: 'NewCardSecurity' });
-
-/** The security settings of a card in answers. */
-export const cardSecurityResource = z
-  .object({ channels: z.object(channels), ...settings })
-  .meta({ id: 'CardSecurity', example: exampleSecurity });
 
 const exampleAuthorization = {
   id: 'aut_5jb6zk3t1v9w8x7y6hqnr4mp2d',
@@ -59,9 +11,11 @@ const exampleAuthorization = {
   amount_minor: 5_000,
   held_minor: 0,
   cleared_minor: 4_200,
+  refunded_minor: 0,
   currency: 'NGN',
   channel: 'pos',
   merchant: { name: 'Mama Put', category: '5812', country: 'NG' },
+  stand_in: null,
   attention: null,
   expires_at: '2026-11-28T09:30:00.000Z',
   created_at: '2026-11-21T09:30:00.000Z',
@@ -73,14 +27,20 @@ export const cardAuthorizationResource = z
   .object({
     id: idSchema('authorization'),
     card_id: idSchema('card'),
-    status: z.enum(['approved', 'declined', 'cleared', 'reversed', 'expired']),
-    approved: z.boolean().meta({ description: 'The decision. Later events do not change it.' }),
+    status: z.enum(['approved', 'declined', 'partially_cleared', 'cleared', 'reversed', 'expired']),
+    approved: z.boolean().meta({
+      description:
+        'The decision: any request of the payment was approved. Later events do not change it.',
+    }),
     code: z.string().meta({ description: 'The reason for the decision.' }),
-    amount_minor: amountMinor('The requested amount, in minor units of the currency.'),
+    amount_minor: amountMinor(
+      'The approved amount with all increments, in minor units of the currency; of a declined payment the requested one.',
+    ),
     held_minor: amountMinor('Amount in kobo that is still held.'),
     cleared_minor: amountMinor(
-      'Amount in kobo that was taken. It may be less or more than the requested amount.',
+      'Amount in kobo that was taken. It may be less or more than the approved amount.',
     ),
+    refunded_minor: amountMinor('Amount in kobo that refunds of the merchant returned.'),
     currency: z.string(),
     channel: z.enum(['online', 'pos', 'atm', 'contactless']).nullable(),
     merchant: z
@@ -90,13 +50,19 @@ export const cardAuthorizationResource = z
         country: z.string().meta({ description: 'Country code, ISO 3166.' }),
       })
       .nullable(),
+    stand_in: z
+      .enum(['issuer', 'network'])
+      .nullable()
+      .meta({ description: 'The party that approved the payment in our place; null: none did.' }),
     attention: z
       .object({ since: timestamp('When the attention began.'), reason: z.string() })
       .nullable()
       .meta({
         description: 'Time and reason of the call for one of our operators; null without one.',
       }),
-    expires_at: timestamp('When the hold ends if the issuer reports nothing.').nullable(),
+    expires_at: timestamp(
+      'When the issuer is asked about the hold if it reports nothing.',
+    ).nullable(),
     created_at: timestamp('When the authorization was decided.'),
     updated_at: timestamp('When the authorization last changed.'),
   })

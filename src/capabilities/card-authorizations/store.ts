@@ -2,20 +2,28 @@ import {
   applyCardAuthorizationFact,
   decideCardAuthorization,
   type ApplyCardAuthorizationFact,
+  type AuthorizationTerms,
   type DecideCardAuthorization,
 } from './mutations.js';
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { isDuplicate } from '../../platform/database/duplicate.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { AuthorizationState } from '../../core/providers/card-issuer.js';
+import type {
+  AuthorizationState,
+  FindAuthorizationAnswer,
+} from '../../core/providers/card-issuer.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { OffsetListing } from '../cards/index.js';
 import {
   authorizationId,
-  type AuthorizationFact,
+  ISSUER_SILENT,
+  nextVerification,
   type CardAuthorization,
 } from './card-authorization.js';
+import { OUR_EXPIRY, type AuthorizationFact } from './facts.js';
 import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 
 /** The store of authorizations. */
@@ -34,77 +42,202 @@ export type AuthorizationNotice = {
   at: Date;
 };
 
+/** Pause until the next question if the issuer did not answer. */
+const SILENT_PAUSE_MS = 60 * 60 * 1000;
+
 /** Creates the store of authorizations. Decisions, money and statuses are changed only by commits. */
 export function createAuthorizationStore(
   { db }: Database,
   groupCommit: GroupCommit,
-  stallTimeoutMs: number,
+  { stallTimeoutMs, terms }: { stallTimeoutMs: number; terms: AuthorizationTerms },
   clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<CardAuthorization>('card_authorizations');
   const checkAfter = (at: Date) => new Date(at.getTime() + stallTimeoutMs);
   const commitFact = (input: ApplyCardAuthorizationFact) =>
-    groupCommit.commit(applyCardAuthorizationFact, input);
+    unlessForeign(collection, input, groupCommit.commit(applyCardAuthorizationFact, input), {
+      verdict: 'unknown_card',
+      authorization: null,
+    });
 
   return {
     ...authorizationQueries(collection),
     ...forOperators(collection, clock),
+    ...answersOf({ collection, commitFact, terms, clock, checkAfter }),
     /** For the dispatcher: authorizations with a hold whose workflow must be checked. */
-    ...supervisionOf(collection, 'updated_at', { clock, stallTimeoutMs }),
+    ...supervisionOf(
+      collection,
+      'updated_at',
+      { clock, stallTimeoutMs },
+      { acceptedField: 'created_at', open: { held_minor: { $gt: 0n } } },
+    ),
 
-    decide: async (input: DecideCardAuthorization) =>
-      (await groupCommit.commit(decideCardAuthorization, input)).authorization,
+    decide: async (input: DecideCardAuthorization) => {
+      const committed = groupCommit.commit(decideCardAuthorization, input);
+      return (await unlessForeign(collection, input, committed, { authorization: null }))
+        .authorization;
+    },
 
     commitFact,
 
     /** Applies an issuer's event about a payment, also of one that was never requested. Repeats change nothing. */
     async applyState({ tenantId, card, provider, token, ...notice }: AuthorizationNotice) {
       const { key, state, at } = notice;
-      const fact: AuthorizationFact = {
-        key,
-        kind: state.kind,
-        amount_minor: state.kind === 'cleared' ? state.amountMinor : 0n,
-        at,
-      };
+      const fact = factOf(state, key, at);
       const id = authorizationId(provider, token);
       const code = state.kind === 'declined' ? state.code : null;
       const authorization = { tenantId, id, card, provider, token };
-      return commitFact({ ...authorization, fact, code, by: 'issuer' });
+      return commitFact({ ...authorization, fact, code, by: 'issuer', terms });
     },
 
-    /** Checks a hold: releases it if it has expired, otherwise postpones the dispatcher's check to after its expiry. */
+    /** Checks a hold, and postpones the dispatcher's check to after the next question to the issuer. */
     async checkHold({ tenantId, id }: AuthorizationRef): Promise<HoldResult> {
       const found = await collection.findOne({ _id: id, tenant_id: tenantId });
-      if (!found?.expires_at || found.held_minor === 0n) return { held: false };
+      if (!found?.verify_at || found.held_minor === 0n) return { held: false };
       const now = clock();
-      const { card_id: card, provider, token, expires_at: end } = found;
-      if (end > now) {
-        const held = { _id: id, tenant_id: tenantId, held_minor: { $gt: 0n } };
-        await collection.updateOne(held, {
-          $set: { next_check_at: checkAfter(end) },
+      const { verify_at: verifyAt } = found;
+      await collection.updateOne(
+        { _id: id, tenant_id: tenantId, held_minor: { $gt: 0n } },
+        {
+          $set: { next_check_at: checkAfter(verifyAt > now ? verifyAt : now) },
           $inc: { version: 1 },
-        });
-        return { held: true, nextCheckMs: end.getTime() - now.getTime() };
-      }
-      const fact = { key: 'hold-expired', kind: 'expired', amount_minor: 0n, at: now } as const;
-      const authorization = { tenantId, id, card, provider, token };
-      const code = 'the issuer reported nothing before the hold expired';
-      await commitFact({ ...authorization, fact, code, by: 'clock' });
-      return { held: false };
+        },
+      );
+      const nextCheckMs = Math.max(0, verifyAt.getTime() - now.getTime());
+      return { held: true, nextCheckMs, ...(nextCheckMs === 0 && { verify: true }) };
     },
   };
+}
+
+/** Applies what the issuer answers about held authorizations. */
+function answersOf({
+  collection,
+  commitFact,
+  terms,
+  clock,
+  checkAfter,
+}: {
+  collection: Collection<CardAuthorization>;
+  commitFact: (input: ApplyCardAuthorizationFact) => Promise<unknown>;
+  terms: AuthorizationTerms;
+  clock: () => Date;
+  checkAfter: (at: Date) => Date;
+}) {
+  /** Sets the time of the next question. Past its time, a hold that nobody explains needs an operator. */
+  async function postpone(found: CardAuthorization, answered: boolean): Promise<void> {
+    const now = clock();
+    const { _id: id, tenant_id: tenantId, expires_at: end, attention } = found;
+    const silentMs = Math.min(SILENT_PAUSE_MS, terms.holdMs / 10);
+    const next = answered ? nextVerification(end, now) : new Date(now.getTime() + silentMs);
+    const held = { _id: id, tenant_id: tenantId, held_minor: { $gt: 0n } };
+    const set = { verify_at: next, next_check_at: checkAfter(next) };
+    const isOverdue = !answered && attention === null && end !== null && end <= now;
+    const cleared = answered && attention?.reason === ISSUER_SILENT;
+    await collection.updateOne(
+      { ...held, ...((isOverdue || cleared) && { 'attention.since': attention?.since ?? null }) },
+      {
+        $set: {
+          ...set,
+          ...(isOverdue && { attention: { since: now, reason: ISSUER_SILENT } }),
+          ...(cleared && { attention: null }),
+        },
+        $inc: { version: 1 },
+      },
+    );
+  }
+
+  return {
+    /**
+     * Applies the issuer's answer about a held authorization: every report that was missed, and then, if nothing is held
+     * there any more, the end of the hold. Without an answer the hold stays, and past its time an operator is called.
+     */
+    async applyAnswer(found: CardAuthorization, answer: FindAuthorizationAnswer): Promise<void> {
+      const { _id: id, tenant_id: tenantId, card_id: card, provider, token } = found;
+      const authorization = { tenantId, id, card, provider, token };
+      if (answer.kind === 'authorization') {
+        for (const { state, at } of answer.reports) {
+          const code = state.kind === 'declined' ? state.code : null;
+          const fact = factOf(state, `${state.kind}-${at.getTime()}`, at);
+          await commitFact({ ...authorization, fact, code, by: 'issuer', terms });
+        }
+        if (answer.over) {
+          const now = clock();
+          const key = `${OUR_EXPIRY}${now.getTime()}`;
+          const fact = { key, kind: 'expired', amount_minor: 0n, at: now } as const;
+          const code = 'the issuer holds nothing for this payment';
+          await commitFact({ ...authorization, fact, code, by: 'clock', terms });
+        }
+      }
+      await postpone(found, answer.kind === 'authorization');
+    },
+  };
+}
+
+/** The fact in an issuer's report. `event` identifies a report without an id of its own. */
+export function factOf(state: AuthorizationState, event: string, at: Date): AuthorizationFact {
+  const { kind, messageId } = state;
+  const key = messageId === null ? event : `${kind}-${messageId}`;
+  switch (kind) {
+    case 'approved':
+      // The hold is what there is when the fact is applied.
+      return {
+        key: `stand-in-${messageId}`,
+        kind,
+        message_id: messageId,
+        stand_in: state.standIn,
+        amount_minor: state.amountMinor,
+        held_minor: 0n,
+        at,
+      };
+    case 'declined':
+      return { key, kind, message_id: messageId, amount_minor: 0n, at };
+    case 'cleared':
+      return { key, kind, final: state.final, amount_minor: state.amountMinor, at };
+    case 'reversed': {
+      const { amountMinor } = state;
+      return { key, kind, whole: amountMinor === null, amount_minor: amountMinor ?? 0n, at };
+    }
+    case 'expired':
+      return { key, kind, amount_minor: 0n, at };
+    default:
+      return { key, kind, amount_minor: state.amountMinor, at };
+  }
+}
+
+/**
+ * The result of a commit, or `foreign` if the issuer has used the token for a card of another tenant. A commit reads data of
+ * its own tenant only, so it tries to create the authorization, and its id is taken.
+ */
+async function unlessForeign<R>(
+  collection: Collection<CardAuthorization>,
+  { tenantId, id }: AuthorizationRef,
+  committed: Promise<R>,
+  foreign: R,
+): Promise<R> {
+  try {
+    return await committed;
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    const other = { _id: id, tenant_id: { $ne: tenantId } };
+    const options = { projection: { _id: 1 }, ...acrossTenants('look_up') };
+    if (!(await collection.findOne(other, options))) throw error;
+    return foreign;
+  }
 }
 
 /** Queries and commands of operators, over all tenants. */
 function forOperators(collection: Collection<CardAuthorization>, clock: () => Date) {
   const waiting = { 'attention.since': { $type: 'date' } } as const;
   return {
-    find: (id: string) => collection.findOne({ _id: id }),
+    find: (id: string) => collection.findOne({ _id: id }, acrossTenants('look_up')),
 
     /** The newest authorizations, or those that need attention, the oldest need first. */
     latest: ({ card, attention, limit }: { card?: string; attention: boolean; limit: number }) =>
       collection
-        .find({ ...(card !== undefined && { card_id: card }), ...(attention && waiting) })
+        .find(
+          { ...(card !== undefined && { card_id: card }), ...(attention && waiting) },
+          acrossTenants('report'),
+        )
         .project<Omit<CardAuthorization, 'timeline'>>({ timeline: 0 })
         .sort(attention ? { 'attention.since': 1 } : { created_at: -1, _id: -1 })
         .limit(limit)
@@ -112,13 +245,17 @@ function forOperators(collection: Collection<CardAuthorization>, clock: () => Da
 
     /** Clears the attention that the operator has seen. False if it has been cleared or raised anew since. */
     async acknowledge(
-      { _id: id, attention }: Pick<CardAuthorization, '_id' | 'attention'>,
+      {
+        _id: id,
+        tenant_id: tenantId,
+        attention,
+      }: Pick<CardAuthorization, '_id' | 'tenant_id' | 'attention'>,
       { actor, reason }: { actor: string; reason: string },
     ): Promise<boolean> {
       if (attention === null) return false;
       const timeline = timelineEntry(clock(), 'attention_cleared', actor, { detail: reason });
       const { modifiedCount } = await collection.updateOne(
-        { _id: id, 'attention.since': attention.since },
+        { _id: id, tenant_id: tenantId, 'attention.since': attention.since },
         { $set: { attention: null }, $inc: { version: 1 }, $push: { timeline } },
       );
       return modifiedCount === 1;

@@ -9,12 +9,12 @@ const refusals = ['insufficient_balance', 'duplicate_reference', 'invalid_state'
 const accepted = { ...example, status: 'pending', completed_at: null };
 const links = { getCardOperation: 'operation_id' };
 
-/** `POST /cards/{id}/fund`. */
+/** `POST /cards/{card_id}/fund`. */
 export const fundCard = operation({
   id: 'fundCard',
   tag: CARDS_TAG,
   method: 'post',
-  path: '/cards/{id}/fund',
+  path: '/cards/{card_id}/fund',
   summary: 'Fund a card',
   description:
     'The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not ' +
@@ -30,12 +30,12 @@ export const fundCard = operation({
   links,
 });
 
-/** `POST /cards/{id}/jit-fund`. */
+/** `POST /cards/{card_id}/jit-fund`. */
 export const jitFundCard = operation({
   id: 'jitFundCard',
   tag: CARDS_TAG,
   method: 'post',
-  path: '/cards/{id}/jit-fund',
+  path: '/cards/{card_id}/jit-fund',
   summary: 'Fund a card just in time',
   description:
     'The response comes when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding ' +
@@ -51,24 +51,24 @@ export const jitFundCard = operation({
   links,
 });
 
-/** `GET /cards/{id}/auto-reload`. */
+/** `GET /cards/{card_id}/auto-reload`. */
 export const getCardAutoReload = operation({
   id: 'getCardAutoReload',
   tag: CARDS_TAG,
   method: 'get',
-  path: '/cards/{id}/auto-reload',
+  path: '/cards/{card_id}/auto-reload',
   summary: 'Get auto-reload settings',
   feature: 'cards',
   params: cardParams,
   answer: { status: 200, data: autoReloadResource },
 });
 
-/** `PUT /cards/{id}/auto-reload`. */
+/** `PUT /cards/{card_id}/auto-reload`. */
 export const putCardAutoReload = operation({
   id: 'putCardAutoReload',
   tag: CARDS_TAG,
   method: 'put',
-  path: '/cards/{id}/auto-reload',
+  path: '/cards/{card_id}/auto-reload',
   summary: 'Set auto-reload settings',
   description:
     'Each time the balance of a prepaid card falls below the threshold, one reload is made, within the daily cap. After a ' +

@@ -17,7 +17,7 @@ import {
   type Funding,
 } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/index.js';
-import type { FundBody } from './schema.js';
+import { LEAST_FUNDING_MINOR, type FundBody } from './schema.js';
 
 /** A request to fund a card. `deadlineAt` is null unless the funding is just in time. */
 type FundRequest = {
@@ -57,7 +57,7 @@ export function createCardFunding(deps: {
 }
 
 function newFunding({ tenant, card, body, deadlineAt }: FundRequest, now: Date): Funding {
-  const amountMinor = amountWithin(tenant, body);
+  const amountMinor = amountWithin(tenant, body, LEAST_FUNDING_MINOR);
   const name = body.transaction_reference ?? body.reference ?? null;
   const id = newId('cardOperation');
   const given = {

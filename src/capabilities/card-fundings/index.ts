@@ -1,3 +1,4 @@
+import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import type { InstructionInput } from '../../core/instructions/workflow-contract.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
@@ -13,6 +14,7 @@ import { createCardFunding } from './create.js';
 import { fundingEventHandler } from './provider-events.js';
 import { cardFundingRoutes } from './routes.js';
 import { cardFundingContract, type CardFundingInput } from './workflow-contract.js';
+import { acceptCardFunding, applyCardFundingFact, expireCardFunding } from './mutations.js';
 
 /** The parts of card fundings: accepted fundings, and the workflow of fundings, auto-reloads and reversals. */
 export type CardFundingParts = ReturnType<typeof createCardFundingParts>;
@@ -55,6 +57,7 @@ function cardFundingInput(operation: CardOperation, base: InstructionInput): Car
 /** The capability `card-fundings`: fundings and auto-reloads of cards. */
 export const cardFundingCapability = defineCapability({
   name: 'card-fundings',
+  mutations: forwardable({ acceptCardFunding, applyCardFundingFact, expireCardFunding }),
   needs: { cards: cardCapability },
   operations: cardFundingOperations,
   events: cardOperationEvents,

@@ -46,7 +46,7 @@ type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
 /** The input of `expireCardFunding`. */
 type ExpireCardFunding = FundingKey;
 /** The auto-reload settings that a tenant chooses. */
-type AutoReloadSettings = Pick<
+export type AutoReloadSettings = Pick<
   AutoReload,
   'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
 >;
@@ -54,7 +54,8 @@ type AutoReloadSettings = Pick<
 type SetAutoReload = {
   tenantId: string;
   id: string;
-  settings: AutoReloadSettings;
+  /** Null switches auto-reload off and keeps the settings. */
+  settings: AutoReloadSettings | null;
 };
 
 /** The operation of the fact as it is after the commit. */
@@ -254,6 +255,7 @@ function decideAutoReload(
   }
   const refusal = refuseAutoReload(card);
   if (refusal) return { kind: 'refused', error: refusal };
+  if (settings === null) return { kind: 'changed', card: switchOff(uow, card, now) };
   const present = card.auto_reload ?? NEW_AUTO_RELOAD;
   const short = card.available_minor < settings.threshold_minor;
   // New settings end the stop after refusals. The open reload and the amount used today stay.
@@ -266,6 +268,14 @@ function decideAutoReload(
   };
   const set = { auto_reload: tryAutoReload(uow, card, reload, now) };
   return { kind: 'changed', card: changeCard(uow, card, set, now) };
+}
+
+/** A card without settings has nothing to switch off. */
+function switchOff(uow: UnitOfWork, card: Card, now: Date): Card {
+  const { auto_reload: reload } = card;
+  if (!reload) return card;
+  const off = { ...reload, enabled: false, refusals: 0, attention: null };
+  return changeCard(uow, card, { auto_reload: off }, now);
 }
 
 function refuseAutoReload({ status, funding }: Card): ApiError | null {

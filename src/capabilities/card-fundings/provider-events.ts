@@ -22,7 +22,7 @@ export const fundingEventHandler = (deps: {
     const { reference, tenantId, card } = fact;
     const found = reference === null ? null : await operations.get(tenantId, reference);
     const funding = found?.card_id === card && isFunding(found) ? found : null;
-    return applyToOperation(starter, funding, (operation) => {
+    return applyToOperation(operations, starter, funding, (operation) => {
       const reported = fundingFactOf(fact.state, fact.source);
       return reported && commitFundingFact(deps.groupCommit, operation, reported);
     });

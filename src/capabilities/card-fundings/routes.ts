@@ -1,4 +1,4 @@
-import { setAutoReload, commitFundingExpiry } from './mutations.js';
+import { type AutoReloadSettings, setAutoReload, commitFundingExpiry } from './mutations.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
 import { withIdempotency, type Present } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
@@ -13,7 +13,7 @@ import { cardFinder, presentOperation, type CardParts } from '../cards/index.js'
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
 import type { FundCard } from './create.js';
 import { presentAutoReload } from './presenter.js';
-import type { AutoReloadBody, FundBody } from './schema.js';
+import { LEAST_FUNDING_MINOR, type AutoReloadBody, type FundBody } from './schema.js';
 
 type Deps = {
   config: { cards: { jitDeadlineMs: number } };
@@ -51,14 +51,14 @@ export function cardFundingRoutes(deps: Deps): Route[] {
   }
 
   return [
-    route(fundCard, (ctx, { params, body }) => fund(ctx, params.id, body, null)),
+    route(fundCard, (ctx, { params, body }) => fund(ctx, params.card_id, body, null)),
 
     route(jitFundCard, (ctx, { params, body }) =>
-      fund(ctx, params.id, body, deps.config.cards.jitDeadlineMs),
+      fund(ctx, params.card_id, body, deps.config.cards.jitDeadlineMs),
     ),
 
     route(getCardAutoReload, async (ctx, { params }) => {
-      sendData(ctx, 200, presentAutoReload(await find(ctx, params.id), new Date()));
+      sendData(ctx, 200, presentAutoReload(await find(ctx, params.card_id), new Date()));
     }),
 
     route(putCardAutoReload, async (ctx, { params, body }) => {
@@ -66,7 +66,7 @@ export function cardFundingRoutes(deps: Deps): Route[] {
       const settings = autoReloadSettings(tenant, body);
       const outcome = await groupCommit.commit(setAutoReload, {
         tenantId: tenant.id,
-        id: params.id,
+        id: params.card_id,
         settings,
       });
       if (outcome.kind === 'refused') throw outcome.error;
@@ -79,7 +79,8 @@ const presentWhenEnded =
   ({ cards: { operations, operationWaiter } }: Deps, tenantId: string): Present =>
   async (id, wait) => {
     const operation =
-      (await operationWaiter.waitForEnd(id, wait)) ?? (await operations.get(tenantId, id));
+      (await operationWaiter.waitForEnd({ tenantId, id }, wait)) ??
+      (await operations.get(tenantId, id));
     return operation && presentOperation(operation);
   };
 
@@ -95,17 +96,23 @@ const presentByDeadline =
     const operation = await operations.get(tenantId, id);
     if (!operation?.deadline_at) return null;
     const leftMs = () => Number(operation.deadline_at) - Date.now();
-    const ended = await operationWaiter.waitForEnd(id, { ms: leftMs() + EARLY_TIMER_MS, signal });
+    const ended = await operationWaiter.waitForEnd(
+      { tenantId, id },
+      { ms: leftMs() + EARLY_TIMER_MS, signal },
+    );
     if (!ended && leftMs() <= 0) await commitFundingExpiry(groupCommit, operation);
     const present = ended ?? (await operations.get(tenantId, id));
     return present && presentOperation(present);
   };
 
-function autoReloadSettings(tenant: Tenant, body: AutoReloadBody) {
+/** Null switches auto-reload off and keeps the other settings. */
+function autoReloadSettings(tenant: Tenant, body: AutoReloadBody): AutoReloadSettings | null {
+  const { enabled, threshold_minor: threshold, amount_minor: amount, daily_cap_minor: cap } = body;
+  if (threshold === undefined || amount === undefined || cap === undefined) return null;
   return {
-    enabled: body.enabled,
-    threshold_minor: BigInt(body.threshold_minor),
-    amount_minor: amountWithin(tenant, body),
-    daily_cap_minor: BigInt(body.daily_cap_minor),
+    enabled,
+    threshold_minor: BigInt(threshold),
+    amount_minor: amountWithin(tenant, { amount_minor: amount }, LEAST_FUNDING_MINOR),
+    daily_cap_minor: BigInt(cap),
   };
 }

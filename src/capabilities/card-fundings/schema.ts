@@ -1,25 +1,26 @@
 import { z } from 'zod';
 import { MAX_AMOUNT_MINOR, plainText, amountMinor } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
-import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
-import { freeForm, noCardNumber, exampleOperation } from '../cards/index.js';
+import { freeForm, exampleOperation } from '../cards/index.js';
 import { idSchema } from '../../shared/ids.js';
 import { attentionField } from '../../core/instructions/api-fields.js';
 
+/** Fundings have no minimum of the tenant, because a card payment may be of any amount. */
+export const LEAST_FUNDING_MINOR = 1n;
+
 const amount = z
   .int()
-  .min(1, BELOW_MINIMUM)
+  .min(Number(LEAST_FUNDING_MINOR))
   .meta({
-    description: 'Amount in kobo. The bounds are the defaults; your account may have others.',
+    description: 'Amount in kobo. The maximum is the default; your account may have another.',
     example: 500_000,
-    override: { minimum: 100, maximum: 500_000_000 },
+    override: { minimum: Number(LEAST_FUNDING_MINOR), maximum: 500_000_000 },
   });
 
 const reference = () =>
   z
     .string()
     .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
-    .refine(...noCardNumber)
     .optional();
 
 const fundFields = {
@@ -34,10 +35,7 @@ const fundFields = {
     description: 'Older name of `transaction_reference`.',
     example: 'top-up-7',
   }),
-  reason: plainText(200)
-    .refine(...noCardNumber)
-    .optional()
-    .meta({ description: 'The reason for the funding.' }),
+  reason: plainText(200).optional().meta({ description: 'The reason for the funding.' }),
   request_id: reference().meta({ description: 'Your own id of the request.' }),
 };
 
@@ -52,30 +50,53 @@ export const fundBody = freeForm('CardFunding', fundFields).superRefine((body, c
 /** The validated body of a funding. */
 export type FundBody = z.output<typeof fundBody>;
 
+const SETTINGS = ['threshold_minor', 'amount_minor', 'daily_cap_minor'] as const;
+
 const minor = (description: string, example: number) =>
   z.int().min(1).max(MAX_AMOUNT_MINOR).meta({ description, example });
 
-/** The body of `PUT /cards/{id}/auto-reload`. It replaces all settings. */
+/**
+ * The body of `PUT /cards/{card_id}/auto-reload`. It replaces all settings. `{ enabled: false }` alone switches it off and
+ * keeps the others.
+ */
 export const autoReloadBody = z
   .strictObject({
     enabled: z.boolean(),
     threshold_minor: minor(
       'Threshold in kobo. A payment that leaves a lower balance starts a reload.',
       100_000,
-    ),
-    amount_minor: amount,
+    ).optional(),
+    amount_minor: amount.optional(),
     daily_cap_minor: minor(
       'Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`.',
       2_000_000,
-    ),
+    ).optional(),
   })
-  .refine(({ amount_minor, daily_cap_minor }) => daily_cap_minor >= amount_minor, {
-    path: ['daily_cap_minor'],
-    message: 'must be at least amount_minor',
+  .superRefine((body, ctx) => {
+    const given = SETTINGS.filter((name) => body[name] !== undefined);
+    const isOffAlone = !body.enabled && given.length === 0;
+    const missing = isOffAlone ? [] : SETTINGS.filter((name) => body[name] === undefined);
+    for (const name of missing) {
+      ctx.addIssue({ code: 'custom', path: [name], message: 'is required' });
+    }
+    if (Number(body.daily_cap_minor) < Number(body.amount_minor)) {
+      const message = 'must be at least amount_minor';
+      ctx.addIssue({ code: 'custom', path: ['daily_cap_minor'], message });
+    }
   })
-  .meta({ id: 'CardAutoReloadSettings' });
+  .meta({
+    id: 'CardAutoReloadSettings',
+    description:
+      'All four fields, or `{"enabled": false}` alone, which keeps the other settings for later.',
+    override: {
+      anyOf: [
+        { required: ['enabled', ...SETTINGS] },
+        { properties: { enabled: { const: false } }, maxProperties: 1 },
+      ],
+    },
+  });
 
-/** The validated body of `PUT /cards/{id}/auto-reload`. */
+/** The validated body of `PUT /cards/{card_id}/auto-reload`. */
 export type AutoReloadBody = z.output<typeof autoReloadBody>;
 
 /** The settings in the examples of the API reference. */

@@ -211,6 +211,8 @@ function newFundReversal(operation: CardOperation, now: Date): CardOperation {
     provider,
     amount_minor,
     currency,
+    first_submitted_at,
+    acknowledged_at,
   } = operation;
   const id = fundReversalIdOf(reversesOperationId);
   return newOperation(
@@ -227,6 +229,8 @@ function newFundReversal(operation: CardOperation, now: Date): CardOperation {
       currency,
       // The submission of the funding: the issuer must be asked about it.
       submissions: 1,
+      first_submitted_at,
+      acknowledged_at,
     },
     now,
     `took over the hold of ${reversesOperationId} at its deadline`,

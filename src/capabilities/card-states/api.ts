@@ -24,11 +24,11 @@ const example = (type: 'lock' | 'unlock' | 'close') => ({
   completed_at: null,
 });
 
-/** `POST /cards/{id}/lock`. */
+/** `POST /cards/{card_id}/lock`. */
 export const lockCard = operation({
   ...common,
   id: 'lockCard',
-  path: '/cards/{id}/lock',
+  path: '/cards/{card_id}/lock',
   summary: 'Lock a card',
   description:
     'The lock takes effect with the answer: no payment is approved and no funding is accepted. The operation is ' +
@@ -39,11 +39,11 @@ export const lockCard = operation({
   },
 });
 
-/** `POST /cards/{id}/unlock`. */
+/** `POST /cards/{card_id}/unlock`. */
 export const unlockCard = operation({
   ...common,
   id: 'unlockCard',
-  path: '/cards/{id}/unlock',
+  path: '/cards/{card_id}/unlock',
   summary: 'Unlock a card',
   description: 'The card stays locked until the issuer has confirmed that it is open.',
   // The example is of a card that is open already: the operation is completed at once.
@@ -57,11 +57,11 @@ export const unlockCard = operation({
   },
 });
 
-/** `POST /cards/{id}/close`. */
+/** `POST /cards/{card_id}/close`. */
 export const closeCard = operation({
   ...common,
   id: 'closeCard',
-  path: '/cards/{id}/close',
+  path: '/cards/{card_id}/close',
   summary: 'Close a card',
   description:
     'The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.',

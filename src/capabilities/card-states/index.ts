@@ -1,3 +1,4 @@
+import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
@@ -19,6 +20,7 @@ import { createCardStateChange } from './create.js';
 import { createCardExpiry } from './store.js';
 import { cardStateRoutes } from './routes.js';
 import { cardStateContract, type CardStateInput } from './workflow-contract.js';
+import { applyCardStateFact, expireCard } from './mutations.js';
 
 /** The parts of card states: accepted changes, their workflow, and the expiry of cards. */
 export type CardStateParts = ReturnType<typeof createCardStateParts>;
@@ -66,6 +68,7 @@ export function createCardStateStarter(settings: InstructionStarterSettings): Ca
 /** The capability `card-states`: locks, unlocks and closings of cards. */
 export const cardStateCapability = defineCapability({
   name: 'card-states',
+  mutations: forwardable({ applyCardStateFact, expireCard }),
   needs: { cards: cardCapability },
   operations: cardStateOperations,
   create: createCardStateParts,

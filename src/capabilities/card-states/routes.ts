@@ -19,20 +19,21 @@ export function cardStateRoutes(deps: {
   const { store, operations, operationWaiter } = deps.cards;
   const find = cardFinder(store);
 
-  type Request = { params: { id: string }; body: CardStateChangeBody };
+  type Request = { params: { card_id: string }; body: CardStateChangeBody };
 
   const answer =
     (type: CardStateType) =>
     async (ctx: Context, { params, body }: Request) => {
       const tenantId = callerOf(ctx).tenant.id;
-      const path = `${API_PREFIX}/cards/${params.id}`;
+      const path = `${API_PREFIX}/cards/${params.card_id}`;
       await withIdempotency(
         ctx,
         { idempotency, resource: `${path}/operations`, path: `${path}/${type}` },
-        async (claim) => cardStates.change(await find(ctx, params.id), type, body, claim),
+        async (claim) => cardStates.change(await find(ctx, params.card_id), type, body, claim),
         async (id, wait) => {
           const found =
-            (await operationWaiter.waitForEnd(id, wait)) ?? (await operations.get(tenantId, id));
+            (await operationWaiter.waitForEnd({ tenantId, id }, wait)) ??
+            (await operations.get(tenantId, id));
           return found && presentOperation(found);
         },
       );

@@ -1,5 +1,6 @@
 import { expireCard } from './mutations.js';
 import type { Database } from '../../platform/database/client.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { monthOf, type Card } from '../cards/card.js';
 
@@ -28,7 +29,7 @@ export function createCardExpiry({
             { 'issued.expiry_year': year, 'issued.expiry_month': { $lt: month } },
           ],
         },
-        { projection: { tenant_id: 1 } },
+        { projection: { tenant_id: 1 }, ...acrossTenants('loop') },
       )
       .sort({ 'issued.expiry_year': 1, 'issued.expiry_month': 1 })
       .limit(limit)

@@ -14,7 +14,7 @@ import {
 /** The tag of all operations on cards in the API reference. */
 export const CARDS_TAG = 'Cards';
 /** The path parameter of operations on one card. */
-export const cardParams = { id: idSchema('card') };
+export const cardParams = { card_id: idSchema('card') };
 const operationParams = { ...cardParams, operation_id: idSchema('cardOperation') };
 /** The query of lists that are paged by offset. */
 export const offsetListQuery = z.strictObject(offsetQuery());
@@ -50,7 +50,7 @@ export const createCard = operation({
       status: 'pending',
     },
   },
-  links: { getCard: 'id', getCardBalance: 'id' },
+  links: { getCard: 'card_id', getCardBalance: 'card_id' },
 });
 
 /** `GET /cards`. */
@@ -65,48 +65,48 @@ export const listCards = operation({
   answer: { status: 200, data: cardResource, list: true },
 });
 
-/** `GET /cards/{id}`. */
+/** `GET /cards/{card_id}`. */
 export const getCard = operation({
   id: 'getCard',
   tag: CARDS_TAG,
   method: 'get',
-  path: '/cards/{id}',
+  path: '/cards/{card_id}',
   summary: 'Get a card',
   feature: 'cards',
   params: cardParams,
   answer: { status: 200, data: cardResource },
 });
 
-/** `GET /cards/{id}/balance`. */
+/** `GET /cards/{card_id}/balance`. */
 export const getCardBalance = operation({
   id: 'getCardBalance',
   tag: CARDS_TAG,
   method: 'get',
-  path: '/cards/{id}/balance',
+  path: '/cards/{card_id}/balance',
   summary: "Get a card's balance",
   feature: 'cards',
   params: cardParams,
   answer: { status: 200, data: balanceResource },
 });
 
-/** `GET /cards/{id}/operations/{operation_id}`. */
+/** `GET /cards/{card_id}/operations/{operation_id}`. */
 export const getCardOperation = operation({
   id: 'getCardOperation',
   tag: CARDS_TAG,
   method: 'get',
-  path: '/cards/{id}/operations/{operation_id}',
+  path: '/cards/{card_id}/operations/{operation_id}',
   summary: 'Get a card operation',
   feature: 'cards',
   params: operationParams,
   answer: { status: 200, data: cardOperationResource },
 });
 
-/** `GET /cards/{id}/operations/{operation_id}/timeline`. */
+/** `GET /cards/{card_id}/operations/{operation_id}/timeline`. */
 export const getCardOperationTimeline = operation({
   id: 'getCardOperationTimeline',
   tag: CARDS_TAG,
   method: 'get',
-  path: '/cards/{id}/operations/{operation_id}/timeline',
+  path: '/cards/{card_id}/operations/{operation_id}/timeline',
   summary: 'Get the timeline of an operation',
   description:
     'Every event of the operation in order, with its time, its actor and the id of the request to the issuer.',
@@ -116,12 +116,12 @@ export const getCardOperationTimeline = operation({
   answer: { status: 200, data: timelineEntryResource, list: true },
 });
 
-/** `GET /cards/{id}/funding-history`. */
+/** `GET /cards/{card_id}/funding-history`. */
 export const listCardFundings = operation({
   id: 'listCardFundings',
   tag: CARDS_TAG,
   method: 'get',
-  path: '/cards/{id}/funding-history',
+  path: '/cards/{card_id}/funding-history',
   summary: 'List the fundings of a card, newest first',
   description: 'The operations `fund`, `jit_fund` and `auto_reload` of the card, in every status.',
   feature: 'cards',

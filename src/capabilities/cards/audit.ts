@@ -2,14 +2,16 @@ import { capturePosting, holdPosting, releasePosting } from '../../core/ledger/h
 import {
   STEPS_OF_HELD,
   addTo,
+  auditPages,
   checkLegs,
   checkSteps,
   stepsOf,
-  withPostings,
-  type AuditResult,
+  type RecordAudit,
+  type RecordPage,
   type RecordWithPostings,
-  type LedgerSnapshot,
   type Steps,
+  type TenantAudit,
+  type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
@@ -21,26 +23,27 @@ import {
   fundingHold,
   type Funding,
 } from './card-operation.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /**
  * Audits cards and their operations: the balances of every card equal its accounts, every operation has exactly the postings
  * of its status. The audit of authorizations checks the holds that cards count.
  */
-export async function auditCards(snapshot: LedgerSnapshot): Promise<AuditResult> {
-  const held = new Map<string, bigint>();
-  const cards = await checkCards(snapshot);
-  const operations = await checkOperations(snapshot, held);
-  return {
-    counts: { cards: cards.count, card_operations: operations.count },
-    problems: [...cards.problems, ...operations.problems],
-    held,
-  };
+export const auditCards: RecordAudit = {
+  pages: [
+    auditPages(cards, ({ records }) => records.flatMap(checkCard)),
+    auditPages(cardOperations, checkOperations),
+  ],
+  tenant: auditTenant,
+};
+
+async function auditTenant(books: TenantBooks): Promise<TenantAudit> {
+  return { problems: await checkCards(books), held: await heldByFundings(books) };
 }
 
-async function checkCards({ collections: { records }, session, balances }: LedgerSnapshot) {
+async function checkCards({ collections: { records }, session, tenantId, balances }: TenantBooks) {
   const problems: string[] = [];
   const known = new Set<string>();
-  let count = 0;
   const compare = (account: string, stored: bigint) => {
     known.add(account);
     const booked = balances.get(account) ?? 0n;
@@ -48,17 +51,61 @@ async function checkCards({ collections: { records }, session, balances }: Ledge
       problems.push(`${account}: the card says ${stored}, its postings ${booked}`);
     }
   };
-  for await (const card of records(cards).find({}, { session })) {
-    count += 1;
+  for await (const card of records(cards).find(
+    { tenant_id: tenantId },
+    { session, projection: { available_minor: 1, held_minor: 1 } },
+  )) {
     compare(accounts.cardAvailable(card._id), card.available_minor);
     compare(accounts.cardHeld(card._id), card.held_minor);
-    problems.push(...checkCard(card));
   }
   for (const account of balances.keys()) {
     if (account.startsWith('card:') && !known.has(account)) problems.push(`${account} has no card`);
   }
-  return { count, problems };
+  return problems;
 }
+
+/** The amounts that open fundings hold. From the deadline on, the hold of a funding belongs to its fund reversal. */
+async function heldByFundings({ collections, session, tenantId }: TenantBooks) {
+  const operations = collections.records(cardOperations);
+  const held = new Map<string, bigint>();
+  const open = await operations
+    .find({ tenant_id: tenantId, status: { $in: ['pending', 'processing'] } }, { session })
+    .toArray();
+  const fundings = open.filter(isFunding);
+  const taken = new Set(
+    (await fundReversalsOf(fundings, operations, session)).map(
+      (each) => each.reverses_operation_id,
+    ),
+  );
+  const owners = [
+    ...fundings.filter(({ _id }) => !taken.has(_id)),
+    ...open.filter(({ type }) => type === 'fund_reversal'),
+  ];
+  for (const { amount_minor: amountMinor } of owners) {
+    addTo(held, accounts.held(tenantId), amountMinor ?? 0n);
+  }
+  return held;
+}
+
+/** The fund reversals of these fundings, by the index of their cards. */
+const fundReversalsOf = (
+  fundings: readonly CardOperation[],
+  operations: ReturnType<typeof recordsOf>,
+  session: TenantBooks['session'],
+) =>
+  operations
+    .find(
+      {
+        card_id: { $in: [...new Set(fundings.map((each) => each.card_id))] },
+        type: 'fund_reversal',
+        reverses_operation_id: { $in: fundings.map(({ _id }) => _id) },
+      },
+      { session, ...acrossTenants('report') },
+    )
+    .toArray();
+
+const recordsOf = ({ collections }: Pick<TenantBooks, 'collections'>) =>
+  collections.records(cardOperations);
 
 function checkCard({ _id: id, status, issued }: Card): string[] {
   const usable = status !== 'pending' && status !== 'failed';
@@ -79,28 +126,20 @@ function checkPostings(operation: CardOperation & RecordWithPostings): string[] 
   return checkLegs(operation, { hold: holdPosting(hold), ...sure }, 'funding');
 }
 
-async function checkOperations(snapshot: LedgerSnapshot, held: Map<string, bigint>) {
-  const operations = snapshot.collections.records(cardOperations);
-  const problems: string[] = [];
-  let count = 0;
-  const fundReversals = new Map<string | null, CardOperation>();
-  for await (const one of operations.find(
-    { type: 'fund_reversal' },
-    { session: snapshot.session },
-  )) {
-    fundReversals.set(one.reverses_operation_id, one);
-  }
-  for await (const operation of withPostings(operations, snapshot)) {
-    count += 1;
-    // From the deadline on, the hold of a funding belongs to its fund reversal.
-    const { status, reversed_at } = fundReversals.get(operation._id) ?? operation;
+async function checkOperations(page: RecordPage<CardOperation>): Promise<string[]> {
+  const fundings = page.records.filter(isFunding);
+  const reversals = new Map(
+    (await fundReversalsOf(fundings, recordsOf(page), page.session)).map((each) => [
+      each.reverses_operation_id,
+      each,
+    ]),
+  );
+  return page.records.flatMap((operation) => {
+    const { status, reversed_at } = reversals.get(operation._id) ?? operation;
     const steps = isFunding(operation) ? STEPS_OF_HELD[status] : NO_STEPS;
-    problems.push(...checkSteps({ ...operation, status }, steps));
-    if (isFunding(operation))
-      problems.push(...checkPostings({ ...operation, status, reversed_at }));
-    if (isFunding(operation) && isOpen({ status })) {
-      addTo(held, accounts.held(operation.tenant_id), operation.amount_minor ?? 0n);
-    }
-  }
-  return { count, problems };
+    return [
+      ...checkSteps({ ...operation, status }, steps),
+      ...(isFunding(operation) ? checkPostings({ ...operation, status, reversed_at }) : []),
+    ];
+  });
 }

@@ -1,4 +1,4 @@
-import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import type { Hold } from '../../core/ledger/hold-postings.js';
 import { accounts } from '../../core/ledger/posting.js';
@@ -113,6 +113,8 @@ export function newOperation(given: NewOperation, now: Date, detail: string): Ca
     submissions: 0,
     rejected_submissions: 0,
     polls: 0,
+    first_submitted_at: null,
+    acknowledged_at: null,
     next_attempt_at: null,
     attention: null,
     monitor_until: null,
@@ -169,7 +171,6 @@ export const cardOperations = collection<CardOperation>('card_operations', {
       name: 'fundings',
       key: { card_id: 1, type: 1, created_at: -1, _id: -1 },
     },
-    nextCheckIndex,
-    attentionIndex,
+    ...supervisionIndexes,
   ],
 });

@@ -113,7 +113,9 @@ export function monthOf(now: Date): { year: number; month: number } {
 
 const long = { bsonType: 'long' };
 
-/** The collection of cards. */
+const ISSUED = { 'issued.issuer_card_id': { $type: 'string' } };
+
+/** The collection of cards. A unique index begins with the tenant, because the collection may be sharded by it. */
 export const cards = collection<Card>('cards', {
   validator: {
     bsonType: 'object',
@@ -129,12 +131,13 @@ export const cards = collection<Card>('cards', {
   },
   indexes: [
     { key: { tenant_id: 1, created_at: -1, _id: -1 } },
-    // The issuer's messages name only the issuer's id.
     {
-      key: { provider: 1, 'issued.issuer_card_id': 1 },
+      key: { tenant_id: 1, provider: 1, 'issued.issuer_card_id': 1 },
       unique: true,
-      partialFilterExpression: { 'issued.issuer_card_id': { $type: 'string' } },
+      partialFilterExpression: ISSUED,
     },
+    // The issuer's messages name only the issuer's id.
+    { key: { 'issued.issuer_card_id': 1, provider: 1 }, partialFilterExpression: ISSUED },
     { key: { status: 1, 'issued.expiry_year': 1, 'issued.expiry_month': 1 } },
   ],
 });

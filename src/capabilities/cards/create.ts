@@ -11,7 +11,7 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { OPEN_SECURITY, type Card } from './card.js';
 import { newOperation, type CardOperation } from './card-operation.js';
-import { presentCard } from './presenter.js';
+import { presentCard, securityOf } from './presenter.js';
 import type { CreateCardBody } from './schema.js';
 
 /** Accepts a card and returns the response to the request. Saves it under the idempotency key, if there is one. */
@@ -76,7 +76,7 @@ function newCard(tenantId: string, body: CreateCardBody, provider: string, now: 
       confirmed_sequence: 0,
       pending_operation_id: null,
     },
-    security: OPEN_SECURITY,
+    security: body.security ? securityOf(body.security) : OPEN_SECURITY,
     auto_reload: null,
     daily_spend: { day: lagosDay(now), minor: 0n },
     failure: null,

@@ -1,5 +1,6 @@
 import { formatMajor } from '../../shared/money.js';
 import { issuerRateLimitKey } from '../../platform/temporal/queues.js';
+import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import {
   createInstructionStarter,
@@ -26,13 +27,15 @@ import {
   operationWorkflowId,
   type OperationKey,
 } from './workflow-contract.js';
+import { acceptCard, applyIssuanceFact } from './mutations.js';
 
 export { CARDS_TAG, cardParams, offsetListQuery } from './api.js';
-export { presentOperation } from './presenter.js';
+export { presentOperation, presentSecurity, securityOf } from './presenter.js';
 export { cardOperationEvents } from './webhook-events.js';
 export {
   applyToOperation,
   createFindOwner,
+  endOfUnknown,
   issuerEventHandler,
   NOT_THERE,
 } from './provider-events.js';
@@ -42,9 +45,12 @@ export { operationWorkflowId, type OperationKey } from './workflow-contract.js';
 export {
   cardOperationResource,
   cardResource,
+  cardSecurityBody,
+  cardSecurityResource,
+  EXAMPLE_CARD,
   exampleOperation,
+  exampleSecurity,
   freeForm,
-  noCardNumber,
 } from './schema.js';
 
 /** Starts, wakes and commands the workflow of an operation on a card. */
@@ -66,8 +72,10 @@ function createCardParts(core: CoreDeps) {
     store,
     operations,
     starter,
-    waiter: completionWaiters.create({ findEnded: (ids) => store.issued(ids) }),
-    operationWaiter: completionWaiters.create({ findEnded: (ids) => operations.findEnded(ids) }),
+    waiter: completionWaiters.create({ findEnded: (owned) => store.issued(owned) }),
+    operationWaiter: completionWaiters.create({
+      findEnded: (owned) => operations.findEnded(owned),
+    }),
     create: createCardCreation({
       groupCommit,
       starter: issuance,
@@ -123,6 +131,7 @@ type OperationStarterOptions = InstructionStarterOptions<CardOperation, Operatio
 /** The capability `cards`: cards, their issuance, and the records of all operations on them. */
 export const cardCapability = defineCapability({
   name: 'cards',
+  mutations: forwardable({ acceptCard, applyIssuanceFact }),
   collections: [cards, cardOperations],
   operations,
   events: cardEvents,

@@ -5,6 +5,7 @@ import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
+import { lagosDay } from '../../core/ledger/wallet.js';
 import { autoReloadAfter } from '../card-fundings/mutations.js';
 import { cards, isTerminal, type Card } from './card.js';
 import { cardOperations, type CardOperation } from './card-operation.js';
@@ -67,7 +68,13 @@ function decideAccept(uow: UnitOfWork, input: AcceptCard, now: Date): AcceptResu
     id: input.card._id,
     response: () => input.answer,
     admit() {
-      uow.create(cards, input.card);
+      // The API's clock may be ahead of the decision's time, which the database server bounds.
+      const today = lagosDay(now);
+      const { daily_spend: spend } = input.card;
+      uow.create(cards, {
+        ...input.card,
+        daily_spend: spend.day > today ? { ...spend, day: today } : spend,
+      });
       uow.create(cardOperations, input.operation);
       return input.card;
     },

@@ -1,14 +1,21 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
-import type { balanceResource, cardOperationResource, cardResource } from './schema.js';
-import type { Card } from './card.js';
+import type {
+  balanceResource,
+  cardOperationResource,
+  cardResource,
+  cardSecurityBody,
+  cardSecurityResource,
+} from './schema.js';
+import type { Card, CardSecurity } from './card.js';
 import type { CardOperation } from './card-operation.js';
 
 /** A card for tenants. Lists every field, so that a new stored field is not exposed by accident. */
 export function presentCard(card: Card): z.infer<typeof cardResource> {
   return {
     id: card._id,
+    card_id: card._id,
     customer_id: card.customer_id,
     type: card.type,
     funding: card.funding,
@@ -76,4 +83,29 @@ export const presentOperationDetails = (operation: CardOperation) => ({
   tenant: operation.tenant_id,
   submissions: operation.submissions,
   reverses_operation_id: operation.reverses_operation_id,
+});
+
+type CardSecurityView = z.infer<typeof cardSecurityResource>;
+
+const limitOf = (minor: bigint | null) => (minor === null ? null : toWireAmount(minor));
+const minorOf = (limit: number | null) => (limit === null ? null : BigInt(limit));
+
+/** The security settings of a card for tenants. */
+export function presentSecurity({ _id, security }: Card): CardSecurityView {
+  const { online, pos, atm, contactless } = security.channels;
+  return {
+    card_id: _id,
+    channels: { online, pos, atm, contactless },
+    per_transaction_limit_minor: limitOf(security.per_transaction_limit_minor),
+    daily_limit_minor: limitOf(security.daily_limit_minor),
+    allowed_countries: security.allowed_countries,
+    blocked_merchant_categories: security.blocked_merchant_categories,
+  };
+}
+
+/** The stored form of security settings in a request. */
+export const securityOf = (body: z.output<typeof cardSecurityBody>): CardSecurity => ({
+  ...body,
+  per_transaction_limit_minor: minorOf(body.per_transaction_limit_minor),
+  daily_limit_minor: minorOf(body.daily_limit_minor),
 });

@@ -14,6 +14,7 @@ import {
 } from '../../core/provider-events/handler.js';
 import type { CardEvent } from '../../core/providers/card-issuer.js';
 import type { Database } from '../../platform/database/client.js';
+import { acrossTenants, onlyOne } from '../../platform/database/tenant-filters.js';
 import { isId } from '../../shared/ids.js';
 import { commitIssuanceFact } from './mutations.js';
 import { issuanceFactOf } from './transitions.js';
@@ -22,11 +23,20 @@ import type { CardOperation } from './card-operation.js';
 import type { CardOperationStarter } from './index.js';
 import type { CardOperations } from './store.js';
 
-const UNKNOWN_CARD: Applied = {
-  kind: 'unknown',
-  reason: 'its card is not known here',
-  ends: 'ignored',
-};
+/** The kinds of states that report moved money. A message with one never ends without an operator's knowledge. */
+const MOVED_MONEY = new Set<string>([
+  'funded',
+  'cleared',
+  'reversed',
+  'approved',
+  'refunded',
+  'refund_reversed',
+  'corrected',
+]);
+
+/** The end of a message whose record is not known. */
+export const endOfUnknown = ({ kind }: { kind: string }): 'failed' | 'ignored' =>
+  MOVED_MONEY.has(kind) ? 'failed' : 'ignored';
 
 /** There is no such record of the card, so an operator must find out why. */
 export const NOT_THERE = {
@@ -65,7 +75,9 @@ export const issuerEventHandler = <S extends Subject>(
 
   async apply({ reference, state }, event) {
     const { tenant_id: tenantId, card_id: card } = event;
-    if (tenantId === null || card === null) return UNKNOWN_CARD;
+    if (tenantId === null || card === null) {
+      return { kind: 'unknown', reason: 'its card is not known here', ends: endOfUnknown(state) };
+    }
     const fact = { tenantId, card, state, reference, source: sourceOf(event), event };
     // Facts are stored as `toFacts` makes them, so that subject and state match.
     return apply(fact as unknown as IssuerFact<StateOf<S>>);
@@ -77,14 +89,14 @@ export const cardEventHandler = (deps: {
   database: Database;
   groupCommit: GroupCommit;
   cards: {
-    operations: Pick<CardOperations, 'issueOf'>;
+    operations: Pick<CardOperations, 'issueOf' | 'acknowledge'>;
     starter: Pick<CardOperationStarter, 'notifyChangedSoon'>;
   };
 }): ProviderEventHandler =>
   issuerEventHandler('card', createFindOwner(deps.database), async (fact) => {
     const { operations, starter } = deps.cards;
     const operation = await operations.issueOf({ _id: fact.card, tenant_id: fact.tenantId });
-    return applyToOperation(starter, operation, (issuing) => {
+    return applyToOperation(operations, starter, operation, (issuing) => {
       const issuance = issuanceFactOf(fact.state, fact.source);
       return issuance && commitIssuanceFact(deps.groupCommit, issuing, issuance);
     });
@@ -95,13 +107,18 @@ export const cardEventHandler = (deps: {
  * again at its next check.
  */
 export async function applyToOperation(
+  operations: Pick<CardOperations, 'acknowledge'>,
   starter: Pick<CardOperationStarter, 'notifyChangedSoon'>,
   operation: CardOperation | null,
   commit: (operation: CardOperation) => Promise<{ verdict: string } | { kind: string }> | null,
 ): Promise<Applied> {
   if (!operation) return NOT_THERE;
   const committing = commit(operation);
-  if (!committing) return NOTHING_TO_APPLY;
+  if (!committing) {
+    // The report is not final, so it proves no more than that the issuer has the operation.
+    await operations.acknowledge(operation.tenant_id, operation._id);
+    return NOTHING_TO_APPLY;
+  }
   const outcome = await committing;
   starter.notifyChangedSoon(operation);
   return applied('verdict' in outcome ? outcome.verdict : outcome.kind);
@@ -116,16 +133,16 @@ export function createFindOwner({ db }: Database) {
   const operations = db.collection<CardOperation>('card_operations');
   const ofCard = (card: Pick<Card, '_id' | 'tenant_id'> | null) =>
     card && { tenantId: card.tenant_id, card: card._id };
-  const projection = { tenant_id: 1, card_id: 1 } as const;
+  const options = { projection: { tenant_id: 1, card_id: 1 }, ...acrossTenants('look_up') };
 
   async function byReference(
     provider: string,
     reference: string,
   ): Promise<ProviderEventOwner | null> {
     const own = { _id: reference, provider };
-    if (isId('card', reference)) return ofCard(await cards.findOne(own, { projection }));
+    if (isId('card', reference)) return ofCard(await cards.findOne(own, options));
     if (!isId('cardOperation', reference)) return null;
-    const operation = await operations.findOne(own, { projection });
+    const operation = await operations.findOne(own, options);
     return operation && { tenantId: operation.tenant_id, card: operation.card_id };
   }
 
@@ -135,6 +152,6 @@ export function createFindOwner({ db }: Database) {
   ): Promise<ProviderEventOwner | null> => {
     const named = reference === null ? null : await byReference(provider, reference);
     if (named || !card) return named;
-    return ofCard(await cards.findOne({ provider, 'issued.issuer_card_id': card }, { projection }));
+    return ofCard(await onlyOne(cards.find({ provider, 'issued.issuer_card_id': card }, options)));
   };
 }

@@ -47,7 +47,9 @@ export function cardRoutes(deps: {
         { idempotency, resource: `${API_PREFIX}/cards` },
         (claim) => create(tenant, body, claim),
         async (id, wait) => {
-          const card = (await waiter.waitForEnd(id, wait)) ?? (await cards.get(tenant.id, id));
+          const card =
+            (await waiter.waitForEnd({ tenantId: tenant.id, id }, wait)) ??
+            (await cards.get(tenant.id, id));
           return card && presentCard(card);
         },
       );
@@ -59,11 +61,11 @@ export function cardRoutes(deps: {
     }),
 
     route(getCard, async (ctx, { params }) => {
-      sendData(ctx, 200, presentCard(await find(ctx, params.id)));
+      sendData(ctx, 200, presentCard(await find(ctx, params.card_id)));
     }),
 
     route(getCardBalance, async (ctx, { params }) => {
-      sendData(ctx, 200, presentBalance(await find(ctx, params.id), new Date()));
+      sendData(ctx, 200, presentBalance(await find(ctx, params.card_id), new Date()));
     }),
 
     route(getCardOperation, async (ctx, { params }) => {
@@ -79,8 +81,8 @@ export function cardRoutes(deps: {
     }),
 
     route(listCardFundings, async (ctx, { params, query }) => {
-      const card = await find(ctx, params.id);
-      const { items, total } = await operations.fundings(card._id, query);
+      const card = await find(ctx, params.card_id);
+      const { items, total } = await operations.fundings(card, query);
       sendList(ctx, items.map(presentOperation), { ...query, total });
     }),
   ];
@@ -90,7 +92,7 @@ export function cardRoutes(deps: {
 async function findOperation(
   operations: Pick<CardOperations, 'get'>,
   ctx: Context,
-  { id, operation_id: operation }: { id: string; operation_id: string },
+  { card_id: id, operation_id: operation }: { card_id: string; operation_id: string },
 ): Promise<CardOperation> {
   const found = await operations.get(callerOf(ctx).tenant.id, operation);
   if (found?.card_id !== id || !isShown(found)) throw new ApiError('not_found');

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { idempotencyKey, plainText, amountMinor, timestamp } from '../../platform/http/wire.js';
+import {
+  idempotencyKey,
+  MAX_AMOUNT_MINOR,
+  plainText,
+  amountMinor,
+  timestamp,
+} from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import {
   FIELD_NAME,
   findMetadataProblem,
-  holdsCardNumber,
   MAX_KEYS,
   metadata,
   METADATA_BOUNDS,
@@ -16,12 +21,6 @@ import {
   instructionStatus,
 } from '../../core/instructions/api-fields.js';
 import { SHOWN_TYPES } from './card-operation.js';
-
-/** Arguments of `refine` for texts that are stored or sent to the issuer: they must not hold a card number. */
-export const noCardNumber = [
-  (text: string) => !holdsCardNumber(text),
-  'must not hold a card number',
-] as const;
 
 /**
  * A body that accepts unknown fields. Known fields are validated; the output's `metadata` holds the unknown fields and the
@@ -60,13 +59,63 @@ export function freeForm<Known extends z.ZodRawShape>(id: string, known: Known) 
     });
 }
 
+const limit = (description: string) =>
+  z.int().min(1).max(MAX_AMOUNT_MINOR).nullable().meta({ description });
+
+const codes = (pattern: RegExp, message: string, maximum: number) =>
+  z
+    .array(z.string().regex(pattern, message))
+    .max(maximum)
+    .refine((list) => new Set(list).size === list.length, 'must not name anything twice')
+    .meta({ uniqueItems: true });
+
+const settings = {
+  per_transaction_limit_minor: limit('Highest amount in kobo of one payment; null: no limit.'),
+  daily_limit_minor: limit(
+    'Highest sum in kobo of the approved payments of one day in Africa/Lagos; null: no limit.',
+  ),
+  allowed_countries: codes(/^[A-Z]{2}$/, 'must be two capital letters (ISO 3166)', 250).meta({
+    description: 'Countries (ISO 3166) whose merchants may be paid; empty: all.',
+  }),
+  blocked_merchant_categories: codes(/^[0-9]{4}$/, 'must be four digits (ISO 18245)', 1_000).meta({
+    description: 'Merchant categories (ISO 18245) that are declined; empty: none.',
+  }),
+};
+const channels = {
+  online: z.boolean(),
+  pos: z.boolean(),
+  atm: z.boolean(),
+  contactless: z.boolean(),
+};
+
+/** The card in the examples of the API reference. */
+export const EXAMPLE_CARD = 'crd_01kaj2v6wte8v9kcz0t3yd4m5n';
+
+/** The security settings in the examples of the API reference. */
+export const exampleSecurity = {
+  channels: { online: true, pos: true, atm: false, contactless: true },
+  per_transaction_limit_minor: 5_000_000,
+  daily_limit_minor: 20_000_000,
+  allowed_countries: ['NG', 'GH'],
+  blocked_merchant_categories: ['7995'],
+};
+
+/** The body of `PUT /cards/{id}/security`. Every field is required, so that a forgotten limit does not open the card. */
+export const cardSecurityBody = z
+  .strictObject({ channels: z.strictObject(channels), ...settings })
+  .meta({ id: 'NewCardSecurity' });
+
+/** The security settings of a card in answers. */
+export const cardSecurityResource = z
+  .object({ card_id: idSchema('card'), channels: z.object(channels), ...settings })
+  .meta({ id: 'CardSecurity', example: { card_id: EXAMPLE_CARD, ...exampleSecurity } });
+
 /** The body of `POST /cards`. */
 export const createCardBody = z
   .strictObject({
     customer_id: z
       .string()
       .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
-      .refine(...noCardNumber)
       .meta({ description: 'Your own id of the cardholder.', example: 'customer-7' }),
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).default('prepaid').meta({
@@ -75,9 +124,12 @@ export const createCardBody = z
     }),
     currency: z.literal('NGN').default('NGN'),
     name: plainText(100)
-      .refine(...noCardNumber)
       .optional()
       .meta({ description: 'The name to print on the card.', example: 'Ada Obi' }),
+    security: cardSecurityBody.optional().meta({
+      description:
+        'The security settings of the card, in force from its first payment. By default it has no limits.',
+    }),
     metadata: metadata.optional(),
     idempotency_key: idempotencyKey.optional(),
   })
@@ -89,6 +141,7 @@ export type CreateCardBody = z.infer<typeof createCardBody>;
 /** The card in the examples of the API reference. */
 export const exampleCard = {
   id: 'crd_01kaj2v6wte8v9kcz0t3yd4m5n',
+  card_id: 'crd_01kaj2v6wte8v9kcz0t3yd4m5n',
   customer_id: 'customer-7',
   type: 'virtual',
   funding: 'prepaid',
@@ -111,6 +164,7 @@ const issuedDescription = 'Null until the issuer has issued the card.';
 export const cardResource = z
   .object({
     id: idSchema('card'),
+    card_id: idSchema('card').meta({ description: 'The same value as `id`.' }),
     customer_id: z.string().meta({ description: 'Your own id of the cardholder.' }),
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).meta({

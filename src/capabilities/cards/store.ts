@@ -1,5 +1,12 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import {
+  BY_ID,
+  acrossTenants,
+  onlyOne,
+  ownedFilter,
+  type Owned,
+} from '../../platform/database/tenant-filters.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { Card } from './card.js';
@@ -20,11 +27,13 @@ export function createCardStore({ db }: Database) {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     /** Finds a card of any tenant. For operators, and for messages of issuers, which name no tenant. */
-    find: (id: string) => collection.findOne({ _id: id }),
+    find: (id: string) => collection.findOne({ _id: id }, acrossTenants('look_up')),
 
-    /** Finds a card by its id at the issuer. */
+    /** Finds a card by its id at the issuer. Null if the issuer has given one id to two cards. */
     findIssued: (provider: string, card: string) =>
-      collection.findOne({ provider, 'issued.issuer_card_id': card }),
+      onlyOne(
+        collection.find({ provider, 'issued.issuer_card_id': card }, acrossTenants('look_up')),
+      ),
 
     /** A tenant's cards, newest first. Counting all of them is cheap: tenants have few cards. */
     async list(tenantId: string, { limit, offset }: OffsetListing) {
@@ -40,14 +49,14 @@ export function createCardStore({ db }: Database) {
       return { items, total };
     },
 
-    /** The cards of `ids` that are no longer pending. */
-    issued: (ids: string[]): Promise<Card[]> =>
-      collection.find({ _id: { $in: ids }, status: { $ne: 'pending' } }).toArray(),
+    /** Those of these cards that are no longer pending. */
+    issued: (owned: Owned[]): Promise<Card[]> =>
+      collection.find({ ...ownedFilter(owned), status: { $ne: 'pending' } }, BY_ID).toArray(),
 
     /** For operators: the newest cards of one tenant or of all tenants. */
     latest: ({ tenantId, limit }: { tenantId?: string; limit: number }): Promise<Card[]> =>
       collection
-        .find(tenantId === undefined ? {} : { tenant_id: tenantId })
+        .find(tenantId === undefined ? {} : { tenant_id: tenantId }, acrossTenants('report'))
         .sort(tenantId === undefined ? { _id: -1 } : NEWEST_FIRST)
         .limit(limit)
         .toArray(),
@@ -74,15 +83,17 @@ export function createCardOperationStore(
   };
 }
 
+type CardKey = Pick<Card, '_id' | 'tenant_id'>;
+
 function operationQueries(collection: Collection<CardOperation>) {
   return {
     /** The operation that issues a card. */
-    issueOf: ({ _id, tenant_id: tenantId }: Pick<Card, '_id' | 'tenant_id'>) =>
+    issueOf: ({ _id, tenant_id: tenantId }: CardKey) =>
       collection.findOne({ tenant_id: tenantId, reference: _id }),
 
     /** A card's fundings, newest first. The index `fundings` counts them without other operations. */
-    async fundings(card: string, { limit, offset }: OffsetListing) {
-      const filter = { card_id: card, type: { $in: [...FUNDING_TYPES] } };
+    async fundings({ tenant_id: tenantId, _id: card }: CardKey, { limit, offset }: OffsetListing) {
+      const filter = { tenant_id: tenantId, card_id: card, type: { $in: [...FUNDING_TYPES] } };
       const [items, total] = await Promise.all([
         collection
           .find(filter, { projection: { timeline: 0 }, hint: 'fundings' })
@@ -96,9 +107,9 @@ function operationQueries(collection: Collection<CardOperation>) {
     },
 
     /** For operators: the newest operations on a card, of all types. */
-    ofCard: (card: string, limit: number) =>
+    ofCard: ({ tenant_id: tenantId, _id: card }: CardKey, limit: number) =>
       collection
-        .find({ card_id: card }, { projection: { timeline: 0 } })
+        .find({ tenant_id: tenantId, card_id: card }, { projection: { timeline: 0 } })
         .sort(NEWEST_FIRST)
         .limit(limit)
         .toArray(),

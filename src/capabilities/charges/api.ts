@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { pageQuery } from '../../platform/http/wire.js';
+import { keyBody, pageQuery } from '../../platform/http/wire.js';
 import { timelineEntryResource } from '../../core/instructions/api-fields.js';
 import { createChargeBody, listChargesQuery, chargeResource, exampleCharge } from './schema.js';
 
@@ -94,11 +94,13 @@ export const verifyCharge = operation({
   summary: 'Verify a charge with the provider',
   description:
     'Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s ' +
-    'answer is applied before the charge is returned. If the provider does not answer, nothing changes. Repeated ' +
-    'calls are safe.',
+    'answer is applied before the charge is returned. If the provider does not answer, or if too many charges are ' +
+    'verified at this moment, the charge is returned as it is, and verified soon. Repeated calls are safe.',
   params,
+  body: keyBody,
   safe: true,
   answer: { status: 200, data: chargeResource },
+  examples: { body: {} },
 });
 
 /** The operations on charges. */

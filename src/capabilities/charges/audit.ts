@@ -1,44 +1,73 @@
 import {
+  auditPages,
   checkLegs,
   checkSteps,
-  withPostings,
-  type AuditResult,
+  stepsOf,
+  type RecordAudit,
   type RecordWithPostings,
-  type LedgerSnapshot,
   type Steps,
 } from '../../core/ledger/audit-checks.js';
-import { accounts } from '../../core/ledger/posting.js';
+import { accounts, type Posting } from '../../core/ledger/posting.js';
 import { needsWorkflow } from '../../core/instructions/instruction.js';
 import { charges, type Charge } from './charge.js';
-import { creditPosting } from './postings.js';
+import {
+  acceptPosting,
+  creditPosting,
+  feePosting,
+  suspensePosting,
+  suspenseStep,
+} from './postings.js';
 
-/** A charge is credited when it is completed, once, and never otherwise. */
-const STEPS: Record<Charge['status'], Steps> = {
-  pending: { must: [], may: [] },
-  processing: { must: [], may: [] },
-  completed: { must: ['credit'], may: [] },
-  failed: { must: [], may: [] },
-};
-
-/** Checks that every charge has the postings of its state and no others, and a next check while it needs a workflow. */
-export async function auditCharges(snapshot: LedgerSnapshot): Promise<AuditResult> {
-  const problems: string[] = [];
-  let count = 0;
-  for await (const charge of withPostings(snapshot.collections.records(charges), snapshot)) {
-    count += 1;
-    problems.push(...checkSteps(charge, STEPS[charge.status]));
-    problems.push(...checkLegs(charge, { credit: expectedCredit(charge) }, 'charge'));
-    if (needsWorkflow(charge) && charge.next_check_at === null) {
-      problems.push(`${charge._id} is ${charge.status} and has no next check`);
-    }
-  }
-  return { counts: { charges: count }, problems, held: new Map() };
+/** A completed charge is credited once, by the payment itself or by an operator's acceptance. */
+function stepsOfCharge(charge: Charge & RecordWithPostings): Steps {
+  const steps = stepsOf(charge);
+  const suspense = steps.filter(
+    (step) => step.startsWith('suspense-') || step.startsWith('return-'),
+  );
+  if (charge.status !== 'completed') return { must: [], may: suspense };
+  const credit = steps.includes('accept') ? 'accept' : 'credit';
+  return { must: [credit], may: [...suspense, 'fee'] };
 }
 
-/** The receivable at the time of the credit is known only from the posting itself. */
-function expectedCredit(charge: Charge & RecordWithPostings) {
-  const owed = accounts.receivable(charge.tenant_id);
-  const legs = charge.postings.flatMap((posting) => posting.legs);
-  const repaid = legs.find(({ account }) => account === owed)?.amount_minor ?? 0n;
-  return creditPosting(charge, charge.created_at, repaid);
+/** Checks that every charge has the postings of its state and no others, and a next check while it needs a workflow. */
+export const auditCharges: RecordAudit = {
+  pages: [auditPages(charges, ({ records }) => records.flatMap(checkCharge))],
+};
+
+function checkCharge(charge: Charge & RecordWithPostings): string[] {
+  const problems = [
+    ...checkSteps(charge, stepsOfCharge(charge)),
+    ...checkLegs(charge, expectedPostings(charge), 'charge'),
+  ];
+  if (needsWorkflow(charge) && charge.next_check_at === null) {
+    problems.push(`${charge._id} is ${charge.status} and has no next check`);
+  }
+  return problems;
+}
+
+/** The expected postings. What was owed at their time is known only from the postings themselves. */
+function expectedPostings(charge: Charge & RecordWithPostings): Record<string, Posting> {
+  const at = charge.created_at;
+  const { provider_fee_minor: fee } = charge;
+  const owedIn = (step: string) =>
+    charge.postings
+      .filter(({ _id }) => _id === `${charge._id}/${step}`)
+      .flatMap(({ legs }) => legs)
+      .find(({ account }) => account === accounts.receivable(charge.tenant_id))?.amount_minor ?? 0n;
+  const later = stepsOf(charge).includes('fee');
+  const credited = later ? { ...charge, provider_fee_minor: null } : charge;
+  return {
+    credit: creditPosting(credited, at, owedIn('credit')),
+    accept: acceptPosting(credited, at, owedIn('accept')),
+    ...(later &&
+      fee !== null && {
+        fee: feePosting(charge, at, { feeMinor: fee, owedMinor: -owedIn('fee') }),
+      }),
+    ...Object.fromEntries(
+      charge.suspended.map((payment) => [
+        suspenseStep(payment),
+        suspensePosting(charge, at, payment),
+      ]),
+    ),
+  };
 }

@@ -1,4 +1,4 @@
-import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
@@ -33,12 +33,20 @@ export type Charge = InstructionRecord & {
   /** The time from which this attempt may be submitted; null: at once. */
   next_attempt_at: Date | null;
   first_declined_at: Date | null;
+  /** The latest decline on the provider's page, which is still open for another payment method. */
+  last_decline: string | null;
   /** Days after the first soft decline on which the charge is retried. Copied from the tenant at acceptance. */
   dunning_days: number[];
   /** The time at which a charge that waits for its customer fails. */
   expires_at: Date | null;
   /** The fee that the provider keeps of a completed charge. */
   provider_fee_minor: bigint | null;
+  /** The paid amount that an operator has accepted, if it is not the requested one. */
+  settled_amount_minor: bigint | null;
+  /** Payments that are booked in suspense until an operator decides: of another amount, or of a second attempt. */
+  suspended: SuspendedPayment[];
+  /** Refunds at the provider that returned payments from suspense. */
+  returned_refunds: string[];
   /** Completed refunds, and those in progress. Both together never exceed the amount. */
   refunded_minor: bigint;
   refund_pending_minor: bigint;
@@ -47,6 +55,16 @@ export type Charge = InstructionRecord & {
   failure: { code: string; message: string } | null;
   completed_at: Date | null;
 };
+
+/** A payment of an attempt that is in suspense. `fee_minor`: the provider's fee, booked if the payment is accepted. */
+export type SuspendedPayment = { attempt: number; amount_minor: bigint; fee_minor: bigint | null };
+
+/** The amount that the customer has paid for a completed charge: refunds never exceed it. */
+export const paidMinorOf = ({
+  amount_minor,
+  settled_amount_minor,
+}: Pick<Charge, 'amount_minor' | 'settled_amount_minor'>): bigint =>
+  settled_amount_minor ?? amount_minor;
 
 /** The status for tenants: an open charge with a next action is `requires_action`. */
 export type ChargeStatus = Charge['status'] | 'requires_action';
@@ -136,14 +154,20 @@ export function newCharge(fields: NewCharge, now: Date): Charge {
     attempt: 1,
     next_attempt_at: null,
     first_declined_at: null,
+    last_decline: null,
     expires_at: expiresAfterMs === undefined ? null : new Date(now.getTime() + expiresAfterMs),
     provider_fee_minor: null,
+    settled_amount_minor: null,
+    suspended: [],
+    returned_refunds: [],
     refunded_minor: 0n,
     refund_pending_minor: 0n,
     failure: null,
     submissions: 0,
     rejected_submissions: 0,
     polls: 0,
+    first_submitted_at: null,
+    acknowledged_at: null,
     attention: null,
     monitor_until: null,
     next_check_at: new Date(now.getTime() + START_WITHIN_MS),
@@ -177,6 +201,8 @@ export const charges = collection<Charge>('charges', {
       refunded_minor: { ...long, minimum: 0 },
       refund_pending_minor: { ...long, minimum: 0 },
       provider_fee_minor: { bsonType: ['long', 'null'] },
+      settled_amount_minor: { bsonType: ['long', 'null'] },
+      suspended: { bsonType: 'array' },
       attempt: { bsonType: 'int', minimum: 1 },
       version: { bsonType: 'int' },
       submissions: { bsonType: 'int' },
@@ -186,11 +212,10 @@ export const charges = collection<Charge>('charges', {
     { key: { tenant_id: 1, reference: 1 }, unique: true },
     ...Object.values(CHARGE_INDEXES).map((key) => ({ key })),
     {
-      key: { 'recurring.id': 1, 'recurring.period': 1 },
+      key: { tenant_id: 1, 'recurring.id': 1, 'recurring.period': 1 },
       unique: true,
       partialFilterExpression: { 'recurring.id': { $type: 'string' } },
     },
-    nextCheckIndex,
-    attentionIndex,
+    ...supervisionIndexes,
   ],
 });

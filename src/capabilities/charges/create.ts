@@ -35,6 +35,11 @@ export function createChargeCreation(deps: {
     const waits = body.capture_mode === 'customer_action_required';
     // A public key is in a browser, so it may not charge a customer who is not present.
     if (kind === 'public' && !waits) throw new ApiError('forbidden');
+    // Anybody who reads the key could take the tenant's references, or learn about them.
+    if (kind === 'public' && body.reference !== undefined) {
+      const message = 'A public key may not name a reference.';
+      throw new ApiError('forbidden', { field: 'reference', message });
+    }
     const charge = newCharge(
       {
         tenant_id: tenant.id,

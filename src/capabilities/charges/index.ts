@@ -1,4 +1,5 @@
 import { formatMajor } from '../../shared/money.js';
+import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import {
   createInstructionStarter,
@@ -18,6 +19,7 @@ import { chargeRoutes } from './routes.js';
 import { createCharges } from './store.js';
 import { chargeContract } from './workflow-contract.js';
 import { chargeEvents } from './webhook-events.js';
+import { acceptCharge, applyChargeFact } from './mutations.js';
 
 export type { Charges } from './store.js';
 
@@ -36,7 +38,7 @@ function createChargeParts(
     store,
     starter,
     providerCalls: createChargeCalls({ charges: store, tokens: paymentTokens.store, providers }),
-    waiter: completionWaiters.create({ findEnded: (ids) => store.endedOrActionable(ids) }),
+    waiter: completionWaiters.create({ findEnded: (owned) => store.endedOrActionable(owned) }),
     create: createChargeCreation({
       groupCommit,
       chargeStarter: starter,
@@ -62,6 +64,7 @@ const createChargeStarter = (core: CoreDeps) =>
 /** The capability `charges`: payments of customers, by a page of the provider or by a payment token. */
 export const chargeCapability = defineCapability({
   name: 'charges',
+  mutations: forwardable({ acceptCharge, applyChargeFact }),
   needs: { paymentTokens: paymentTokenCapability },
   collections: [charges],
   operations: chargeOperations,

@@ -83,8 +83,10 @@ export const setChargeAction: Mutation<SetChargeAction, SetChargeActionResult> =
   leavesWallet: () => true,
 };
 
-/** True if the fact changes the wallet: only a payment is credited. */
-const moves = ({ fact }: ApplyChargeFact): boolean => fact.kind === 'succeeded';
+/** True if the fact may change the wallet: a payment, its fee, or a payment in suspense that an operator accepts. */
+const moves = ({ fact }: ApplyChargeFact): boolean =>
+  fact.kind === 'succeeded' ||
+  (fact.kind === 'operator_confirmed' && fact.amountMinor !== undefined);
 
 const referenceOf = ({ tenant_id: tenantId, reference }: Charge) =>
   ({ collection: charges, tenantId, reference }) as const;
@@ -119,6 +121,10 @@ function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
   if (token.customer.id !== charge.customer.id) {
     const message = 'The payment token is another customer’s.';
     return new ApiError('invalid_state', { field, message });
+  }
+  if (token.customer.email !== charge.customer.email) {
+    const message = 'The payment token was made for another e-mail address of this customer.';
+    return new ApiError('invalid_state', { field: 'customer.email', message });
   }
   const usable = charge.capture_mode === 'merchant_initiated' ? ['active'] : ['active', 'unbound'];
   if (usable.includes(token.status)) return null;
@@ -174,14 +180,23 @@ function bind(
   if (bound) uow.change(paymentTokens, bound);
 }
 
-/** Revokes a token that the customer or their bank has revoked, so that no later charge uses it. */
+/** Codes of declines after which a token can never be charged again. */
+const NEVER_AGAIN = new Set([
+  'authorization_revoked',
+  'authorization_not_found',
+  'expired_card',
+  'lost_card',
+  'stolen_card',
+]);
+
+/** Revokes a token that can never be charged again, so that no later charge uses it. */
 function revoke(
   uow: UnitOfWork,
   { tenant_id: tenantId, capture_mode: mode, payment_token_id: id }: Charge,
   { code }: Extract<ChargeFact, { kind: 'rejected' }>,
   now: Date,
 ): void {
-  if (code !== 'authorization_revoked' || mode !== 'merchant_initiated' || id === null) return;
+  if (!NEVER_AGAIN.has(code) || mode !== 'merchant_initiated' || id === null) return;
   const token = uow.get(paymentTokens, id);
   if (token?.tenant_id !== tenantId || token.status !== 'active') return;
   uow.change(paymentTokens, revokedToken(token, now));

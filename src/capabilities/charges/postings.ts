@@ -1,14 +1,55 @@
-import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import type { Charge } from './charge.js';
+import { accounts, posting, type Leg, type Posting } from '../../core/ledger/posting.js';
+import { paidMinorOf, type Charge, type SuspendedPayment } from './charge.js';
 
 /** The amount that the provider pays, less its fee: clearing → available, after the receivable is paid. */
-export function creditPosting(charge: Charge, at: Date, repaidMinor: bigint): Posting {
-  const { _id: id, tenant_id: tenantId, provider, amount_minor: amountMinor } = charge;
+export const creditPosting = (charge: Charge, at: Date, repaidMinor: bigint): Posting =>
+  creditFrom(charge, 'credit', at, { from: accounts.clearing(charge.provider), repaidMinor });
+
+/** A payment in suspense that an operator has accepted: suspense → available, like a credit. */
+export const acceptPosting = (charge: Charge, at: Date, repaidMinor: bigint): Posting =>
+  creditFrom(charge, 'accept', at, { from: accounts.suspense, repaidMinor });
+
+function creditFrom(
+  charge: Charge,
+  step: string,
+  at: Date,
+  { from, repaidMinor }: { from: string; repaidMinor: bigint },
+): Posting {
+  const { _id: id, tenant_id: tenantId } = charge;
+  const amountMinor = paidMinorOf(charge);
   const feeMinor = charge.provider_fee_minor ?? 0n;
-  return posting(`${id}/credit`, tenantId, at, [
-    { account: accounts.clearing(provider), amountMinor: -amountMinor },
+  return posting(`${id}/${step}`, tenantId, at, [
+    { account: from, amountMinor: -amountMinor },
     { account: accounts.providerFees, amountMinor: feeMinor },
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
     { account: accounts.available(tenantId), amountMinor: amountMinor - feeMinor - repaidMinor },
   ]);
+}
+
+/** The step of a payment in suspense. Each attempt can be in suspense once. */
+export const suspenseStep = ({ attempt }: Pick<SuspendedPayment, 'attempt'>) =>
+  `suspense-${attempt}`;
+
+/** A payment that is not what was requested: clearing → suspense. */
+export function suspensePosting(charge: Charge, at: Date, payment: SuspendedPayment): Posting {
+  const { _id: id, tenant_id: tenantId, provider } = charge;
+  const { amount_minor: amountMinor } = payment;
+  return posting(`${id}/${suspenseStep(payment)}`, tenantId, at, [
+    { account: accounts.clearing(provider), amountMinor: -amountMinor },
+    { account: accounts.suspense, amountMinor },
+  ]);
+}
+
+/** A fee that becomes known after the credit: available → provider fees. A receivable covers what the wallet lacks. */
+export function feePosting(
+  { _id: id, tenant_id: tenantId }: Charge,
+  at: Date,
+  { feeMinor, owedMinor }: { feeMinor: bigint; owedMinor: bigint },
+): Posting {
+  const legs: Leg[] = [
+    { account: accounts.providerFees, amountMinor: feeMinor },
+    { account: accounts.receivable(tenantId), amountMinor: -owedMinor },
+    { account: accounts.available(tenantId), amountMinor: owedMinor - feeMinor },
+  ];
+  return posting(`${id}/fee`, tenantId, at, legs);
 }

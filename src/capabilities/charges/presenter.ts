@@ -9,6 +9,8 @@ export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof 
   return {
     reference: charge.reference,
     amount_minor: toWireAmount(charge.amount_minor),
+    settled_amount_minor:
+      charge.settled_amount_minor === null ? null : toWireAmount(charge.settled_amount_minor),
     currency: charge.currency,
     capture_mode: charge.capture_mode,
     status: statusOf(charge),
@@ -44,5 +46,9 @@ export const presentChargeDetails = (charge: Charge) => ({
   provider: charge.provider,
   provider_reference: attemptReference(charge),
   next_attempt_at: charge.next_attempt_at?.toISOString() ?? null,
+  suspended: charge.suspended.map(({ attempt, amount_minor }) => ({
+    attempt,
+    amount_minor: toWireAmount(amount_minor),
+  })),
   submissions: charge.submissions,
 });

@@ -3,18 +3,20 @@ import type { WithoutDeadline } from '../../platform/http/context.js';
 import type {
   PaymentProvider,
   ChargeAnswer,
+  ChargePageRequest,
   VerifyChargeAnswer,
 } from '../../core/providers/payment-provider.js';
 import type { ResendSafety } from '../../core/providers/transfer-provider.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import type { Tokens } from '../payment-tokens/index.js';
+import type { PaymentToken } from '../payment-tokens/payment-token.js';
 import { attemptReference, type Charge } from './charge.js';
 import type { Charges } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { ChargeFact } from './transitions.js';
 
 type Deps = {
-  charges: Pick<Charges, 'applyFact' | 'requireAction'>;
+  charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;
   tokens: Pick<Tokens, 'get'>;
   providers: { payment(name: string): PaymentProvider };
   clock?: () => Date;
@@ -40,15 +42,11 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
     signal: AbortSignal,
   ): Promise<ProviderOutcome> {
     const token = await tokenOf(charge);
-    const channel =
-      token?.type === 'bank_account' && token.account_number && token.bank_code
-        ? {
-            type: 'bank_account' as const,
-            account: token.account_number,
-            bankCode: token.bank_code,
-          }
-        : { type: 'card' as const };
-    const request = { ...requestOf(charge, requestedAt), channel, returnUrl: charge.return_url };
+    const request = {
+      ...requestOf(charge, token, requestedAt),
+      channel: channelOf(token),
+      returnUrl: charge.return_url,
+    };
     const answer = await providers.payment(charge.provider).initializeCharge(request, signal);
     if (answer.kind === 'redirect') {
       const { url, providerRequestId } = answer;
@@ -71,7 +69,10 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
       const revoked = { kind: 'rejected', code: 'token_revoked', decline: 'hard' } as const;
       return recordAnswer(charge, { ...revoked, providerRequestId: null }, 'provider_answer');
     }
-    const request = { ...requestOf(charge, requestedAt), authorization: token.authorization };
+    const request = {
+      ...requestOf(charge, token, requestedAt),
+      authorization: token.authorization,
+    };
     const answer = await providers.payment(charge.provider).chargeAuthorization(request, signal);
     return recordAnswer(charge, answer, 'provider_answer');
   }
@@ -80,7 +81,7 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
     resendSafetyOf: ({ capture_mode: mode, provider }: Charge): ResendSafety =>
       // A page moves no money by itself.
       mode === 'customer_action_required'
-        ? { kind: 'idempotent' }
+        ? { kind: 'idempotent', forMs: null }
         : providers.payment(provider).payments.charges,
 
     submit: (charge: Charge, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> =>
@@ -103,12 +104,19 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
   };
 }
 
-const requestOf = (charge: Charge, requestedAt: Date) => ({
+/** The means of payment that the page offers. */
+const channelOf = (token: PaymentToken | null): ChargePageRequest['channel'] =>
+  token?.type === 'bank_account' && token.account_number && token.bank_code
+    ? { type: 'bank_account', account: token.account_number, bankCode: token.bank_code }
+    : { type: 'card' };
+
+/** An authorization belongs to the customer that it was made for, so the token's customer is named. */
+const requestOf = (charge: Charge, token: PaymentToken | null, requestedAt: Date) => ({
   reference: attemptReference(charge),
   clientReference: charge.reference,
   amountMinor: charge.amount_minor,
   currency: charge.currency,
-  customer: charge.customer,
+  customer: token?.customer ?? charge.customer,
   requestedAt,
 });
 
@@ -116,11 +124,18 @@ type Answer = ChargeAnswer | VerifyChargeAnswer;
 type Via = 'provider_answer' | 'poll';
 
 /** Creates the function that commits a provider's final answer and returns the outcome for the workflow. */
-function createAnswerRecorder(charges: Pick<Charges, 'applyFact'>, clock: () => Date) {
+function createAnswerRecorder(
+  charges: Pick<Charges, 'applyFact' | 'noteDecline'>,
+  clock: () => Date,
+) {
   return async (before: Charge, answer: Answer, via: Via): Promise<ProviderOutcome> => {
     const { providerRequestId } = answer;
     const fact = toFact(before, answer, via, clock());
-    if (fact === null) return stillOpen(before, answer, clock());
+    if (fact === null) {
+      const declined = answer.kind === 'pending' ? answer.lastDecline : undefined;
+      if (declined !== undefined) await charges.noteDecline(before, declined);
+      return stillOpen(before, answer, clock());
+    }
     failpoint('charge.answered');
     const outcome = await charges.applyFact(before, fact);
     const after = outcome.kind === 'fact' ? outcome.charge : before;
@@ -138,13 +153,15 @@ function createAnswerRecorder(charges: Pick<Charges, 'applyFact'>, clock: () => 
 }
 
 function paidOutcome(
-  { status, attention }: Charge,
+  { status, attention, suspended }: Charge,
   { amountMinor, providerRequestId }: Extract<Answer, { kind: 'succeeded' }>,
 ): ProviderOutcome {
   const paid = { kind: 'succeeded', amountMinor, sessionId: null, providerRequestId } as const;
   if (status === 'completed') return paid;
   const why = attention?.reason ?? 'the payment differs from the request';
-  return { ...paid, result: { kind: 'mismatch', attention: why } };
+  const inSuspense = suspended.some((payment) => payment.amount_minor === amountMinor);
+  const accepted = inSuspense ? { amountMinor: Number(amountMinor) } : {};
+  return { ...paid, result: { kind: 'mismatch', attention: why, ...accepted } };
 }
 
 /** The outcome of an answer that is not final. */

@@ -19,7 +19,7 @@ export const chargeEventHandler = ({
   charges: { store: charges, starter },
 }: {
   charges: {
-    store: Pick<Charges, 'find' | 'applyFact'>;
+    store: Pick<Charges, 'find' | 'applyFact' | 'acknowledge'>;
     starter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
   };
 }): ProviderEventHandler => ({
@@ -37,6 +37,9 @@ export const chargeEventHandler = ({
       return unknownReference(stored.state.kind === 'succeeded');
     }
     const fact = toFact(stored, event, attempt.attempt);
+    if (stored.state.kind === 'pending') {
+      await charges.acknowledge(charge.tenant_id, charge._id, attempt.attempt);
+    }
     const result = fact && (await charges.applyFact(charge, fact));
     starter.notifyChangedSoon(charge);
     if (!result) return NOTHING_TO_APPLY;

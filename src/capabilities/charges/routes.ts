@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { checkKey, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
@@ -8,6 +8,8 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type { RateLimits } from '../../platform/rate-limits/store.js';
+import type { Providers } from '../../core/providers/registry.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createCharge, getCharge, getChargeTimeline, listCharges, verifyCharge } from './api.js';
@@ -34,8 +36,11 @@ export function chargeRoutes(deps: {
   };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  rateLimits: Pick<RateLimits, 'take'>;
+  providers: Pick<Providers, 'payment'>;
 }): Route[] {
   const { idempotency, webhooks } = deps;
+  const verifyNow = createVerification(deps);
   const { store: charges, starter, providerCalls, waiter, create } = deps.charges;
 
   return [
@@ -47,7 +52,8 @@ export function chargeRoutes(deps: {
         (claim) => create(caller, body, claim),
         async (id, wait) => {
           const charge =
-            (await waiter.waitForEnd(id, wait)) ?? (await charges.get(caller.tenant.id, id));
+            (await waiter.waitForEnd({ tenantId: caller.tenant.id, id }, wait)) ??
+            (await charges.get(caller.tenant.id, id));
           return charge && presentCharge(charge);
         },
       );
@@ -69,10 +75,15 @@ export function chargeRoutes(deps: {
     }),
 
     route(verifyCharge, async (ctx, { params }) => {
+      checkKey(ctx);
       const charge = await find(ctx, params.reference);
       // Without a submission there is nothing to verify.
       if (charge.submissions > 0) {
-        await providerCalls.verify(charge, untilClosed(ctx), ctx.state.withoutDeadline);
+        await verifyNow(
+          charge,
+          (signal) => providerCalls.verify(charge, signal, ctx.state.withoutDeadline),
+          untilClosed(ctx),
+        );
         starter.notifyChangedSoon(charge);
       }
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
@@ -91,6 +102,39 @@ export function chargeRoutes(deps: {
     if (!found) throw new ApiError('not_found');
     return found;
   }
+}
+
+/** The share of a provider's rate that verifications on request may use. */
+const VERIFY_SHARE = 0.25;
+
+/**
+ * Verifies charges on request: one question about a charge at a time, and no more than a share of the provider's rate over all
+ * processes. Beyond it the charge is returned as it is stored, and its workflow verifies it within the provider's rate.
+ */
+export function createVerification({
+  rateLimits,
+  providers,
+}: {
+  rateLimits: Pick<RateLimits, 'take'>;
+  providers: Pick<Providers, 'payment'>;
+}) {
+  const open = new Map<string, Promise<unknown>>();
+  return async (
+    { _id: id, provider }: Charge,
+    verify: (signal: AbortSignal) => Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const asked = open.get(id);
+    if (asked) return void (await asked.catch(() => undefined));
+    const { callsPerSecond } = providers.payment(provider).payments;
+    const perMinute = Math.max(1, Math.floor(callsPerSecond * 60 * VERIFY_SHARE));
+    const question = rateLimits
+      .take(`verify:${provider}`, { rate: perMinute, burst: perMinute })
+      .then(({ allowed }) => (allowed ? verify(signal) : undefined))
+      .finally(() => open.delete(id));
+    open.set(id, question);
+    await question;
+  };
 }
 
 /** Translates the query for the store: inclusive days become a half-open range. */

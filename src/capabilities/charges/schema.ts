@@ -9,13 +9,7 @@ import {
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import {
-  ALWAYS,
-  refuseCardData,
-  customerBody,
-  customerId,
-  ownName,
-} from '../payment-tokens/index.js';
+import { ALWAYS, customerBody, customerId, ownName } from '../payment-tokens/index.js';
 import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 
 /** The way in which a charge is paid. */
@@ -27,7 +21,10 @@ export const captureMode = z.enum(['customer_action_required', 'merchant_initiat
 
 /** The pattern accepts the port numbers 0 to 65535 only, so that the OpenAPI document states the rule. */
 const PORT = '([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
-const RETURN_URL = `^https?:\\/\\/[A-Za-z0-9.-]{1,253}(:${PORT})?([/?#][\\x21-\\x7e]*)?$`;
+const BYTE = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+/** A name whose last label begins with a letter, because a URL takes a number there for an IPv4 address, or such an address. */
+const HOST = `([A-Za-z0-9-]+\\.)*[A-Za-z][A-Za-z0-9-]*|(${BYTE}\\.){3}${BYTE}`;
+const RETURN_URL = `^https?:\\/\\/(${HOST})(:${PORT})?([/?#][\\x21-\\x7e]*)?$`;
 
 const chargeFields = {
   amount_minor: z
@@ -69,7 +66,6 @@ const chargeFields = {
 /** The body of POST /payments/charges. */
 export const createChargeBody = z
   .strictObject(chargeFields)
-  .superRefine(refuseCardData, ALWAYS)
   .superRefine((body, ctx) => {
     if (body.capture_mode !== 'merchant_initiated' || body.payment_token_id !== undefined) return;
     const message = 'This field is required for a merchant-initiated charge.';
@@ -122,6 +118,7 @@ export type ListChargesQuery = z.infer<typeof listChargesQuery>;
 export const exampleCharge = {
   reference: 'subscription-9-setup',
   amount_minor: 500_000,
+  settled_amount_minor: null,
   currency: 'NGN' as const,
   capture_mode: 'customer_action_required' as const,
   status: 'completed' as const,
@@ -142,6 +139,9 @@ export const chargeResource = z
   .object({
     reference: z.string().meta({ description: 'Identifies the charge in paths.' }),
     amount_minor: amountMinor('Amount in kobo that the customer pays.'),
+    settled_amount_minor: amountMinor(
+      'Amount in kobo that the customer has paid, if it is not `amount_minor`; an operator has accepted it.',
+    ).nullable(),
     currency: z.literal('NGN'),
     capture_mode: captureMode,
     status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).meta({

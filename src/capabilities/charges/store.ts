@@ -1,8 +1,10 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
 import { CHARGE_INDEXES, type Charge, type ChargeStatus } from './charge.js';
 import type { ChargeFact } from './transitions.js';
 import {
@@ -60,6 +62,27 @@ export function createCharges(
       const input = { tenantId, id, url, providerRequestId };
       return (await groupCommit.commit(setChargeAction, input)).charge;
     },
+
+    /** Notes a decline on the provider's page, which is still open. The same decline is noted once. */
+    async noteDecline(
+      { _id: id, tenant_id: tenantId, provider }: Pick<Charge, '_id' | 'tenant_id' | 'provider'>,
+      code: string,
+    ): Promise<void> {
+      const detail = `declined on the page, which is still open: ${code}`;
+      await collection.updateOne(
+        {
+          _id: id,
+          tenant_id: tenantId,
+          status: { $in: ['pending', 'processing'] },
+          last_decline: { $ne: code },
+        },
+        {
+          $set: { last_decline: code },
+          $inc: { version: 1 },
+          $push: { timeline: timelineEntry(clock(), 'note', provider, { detail }) },
+        },
+      );
+    },
   };
 }
 
@@ -70,12 +93,12 @@ function chargeQueries(collection: Collection<Charge>) {
       collection.findOne({ tenant_id: tenantId, reference }),
 
     /** Returns the charges that have ended or have a next action. */
-    async endedOrActionable(ids: string[]): Promise<Charge[]> {
+    async endedOrActionable(owned: Owned[]): Promise<Charge[]> {
       const filter = {
-        _id: { $in: ids },
+        ...ownedFilter(owned),
         $or: [{ status: { $in: ['completed', 'failed'] } }, { next_action: { $ne: null } }],
       } as Filter<Charge>;
-      return collection.find(filter, { projection: { timeline: 0 } }).toArray();
+      return collection.find(filter, { projection: { timeline: 0 }, ...BY_ID }).toArray();
     },
 
     /** The total is counted by the index that the page is read from. */

@@ -12,8 +12,14 @@ import {
   type Change,
   type Verdict,
 } from '../../core/instructions/transition.js';
-import { attemptReference, chargeFailure, type Charge } from './charge.js';
-import { creditPosting } from './postings.js';
+import {
+  attemptReference,
+  chargeFailure,
+  paidMinorOf,
+  type Charge,
+  type SuspendedPayment,
+} from './charge.js';
+import { acceptPosting, creditPosting, feePosting, suspensePosting } from './postings.js';
 
 /**
  * A fact about a charge, from any source. `attempt` is the attempt that the fact is about; null means the present one.
@@ -32,11 +38,15 @@ export type ChargeFact = FactSource & { attempt: number | null } & (
     | { kind: 'abandoned' }
     /** The customer's time is over, and the provider has just said that nothing was paid. */
     | { kind: 'expired' }
-    | { kind: 'operator_confirmed' }
+    /** `amountMinor`: the operator accepts this amount, which is in suspense, in place of the requested one. */
+    | { kind: 'operator_confirmed'; amountMinor?: bigint }
   );
 
 type Paid = Extract<ChargeFact, { kind: 'succeeded' }>;
 type Refused = Extract<ChargeFact, { kind: 'rejected' }>;
+
+/** The balances that a charge's facts change. */
+export type WalletBalances = Pick<Wallet, 'availableMinor' | 'receivableMinor'>;
 
 /** The effect of a fact. `unchanged` and `stale` write nothing. */
 export type Transition = {
@@ -57,13 +67,14 @@ type ChargeChange = Change<Charge> & {
 const DAY_MS = 24 * 60 * 60 * 1000;
 /**
  * The state machine of charges: pure, and the only place where a charge ends. Money comes in, so nothing is held: a payment
- * completes a charge whenever it is proven, and a fact that contradicts the record moves no money and raises attention.
+ * completes a charge whenever it is proven. Another amount than requested, and the payment of a second attempt, are booked in
+ * suspense with attention. A fact that contradicts the record moves no money and raises attention.
  */
 export function transitionCharge(
   charge: Charge,
   fact: ChargeFact,
   now: Date,
-  wallet: Pick<Wallet, 'receivableMinor'>,
+  wallet: WalletBalances,
 ): Transition {
   const change = decideFact(charge, fact, now, wallet);
   const idle = { postings: [], availableMinor: 0n, receivableMinor: 0n };
@@ -71,6 +82,10 @@ export function transitionCharge(
   const { set, entry, verdict = 'applied', ...effects } = change;
   const next = applyChange(charge, fact, labelOf(fact), { set, entry }, now);
   if (!isOpen(next)) next.next_action = null;
+  // A report about an earlier attempt proves nothing about the present one.
+  if (fact.attempt !== null && fact.attempt !== next.attempt) {
+    next.acknowledged_at = charge.acknowledged_at;
+  }
   return { verdict, next, ...idle, ...effects };
 }
 
@@ -78,12 +93,12 @@ function decideFact(
   charge: Charge,
   fact: ChargeFact,
   now: Date,
-  wallet: Pick<Wallet, 'receivableMinor'>,
+  wallet: WalletBalances,
 ): ChargeChange | 'unchanged' | 'stale' {
   switch (fact.kind) {
     case 'succeeded':
       return charge.status === 'completed'
-        ? paidAgain(charge, fact, now)
+        ? paidAgain(charge, fact, now, wallet)
         : pay(charge, fact, now, wallet);
     case 'rejected':
       return decideRefused(charge, fact, now);
@@ -94,6 +109,7 @@ function decideFact(
       return isOpen(charge) && over ? fail(fact.kind) : 'stale';
     }
     case 'operator_confirmed':
+      if (fact.amountMinor !== undefined) return accept(charge, fact.amountMinor, now, wallet);
       return isOpen(charge) ? 'stale' : clearAttention(charge, 'an operator stands by it');
   }
 }
@@ -108,11 +124,14 @@ function pay(
   charge: Charge,
   fact: Paid,
   now: Date,
-  wallet: Pick<Wallet, 'receivableMinor'>,
+  wallet: WalletBalances,
 ): ChargeChange | 'unchanged' | 'stale' {
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) {
     return isSettledBy(charge, mismatch) ? 'stale' : raiseAttention(charge, now, mismatch);
+  }
+  if (fact.amountMinor !== charge.amount_minor) {
+    return suspend(charge, fact, now, ANOTHER_AMOUNT);
   }
   const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
@@ -167,21 +186,111 @@ const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>
 function findMismatch(charge: Charge, { amountMinor, currency, feeMinor }: Paid): string | null {
   if (currency !== charge.currency)
     return 'the provider reports another currency than was requested';
-  if (amountMinor !== charge.amount_minor) {
-    return 'the provider reports another amount than was requested';
-  }
   if (feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor)) {
     return 'the provider reports a fee that is not between zero and the amount';
   }
   return null;
 }
 
-function paidAgain(charge: Charge, fact: Paid, now: Date): ChargeChange | 'unchanged' {
-  if (fact.attempt !== null && fact.attempt !== charge.attempt) {
-    return raiseAttention(charge, now, 'the provider reports that two attempts were paid');
-  }
+const ANOTHER_AMOUNT = 'the provider reports another amount than was requested';
+
+/** Books a payment in suspense, once for each attempt. An operator accepts it, or it is refunded at the provider. */
+function suspend(
+  charge: Charge,
+  fact: Paid,
+  now: Date,
+  reason: string,
+): ChargeChange | 'unchanged' {
+  const payment: SuspendedPayment = {
+    attempt: fact.attempt ?? charge.attempt,
+    amount_minor: fact.amountMinor,
+    fee_minor: fact.feeMinor,
+  };
+  if (charge.suspended.some(({ attempt }) => attempt === payment.attempt)) return 'unchanged';
+  if (payment.amount_minor === 0n) return raiseAttention(charge, now, reason);
+  return {
+    set: {
+      suspended: [...charge.suspended, payment],
+      attention: { since: now, reason },
+    },
+    entry: ['suspense', `${payment.amount_minor} of attempt ${payment.attempt} is in suspense`],
+    verdict: 'attention',
+    postings: [suspensePosting(charge, now, payment)],
+  };
+}
+
+/** Completes a charge with an amount in suspense, which an operator has accepted in place of the requested one. */
+function accept(
+  charge: Charge,
+  amountMinor: bigint,
+  now: Date,
+  wallet: WalletBalances,
+): ChargeChange | 'unchanged' | 'stale' {
+  const payment = charge.suspended.find(({ amount_minor: minor }) => minor === amountMinor);
+  if (!payment || charge.status === 'completed') return 'stale';
+  const { attempt, fee_minor: feeMinor } = payment;
+  const settled = amountMinor === charge.amount_minor ? null : amountMinor;
+  const suspended = charge.suspended.filter((other) => other !== payment);
+  const paid = { ...charge, settled_amount_minor: settled, provider_fee_minor: feeMinor };
+  const { repaidMinor, restMinor } = payReceivable(wallet, amountMinor - (feeMinor ?? 0n));
+  return {
+    set: {
+      status: 'completed',
+      attempt,
+      next_attempt_at: null,
+      provider_fee_minor: feeMinor,
+      settled_amount_minor: settled,
+      suspended,
+      failure: null,
+      attention: suspended.length === 0 ? null : charge.attention,
+      monitor_until: null,
+      completed_at: now,
+    },
+    entry: ['credited', `an operator accepted ${amountMinor}, which was in suspense`],
+    postings: [acceptPosting(paid, now, repaidMinor)],
+    availableMinor: restMinor,
+    receivableMinor: -repaidMinor,
+  };
+}
+
+function paidAgain(
+  charge: Charge,
+  fact: Paid,
+  now: Date,
+  wallet: WalletBalances,
+): ChargeChange | 'unchanged' {
   const mismatch = findMismatch(charge, fact);
-  return mismatch === null ? 'unchanged' : raiseAttention(charge, now, mismatch);
+  if (mismatch !== null) return raiseAttention(charge, now, mismatch);
+  if (fact.attempt !== null && fact.attempt !== charge.attempt) {
+    return suspend(charge, fact, now, 'the provider reports that two attempts were paid');
+  }
+  if (fact.amountMinor !== paidMinorOf(charge)) return raiseAttention(charge, now, ANOTHER_AMOUNT);
+  return laterFee(charge, fact, now, wallet);
+}
+
+/** Books a fee that the provider did not report with the payment, once. */
+function laterFee(
+  charge: Charge,
+  { feeMinor }: Paid,
+  now: Date,
+  { availableMinor }: WalletBalances,
+): ChargeChange | 'unchanged' {
+  const { provider_fee_minor: known } = charge;
+  if (feeMinor === null || feeMinor === known) return 'unchanged';
+  if (known !== null) {
+    return raiseAttention(charge, now, 'the provider reports another fee than before');
+  }
+  const set = { provider_fee_minor: feeMinor };
+  if (feeMinor === 0n) return { set, entry: ['note', 'the provider reports no fee'] };
+  const paysMinor = availableMinor < feeMinor ? availableMinor : feeMinor;
+  const owedMinor = feeMinor - paysMinor;
+  return {
+    set,
+    entry: ['captured', `the provider’s fee ${feeMinor}, which it reported later`],
+    postings: [feePosting(charge, now, { feeMinor, owedMinor })],
+    availableMinor: -paysMinor,
+    receivableMinor: owedMinor,
+  };
 }
 
 function decideRefused(
@@ -211,23 +320,30 @@ function decideRefused(
   };
 }
 
-/** Schedules a new attempt after a soft decline. The attempt has a reference of its own. */
+/**
+ * Schedules a new attempt after a soft decline. The attempt has a reference of its own. After an outage the spacing of the
+ * attempts counts from the late one: networks fine attempts that are made up for at once.
+ */
 function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   if (isOfPage(charge)) return null;
   const days = charge.dunning_days[charge.attempt - 1];
   if (days === undefined) return null;
   const first = charge.first_declined_at ?? now;
-  const at = new Date(first.getTime() + days * DAY_MS);
+  const spacing = days - (charge.dunning_days[charge.attempt - 2] ?? 0);
+  const planned = first.getTime() + days * DAY_MS;
+  const at = new Date(Math.max(planned, now.getTime() + spacing * DAY_MS));
   return {
     set: {
       status: 'pending',
       attempt: charge.attempt + 1,
       submissions: 0,
       rejected_submissions: 0,
+      first_submitted_at: null,
+      acknowledged_at: null,
       first_declined_at: first,
       next_attempt_at: at,
       attention: null,
-      next_check_at: at > now ? at : now,
+      next_check_at: at,
     },
     entry: [
       'note',

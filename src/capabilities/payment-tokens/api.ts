@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
 import { pageQuery } from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
 import {
   customerId,
   tokenResource,
@@ -61,5 +62,21 @@ export const listCustomerTokens = operation({
   answer: { status: 200, data: tokenResource, list: true },
 });
 
+/** `GET /payments/tokens/{id}`. */
+export const getToken = operation({
+  id: 'getToken',
+  tag,
+  method: 'get',
+  path: '/payments/tokens/{id}',
+  summary: 'Get a payment token',
+  params: { id: idSchema('paymentToken') },
+  answer: { status: 200, data: tokenResource },
+});
+
 /** The operations on payment tokens. */
-export const tokenOperations = { createCardToken, createBankAccountToken, listCustomerTokens };
+export const tokenOperations = {
+  createCardToken,
+  createBankAccountToken,
+  getToken,
+  listCustomerTokens,
+};

@@ -2,10 +2,10 @@ import { ApiError } from '../../shared/errors.js';
 import { callerOf } from '../../platform/http/context.js';
 import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
-import { sendList } from '../../platform/http/respond.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { createBankAccountToken, createCardToken, listCustomerTokens } from './api.js';
+import { createBankAccountToken, createCardToken, getToken, listCustomerTokens } from './api.js';
 import type { createTokenCreation } from './create.js';
 import { presentToken } from './presenter.js';
 import type { Tokens } from './store.js';
@@ -32,6 +32,12 @@ export function tokenRoutes(deps: {
         create(callerOf(ctx).tenant, body, claim),
       ),
     ),
+
+    route(getToken, async (ctx, { params }) => {
+      const token = await tokens.get(callerOf(ctx).tenant.id, params.id);
+      if (!token) throw new ApiError('not_found');
+      sendData(ctx, 200, presentToken(token));
+    }),
 
     route(listCustomerTokens, async (ctx, { params, query }) => {
       const tenantId = callerOf(ctx).tenant.id;

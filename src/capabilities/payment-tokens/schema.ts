@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plainText, idempotencyKey, timestamp } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
-import { holdsCardNumber, textOf, metadata } from '../../shared/metadata.js';
+import { metadata } from '../../shared/metadata.js';
 import { idSchema } from '../../shared/ids.js';
 
 /** A tenant's own identifier. It is percent-encoded in paths, where `.` and `..` cannot be used in any encoding. */
@@ -37,49 +37,10 @@ export const customerOf = ({ id, email, name }: z.infer<typeof customerBody>) =>
 });
 
 /** Names of fields that requests must not contain, without case and separators. */
-const CARD_FIELDS = new Set(
-  [
-    'pan cardpan primaryaccountnumber cardnumber cardnum cardno ccnumber ccnum creditcardnumber debitcardnumber',
-    'cvv cvv2 cvc cvc2 csc cvn cardcvv cardcvc securitycode cardsecuritycode cardverificationvalue',
-    'cardverificationcode cardpin pinblock track1 track2 track1data track2data trackdata',
-  ].flatMap((line) => line.split(' ')),
-);
-
-const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-
-const MESSAGE = 'must not hold card data: the provider’s page takes the card';
-
-/**
- * Refuses a body with a card number or a security code in any field. For `superRefine`; with `ALWAYS`, it is reported
- * beside other invalid fields.
- */
-export function refuseCardData(body: unknown, ctx: z.core.$RefinementCtx): void {
-  const path = findCardData(body, []);
-  if (path !== null) ctx.addIssue({ code: 'custom', path, message: MESSAGE });
-}
-
 /** Runs a refinement although other fields are invalid. */
 export const ALWAYS = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
 };
-
-/**
- * Returns the path of the first card data. If a field's name is itself a card number, the path ends at the object that
- * contains it.
- */
-function findCardData(value: unknown, path: string[]): string[] | null {
-  if (typeof value === 'string' || typeof value === 'number') {
-    return holdsCardNumber(textOf(value)) ? path : null;
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  for (const [name, child] of Object.entries(value)) {
-    if (holdsCardNumber(name)) return path;
-    if (CARD_FIELDS.has(plain(name))) return [...path, name];
-    const found = findCardData(child, [...path, name]);
-    if (found !== null) return found;
-  }
-  return null;
-}
 
 /** The example of the API. A test compares its fields with those of a real response. */
 export const exampleToken = {
@@ -117,10 +78,7 @@ const common = {
 };
 
 /** The body of a request for a card's token. */
-export const cardTokenBody = z
-  .strictObject(common)
-  .superRefine(refuseCardData, ALWAYS)
-  .meta({ id: 'NewCardToken' });
+export const cardTokenBody = z.strictObject(common).meta({ id: 'NewCardToken' });
 
 /** The body of a request for a bank account's token. */
 export const bankAccountTokenBody = z
@@ -135,5 +93,4 @@ export const bankAccountTokenBody = z
       .regex(/^[0-9]{3,6}$/, 'must be a bank code of 3 to 6 digits')
       .meta({ description: 'CBN or NIP code, see `GET /transfers/banks`.', example: '058' }),
   })
-  .superRefine(refuseCardData, ALWAYS)
   .meta({ id: 'NewBankAccountToken' });

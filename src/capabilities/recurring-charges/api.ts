@@ -1,7 +1,7 @@
 import { operation } from '../../platform/http/operation.js';
+import { keyBody } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import {
-  changeRecurringChargeBody,
   createRecurringChargeBody,
   listRecurringChargesQuery,
   recurringChargeResource,
@@ -77,7 +77,7 @@ const change = {
   tag,
   method: 'post',
   params,
-  body: changeRecurringChargeBody,
+  body: keyBody,
   idempotent: true,
   answer: { status: 200, data: recurringChargeResource },
   refusals: ['invalid_state'],

@@ -35,6 +35,7 @@ export const recurringChargeCapability = defineCapability({
   events: recurringChargeEvents,
   create: createRecurringChargeParts,
   routes: recurringChargeRoutes,
+  listsAttention: false,
   supervised: (deps: { recurringCharges: RecurringChargeParts }) => ({
     recurring_charges: supervised(deps.recurringCharges.store, deps.recurringCharges.starter),
   }),

@@ -1,4 +1,4 @@
-import { nextCheckIndex } from '../../platform/database/indexes.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 /** All statuses of a recurring charge. */
 export const RECURRING_STATUSES = ['active', 'paused', 'past_due', 'ended', 'cancelled'] as const;
@@ -112,5 +112,5 @@ export const recurringCharges = collection<RecurringCharge>('recurring_charges',
       unpaid: { bsonType: 'array' },
     },
   },
-  indexes: [...Object.values(RECURRING_INDEXES).map((key) => ({ key })), nextCheckIndex],
+  indexes: [...Object.values(RECURRING_INDEXES).map((key) => ({ key })), ...supervisionIndexes],
 });

@@ -9,7 +9,7 @@ import {
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, refuseCardData } from '../payment-tokens/index.js';
+import { ALWAYS } from '../payment-tokens/index.js';
 import { zoneName } from './periods.js';
 import {
   INTERVALS,
@@ -86,7 +86,6 @@ const recurringFields = {
 /** The body of POST /payments/recurring-charges. Acceptance checks the rules that depend on the present time. */
 export const createRecurringChargeBody = z
   .strictObject(recurringFields)
-  .superRefine(refuseCardData, ALWAYS)
   .superRefine(checkRhythm, ALWAYS)
   .meta({
     id: 'NewRecurringCharge',
@@ -123,11 +122,6 @@ function checkRhythm(body: Partial<Fields>, ctx: z.core.$RefinementCtx): void {
     refuse('end_at', 'must be after start_at');
   }
 }
-
-/** The body of pause, resume and cancel. */
-export const changeRecurringChargeBody = z.strictObject({
-  idempotency_key: idempotencyKey.optional(),
-});
 
 /** The query of GET /payments/recurring-charges. */
 export const listRecurringChargesQuery = z.strictObject({

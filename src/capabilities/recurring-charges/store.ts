@@ -1,6 +1,9 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
-import { unchangedSince, type Supervised } from '../../core/supervision/supervision.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import { stillClaimed } from '../../platform/database/claims.js';
+import { stallsOf, startedWithoutEffect } from '../../core/supervision/stalls.js';
+import { claimsOf, type Supervised } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
 import { type Charge, newCharge } from '../charges/charge.js';
@@ -101,7 +104,7 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     /** Finds a recurring charge by id alone, for operators. */
-    find: (id: string) => collection.findOne({ _id: id }),
+    find: (id: string) => collection.findOne({ _id: id }, acrossTenants('look_up')),
 
     async list(tenantId: string, { page, limit, status }: RecurringListing) {
       const filter: Filter<RecurringCharge> = { tenant_id: tenantId, ...(status && { status }) };
@@ -120,7 +123,7 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
 
     /** Lists recurring charges of all tenants, newest first. */
     latest: (filter: { tenant_id?: string; status?: RecurringStatus }, limit: number) =>
-      collection.find(filter).sort({ _id: -1 }).limit(limit).toArray(),
+      collection.find(filter, acrossTenants('report')).sort({ _id: -1 }).limit(limit).toArray(),
   };
 }
 
@@ -131,14 +134,7 @@ function recoveryQueries(
   clock: () => Date,
 ) {
   return {
-    /** Records whose check is due, the oldest first. */
-    due: (limit: number): Promise<RecurringCharge[]> =>
-      collection
-        // The type is named so that the partial index serves this query.
-        .find({ next_check_at: { $lt: clock(), $type: 'date' } })
-        .sort({ next_check_at: 1 })
-        .limit(limit)
-        .toArray(),
+    ...claimsOf(collection, { clock, stallTimeoutMs }),
 
     /** Sets the next check: when the next period is overdue, or after a day. A terminal record has no further check. */
     async rescheduleCheck(found: readonly Supervised[]): Promise<void> {
@@ -148,15 +144,32 @@ function recoveryQueries(
       const idle = { $or: [{ $eq: ['$status', 'paused'] }, { $eq: ['$next_charge_at', null] }] };
       const next = { $cond: [idle, later, { $min: [overdue, later] }] };
       const over = { $in: ['$status', ['ended', 'cancelled']] };
-      await collection.updateMany(unchangedSince(found), [
-        {
-          $set: {
-            next_check_at: { $cond: [over, null, next] },
-            version: { $add: ['$version', 1] },
+      await collection.updateMany(
+        stillClaimed(found),
+        [
+          {
+            $set: {
+              next_check_at: { $cond: [over, null, next] },
+              claim: '$$REMOVE',
+              stalled: startedWithoutEffect(now, '$next_charge_at', 'next_charge_at'),
+              version: { $add: ['$version', 1] },
+            },
           },
-        },
-      ]);
+        ],
+        acrossTenants('loop'),
+      );
     },
+
+    // A check without a due period is no sign of a stall, so progress is the next period.
+    ...stallsOf(
+      collection,
+      {
+        acceptedField: 'next_charge_at',
+        open: { status: { $in: ['active', 'past_due'] } },
+        progressField: 'next_charge_at',
+      },
+      { clock, stallTimeoutMs },
+    ),
   };
 }
 

@@ -1,44 +1,68 @@
-import { capturePosting, holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
-import { charges } from '../charges/charge.js';
+import {
+  capturePosting,
+  holdPosting,
+  releasePosting,
+  unspentOf,
+} from '../../core/ledger/hold-postings.js';
+import { charges, paidMinorOf, type Charge } from '../charges/charge.js';
 import {
   STEPS_OF_HELD,
   addTo,
+  auditPages,
   checkLegs,
   checkSteps,
   wasCaptured,
-  withPostings,
-  type AuditResult,
+  type RecordAudit,
+  type RecordPage,
   type RecordWithPostings,
-  type LedgerSnapshot,
+  type Steps,
+  type TenantAudit,
+  type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
-import { holdOf } from './postings.js';
+import { DESK_REFUND, holdOf } from './postings.js';
 import { refunds, type Refund } from './refund.js';
-
-type Sums = { refunded: Map<string, bigint>; refunding: Map<string, bigint> };
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /** Checks that every refund has the postings of its state and no others, and that charges count their refunds. */
-export async function auditRefunds(snapshot: LedgerSnapshot): Promise<AuditResult> {
-  const problems: string[] = [];
-  const held = new Map<string, bigint>();
-  const sums: Sums = { refunded: new Map(), refunding: new Map() };
-  let count = 0;
-  for await (const refund of withPostings(snapshot.collections.records(refunds), snapshot)) {
-    count += 1;
-    const { charge_id: charge, amount_minor: amountMinor, status } = refund;
-    problems.push(...checkSteps(refund, STEPS_OF_HELD[status]));
-    problems.push(...checkLegs(refund, expectedOf(refund), 'refund'));
-    if (needsWorkflow(refund) && refund.next_check_at === null) {
-      problems.push(`${refund._id} is ${status} and has no next check`);
-    }
-    if (isOpen(refund)) addTo(held, accounts.held(refund.tenant_id), amountMinor);
-    if (isOpen(refund) || refund.in_suspense) addTo(sums.refunding, charge, amountMinor);
-    if (status === 'completed') addTo(sums.refunded, charge, amountMinor);
-  }
-  problems.push(...(await checkCharges(snapshot, sums)));
-  return { counts: { refunds: count }, problems, held };
+export const auditRefunds: RecordAudit = {
+  pages: [auditPages(refunds, checkRefunds), auditPages(charges, checkCharges)],
+  tenant: auditTenant,
+};
+
+async function checkRefunds(page: RecordPage<Refund>): Promise<string[]> {
+  const { collections, session, records } = page;
+  const found = await collections
+    .records(charges)
+    .find(
+      { _id: { $in: records.map((refund) => refund.charge_id) } },
+      { session, projection: { _id: 1 }, ...acrossTenants('report') },
+    )
+    .toArray();
+  const known = new Set(found.map(({ _id }) => _id));
+  return records.flatMap((refund) => [
+    ...checkRefund(refund),
+    ...(known.has(refund.charge_id) ? [] : [`${refund.charge_id} has refunds and is not there`]),
+  ]);
 }
+
+function checkRefund(refund: Refund & RecordWithPostings): string[] {
+  const problems = [
+    ...checkSteps(refund, stepsOfRefund(refund)),
+    ...checkLegs(refund, expectedOf(refund), 'refund'),
+  ];
+  if (needsWorkflow(refund) && refund.next_check_at === null) {
+    problems.push(`${refund._id} is ${refund.status} and has no next check`);
+  }
+  return problems;
+}
+
+/** A refund that was made at the provider has held nothing. */
+const stepsOfRefund = ({ made_by: by, status }: Refund): Steps =>
+  by === 'tenant'
+    ? STEPS_OF_HELD[status]
+    : { must: [DESK_REFUND, ...(status === 'failed' ? ['reversal'] : [])], may: [] };
 
 /** The postings of the hold and of its end. */
 function expectedOf(refund: Refund & RecordWithPostings) {
@@ -47,26 +71,53 @@ function expectedOf(refund: Refund & RecordWithPostings) {
   return { hold: holdPosting(hold), resolve: end(hold, refund.created_at) };
 }
 
-async function checkCharges(
-  { collections, session }: LedgerSnapshot,
-  { refunded, refunding }: Sums,
-): Promise<string[]> {
-  const problems: string[] = [];
-  const unseen = new Set([...refunded.keys(), ...refunding.keys()]);
-  const found = collections.records(charges).find({}, { session, projection: { timeline: 0 } });
-  for await (const charge of found) {
-    const { _id: id, status, amount_minor: amountMinor } = charge;
-    unseen.delete(id);
-    const [done, under] = [refunded.get(id) ?? 0n, refunding.get(id) ?? 0n];
-    if (charge.refunded_minor !== done || charge.refund_pending_minor !== under) {
-      problems.push(
-        `${id} counts ${charge.refunded_minor} refunded and ${charge.refund_pending_minor} under way, ` +
-          `its refunds are ${done} and ${under}`,
-      );
-    }
-    if (done > amountMinor) problems.push(`${id} is refunded beyond its amount`);
-    if (done + under > 0n && status !== 'completed')
-      problems.push(`${id} is ${status} and refunded`);
+/** Compares what charges count with their refunds. */
+async function checkCharges({ collections, session, records }: RecordPage<Charge>) {
+  const refunded = new Map<string, bigint>();
+  const refunding = new Map<string, bigint>();
+  const theirs = collections
+    .records(refunds)
+    .find(
+      { charge_id: { $in: records.map(({ _id }) => _id) } },
+      { session, ...acrossTenants('report') },
+    );
+  for await (const refund of theirs) {
+    const { charge_id: charge, amount_minor: amountMinor, status } = refund;
+    if (isOpen(refund) || refund.in_suspense) addTo(refunding, charge, amountMinor);
+    const counted = amountMinor - unspentOf(holdOf(refund));
+    if (status === 'completed') addTo(refunded, charge, counted);
   }
-  return [...problems, ...[...unseen].map((id) => `${id} has refunds and is not there`)];
+  return records.flatMap((charge) =>
+    checkCharge(charge, refunded.get(charge._id) ?? 0n, refunding.get(charge._id) ?? 0n),
+  );
+}
+
+function checkCharge(charge: Charge, done: bigint, under: bigint): string[] {
+  const { _id: id, status } = charge;
+  const problems: string[] = [];
+  if (charge.refunded_minor !== done || charge.refund_pending_minor !== under) {
+    problems.push(
+      `${id} counts ${charge.refunded_minor} refunded and ${charge.refund_pending_minor} under way, ` +
+        `its refunds are ${done} and ${under}`,
+    );
+  }
+  if (done > paidMinorOf(charge)) problems.push(`${id} is refunded beyond its amount`);
+  if (done + under > 0n && status !== 'completed') {
+    problems.push(`${id} is ${status} and refunded`);
+  }
+  return problems;
+}
+
+async function auditTenant({ collections, session, tenantId }: TenantBooks): Promise<TenantAudit> {
+  const held = new Map<string, bigint>();
+  const open = collections
+    .records(refunds)
+    .find(
+      { tenant_id: tenantId, status: { $in: ['pending', 'processing'] } },
+      { session, projection: { amount_minor: 1 } },
+    );
+  for await (const { amount_minor: amountMinor } of open) {
+    addTo(held, accounts.held(tenantId), amountMinor);
+  }
+  return { problems: [], held };
 }

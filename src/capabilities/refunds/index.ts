@@ -1,4 +1,5 @@
 import { formatMajor } from '../../shared/money.js';
+import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import {
   createInstructionStarter,
@@ -18,6 +19,7 @@ import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
 import { refundEvents } from './webhook-events.js';
+import { acceptRefund, applyRefundFact, recordDeskRefund } from './mutations.js';
 
 /** The parts of refunds. */
 type RefundParts = ReturnType<typeof createRefundParts>;
@@ -30,7 +32,7 @@ function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargePa
     store,
     starter,
     providerCalls: createRefundCalls({ refunds: store, providers }),
-    waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
+    waiter: completionWaiters.create({ findEnded: (owned) => store.findEnded(owned) }),
     create: createRefundCreation({
       charges: charges.store,
       groupCommit,
@@ -53,6 +55,7 @@ const createRefundStarter = (core: CoreDeps) =>
 /** The capability `refunds`. */
 export const refundCapability = defineCapability({
   name: 'refunds',
+  mutations: forwardable({ acceptRefund, applyRefundFact, recordDeskRefund }),
   needs: { charges: chargeCapability },
   collections: [refunds],
   operations: refundOperations,

@@ -13,12 +13,19 @@ import {
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { charges, attemptReference, type Charge } from '../charges/charge.js';
+import {
+  charges,
+  attemptReference,
+  paidMinorOf,
+  type Charge,
+  type SuspendedPayment,
+} from '../charges/charge.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
 import { transitionRefund, type RefundTransition } from './transitions.js';
-import { holdOf } from './postings.js';
+import { deskRefundPosting, holdOf, returnPosting } from './postings.js';
 import { withRefundEvent } from './webhook-events.js';
 import { presentRefund } from './presenter.js';
-import { refunds, type Refund } from './refund.js';
+import { newRefund, refunds, type Refund } from './refund.js';
 
 /** A new refund with its idempotency key. */
 export type AcceptRefund = {
@@ -71,6 +78,32 @@ export const applyRefundFact: Mutation<ApplyRefundFact, ApplyRefundFactResult> =
   decide: decideFact,
 };
 
+/** A refund that somebody has made at the provider's own desk, as the provider reports it. */
+type RecordDeskRefund = {
+  tenantId: string;
+  /** The refund's id, derived from the provider's. */
+  id: string;
+  charge: string;
+  attempt: number;
+  providerRefundId: string;
+  amountMinor: bigint;
+};
+
+/** The result of `recordDeskRefund`. `unknown`: nothing is known here that it could return. */
+export type RecordDeskRefundResult = 'recorded' | 'unchanged' | 'unknown';
+
+/**
+ * Records a refund that was made at the provider's desk, once: the payer's money goes to clearing. The refund of a payment in
+ * suspense is taken from suspense.
+ */
+export const recordDeskRefund: Mutation<RecordDeskRefund, { result: RecordDeskRefundResult }> = {
+  reads: ({ tenantId, id, charge }) => ({
+    records: [refunds.ref(id), charges.ref(charge)],
+    wallets: [tenantId],
+  }),
+  decide: (uow, input, now) => ({ result: decideDeskRefund(uow, input, now) }),
+};
+
 const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id' | 'reference'>) =>
   ({ collection: refunds, tenantId, reference }) as const;
 
@@ -107,8 +140,9 @@ function decideAccept(uow: UnitOfWork, input: AcceptRefund, now: Date): AcceptRe
 }
 
 /** The refundable rest of a charge. Only a refund that is proven after its hold was released can make it negative. */
-function leftOf({ amount_minor, refunded_minor, refund_pending_minor }: Charge): bigint {
-  const left = amount_minor - refunded_minor - refund_pending_minor;
+function leftOf(charge: Charge): bigint {
+  const { refunded_minor, refund_pending_minor } = charge;
+  const left = paidMinorOf(charge) - refunded_minor - refund_pending_minor;
   return left > 0n ? left : 0n;
 }
 
@@ -188,4 +222,89 @@ function changeCharge(
     version: charge.version + 1,
     updated_at: now,
   });
+}
+
+function decideDeskRefund(
+  uow: UnitOfWork,
+  input: RecordDeskRefund,
+  now: Date,
+): RecordDeskRefundResult {
+  const charge = uow.get(charges, input.charge);
+  if (charge?.tenant_id !== input.tenantId) return 'unknown';
+  if (uow.get(refunds, input.id) || charge.returned_refunds.includes(input.id)) return 'unchanged';
+  const suspended = charge.suspended.find(({ attempt }) => attempt === input.attempt);
+  if (suspended) return returnSuspended(uow, { charge, suspended, input }, now);
+  if (charge.status !== 'completed' || charge.attempt !== input.attempt) return 'unknown';
+  const wallet = uow.wallet(input.tenantId);
+  const { availableMinor } = wallet;
+  const paysMinor = availableMinor < input.amountMinor ? availableMinor : input.amountMinor;
+  const owedMinor = input.amountMinor - paysMinor;
+  const open = deskRefund(charge, input, owedMinor, now);
+  uow.create(refunds, open);
+  uow.takeReference(referenceOf(open), open._id);
+  uow.post(deskRefundPosting(open, now, owedMinor));
+  uow.changeWallet({
+    ...wallet,
+    availableMinor: wallet.availableMinor - paysMinor,
+    receivableMinor: wallet.receivableMinor + owedMinor,
+  });
+  changeCharge(uow, charge._id, { refundingMinor: 0n, refundedMinor: input.amountMinor }, now);
+  changeRefund(uow, { ...open, status: 'processing' }, open);
+  return 'recorded';
+}
+
+/** The record of a refund that the provider reports as made. */
+function deskRefund(
+  charge: Charge,
+  { id, amountMinor, providerRefundId }: RecordDeskRefund,
+  owedMinor: bigint,
+  now: Date,
+): Refund {
+  const short =
+    'refunded at the provider, and the wallet could not cover it: the tenant owes the rest';
+  const over = 'refunded at the provider beyond the amount of the charge';
+  const reason = owedMinor > 0n ? short : leftOf(charge) < amountMinor ? over : null;
+  const detail = 'the refund was made at the provider';
+  return {
+    ...newRefund(charge, { id }, now),
+    amount_minor: amountMinor,
+    made_by: 'provider',
+    status: 'completed',
+    provider_refund_id: providerRefundId,
+    completed_at: now,
+    ...(reason === null && { next_check_at: null }),
+    attention: reason === null ? null : { since: now, reason },
+    timeline: [timelineEntry(now, 'webhook', charge.provider, { detail })],
+  };
+}
+
+/** A payment in suspense that the provider has refunded: suspense → clearing. */
+function returnSuspended(
+  uow: UnitOfWork,
+  {
+    charge,
+    suspended,
+    input,
+  }: { charge: Charge; suspended: SuspendedPayment; input: RecordDeskRefund },
+  now: Date,
+): RecordDeskRefundResult {
+  const { id, amountMinor } = input;
+  if (amountMinor > suspended.amount_minor) return 'unknown';
+  const rest = suspended.amount_minor - amountMinor;
+  const left = charge.suspended.flatMap((payment) => {
+    if (payment !== suspended) return [payment];
+    return rest > 0n ? [{ ...payment, amount_minor: rest }] : [];
+  });
+  uow.post(returnPosting(charge, now, { refund: id, amountMinor }));
+  const detail = `${amountMinor} of attempt ${suspended.attempt} was refunded at the provider, from suspense`;
+  uow.change(charges, {
+    ...charge,
+    suspended: left,
+    returned_refunds: [...charge.returned_refunds, id],
+    attention: left.length === 0 ? null : charge.attention,
+    version: charge.version + 1,
+    updated_at: now,
+    timeline: [...charge.timeline, timelineEntry(now, 'suspense', charge.provider, { detail })],
+  });
+  return 'recorded';
 }

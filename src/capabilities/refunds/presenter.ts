@@ -10,6 +10,8 @@ export function presentRefund(refund: Omit<Refund, 'timeline'>): z.infer<typeof 
     reference: refund.reference,
     charge_reference: refund.charge_reference,
     amount_minor: toWireAmount(refund.amount_minor),
+    settled_amount_minor:
+      refund.settled_amount_minor === null ? null : toWireAmount(refund.settled_amount_minor),
     currency: refund.currency,
     status: refund.status,
     reason: refund.reason,

@@ -49,7 +49,10 @@ export function createRefundCalls({ refunds, providers }: Deps) {
       // The charge was paid at this provider, so "charge not found" proves nothing about its refunds.
       if (kind === 'not_found') return { kind: 'unknown', reason: 'unreadable', providerRequestId };
       const [first, ...others] = answer.refunds
-        .filter(({ marker }) => marker === refund._id)
+        .filter(({ marker, id }) =>
+          // A refund from the provider's desk has no note of ours.
+          refund.made_by === 'provider' ? id === refund.provider_refund_id : marker === refund._id,
+        )
         .toSorted((a, b) => RANK[a.state.kind] - RANK[b.state.kind]);
       if (!first) return { kind: 'not_found', providerRequestId };
       const by = { via: 'poll', actor: null, note: null, providerRequestId } as const;
@@ -63,9 +66,10 @@ export function createRefundCalls({ refunds, providers }: Deps) {
 }
 
 /**
- * If several refunds have our note, a completed one outranks a pending one, and a pending one outranks a rejected one.
+ * If several refunds have our note, a completed one outranks a pending one, that one a returned one, and that one a rejected
+ * one.
  */
-const RANK = { refunded: 0, pending: 1, rejected: 2 } as const;
+const RANK = { refunded: 0, pending: 1, returned: 2, rejected: 3 } as const;
 
 function outcomeOf(
   { currency }: Refund,
@@ -74,7 +78,8 @@ function outcomeOf(
 ): ProviderOutcome {
   if (state.kind === 'rejected') return { kind: 'rejected', code: state.code, providerRequestId };
   if (state.kind === 'pending') return { kind: 'pending', providerRequestId };
-  const paid = { kind: 'succeeded', amountMinor, sessionId: id, providerRequestId } as const;
+  const kind = state.kind === 'returned' ? ('reversed' as const) : ('succeeded' as const);
+  const paid = { kind, amountMinor, sessionId: id, providerRequestId };
   if (refund.currency === currency) return paid;
   const attention = 'the provider reports another currency than was requested';
   return { ...paid, result: { kind: 'mismatch', attention } };
@@ -88,6 +93,8 @@ export function refundFactOf(
   switch (state.kind) {
     case 'refunded':
       return { ...origin, kind: 'succeeded', amountMinor, sessionId: id };
+    case 'returned':
+      return { ...origin, kind: 'reversed', amountMinor, sessionId: id };
     case 'rejected':
       return { ...origin, kind: 'rejected', code: state.code };
     case 'pending':

@@ -8,26 +8,34 @@ import {
   NOTHING_TO_APPLY,
   sourceOf,
   unknownReference,
+  type Applied,
   type NewFact,
   type OpenFact,
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
-import { safeReference } from '../../core/provider-events/message.js';
+import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
 import { refundFactOf } from './provider-calls.js';
-import type { Refund } from './refund.js';
+import { deskRefundId, type Refund } from './refund.js';
+import { readAttempt } from '../charges/charge.js';
+import type { Charges } from '../charges/index.js';
+import { isId } from '../../shared/ids.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Refunds } from './store.js';
 
-/** Applies the events of payment providers to refunds. The provider's note of a refund of ours is our id. */
-export const refundEventHandler = ({
-  refunds: { store: refunds, starter },
-}: {
+type Deps = {
+  charges: { store: Pick<Charges, 'find'> };
   refunds: {
-    store: Pick<Refunds, 'find' | 'applyFact'>;
+    store: Pick<Refunds, 'find' | 'applyFact' | 'acknowledge' | 'recordDeskRefund'>;
     starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
   };
-}): ProviderEventHandler => ({
+};
+
+/** Applies the events of payment providers to refunds. The provider's note of a refund of ours is our id. */
+export const refundEventHandler = ({
+  charges: { store: charges },
+  refunds: { store: refunds, starter },
+}: Deps): ProviderEventHandler => ({
   port: 'payments',
   subjects: ['refund'],
   toFacts(event) {
@@ -36,11 +44,13 @@ export const refundEventHandler = ({
   },
   async apply(stored, event) {
     const { reference, state } = stored;
+    if (isFromDesk(stored)) return applyDeskRefund({ charges, refunds }, stored, event);
     const refund = reference === null ? null : await refunds.find(reference);
     if (!refund || !isAbout(stored, event, refund)) {
       return unknownReference(state.kind !== 'rejected');
     }
     const fact = toFact(stored, event, refund);
+    if (state.kind === 'pending') await refunds.acknowledge(refund.tenant_id, refund._id);
     const result = fact && (await refunds.applyFact(refund, fact));
     starter.notifyChangedSoon(refund);
     if (!result) return NOTHING_TO_APPLY;
@@ -48,19 +58,48 @@ export const refundEventHandler = ({
   },
 });
 
-/** A refund that was made at the provider's own desk has no id of ours, so its charge is its reference. */
+/** True if the refund has no note of ours: it was made at the provider's own desk. */
+const isFromDesk = ({ reference, state }: OpenFact) => reference === state['charge'];
+
+/** A refund from the desk becomes a refund here once it is made, and fails here if it fails there later. */
+async function applyDeskRefund(
+  { charges, refunds }: { charges: Deps['charges']['store']; refunds: Deps['refunds']['store'] },
+  { state }: OpenFact,
+  event: ProviderEvent,
+): Promise<Applied> {
+  if (state.kind !== 'refunded' && state.kind !== 'returned') return NOTHING_TO_APPLY;
+  const attempt = readAttempt(String(state['charge']));
+  const charge = attempt && (await charges.find(attempt.id));
+  const isOurs = charge?.provider === event.provider && charge.currency === state['currency'];
+  if (!charge || !isOurs) return unknownReference(true);
+  const providerRefundId = String(state['refund']);
+  const amountMinor = (state['amount_minor'] as bigint | null) ?? 0n;
+  if (state.kind === 'refunded') {
+    const made = { attempt: attempt.attempt, providerRefundId, amountMinor };
+    const result = await refunds.recordDeskRefund(charge, made);
+    return result === 'unknown' ? unknownReference(true) : applied(result);
+  }
+  const refund = await refunds.find(deskRefundId(event.provider, providerRefundId));
+  if (!refund) return unknownReference(true);
+  const returned = { id: providerRefundId, amountMinor, state: { kind: 'returned' } } as const;
+  const fact = refundFactOf(returned, sourceOf(event));
+  const result = fact && (await refunds.applyFact(refund, fact));
+  return result ? applied(result.kind === 'fact' ? result.verdict : result.kind) : NOTHING_TO_APPLY;
+}
+
+/** A refund that was made at the provider's own desk has no id of ours as its note, so its charge is its reference. */
 const toStored = (
   charge: string,
   { id, marker, amountMinor, currency, state }: ProviderRefund,
 ): NewFact => ({
   subject: 'refund',
-  reference: marker ?? charge,
+  reference: marker !== null && isId('refund', marker) ? marker : charge,
   state: {
     kind: state.kind,
     amount_minor: amountMinor,
     currency,
     refund: id,
-    charge: safeReference(charge),
+    charge: opaqueId(charge),
     code: state.kind === 'rejected' ? state.code : null,
   },
 });

@@ -1,4 +1,9 @@
-import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { createHash } from 'node:crypto';
+import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import { idOf, newId } from '../../shared/ids.js';
+import { attemptReference, type Charge } from '../charges/charge.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import type { HeldInstruction } from '../../core/instructions/held-transitions.js';
 
@@ -12,11 +17,18 @@ export type Refund = HeldInstruction & {
   /** The provider's reference of the attempt that was paid. */
   provider_charge_reference: string;
   amount_minor: bigint;
+  settled_amount_minor: bigint | null;
   currency: 'NGN';
   reason: string | null;
   /** The provider's own id of the refund, once it has refunded. */
   provider_refund_id: string | null;
+  /** `provider`: it was made at the provider's own desk, and became a refund here by the provider's report. */
+  made_by: 'tenant' | 'provider';
 };
+
+/** The id of a refund that was made at the provider's desk: derived from the provider's id, so that a repeat finds it. */
+export const deskRefundId = (provider: string, theirs: string): string =>
+  idOf('refund', createHash('sha256').update(`${provider}/${theirs}`).digest());
 
 /** The id of the workflow that executes a refund. */
 export const refundWorkflowId = (id: string) => `refund/${id}`;
@@ -65,7 +77,60 @@ export const refunds = collection<Refund>('refunds', {
   indexes: [
     { key: { tenant_id: 1, reference: 1 }, unique: true },
     { key: { charge_id: 1, created_at: 1 } },
-    nextCheckIndex,
-    attentionIndex,
+    ...supervisionIndexes,
   ],
 });
+
+/** The fields of a new refund that its creator chooses. */
+export type NewRefund = {
+  id?: string;
+  /** Without it, the refund's id. */
+  reference?: string | undefined;
+  reason?: string | undefined;
+};
+
+/**
+ * Builds the record of a refund with everything that does not depend on the commit. The number of the paid attempt
+ * never changes.
+ */
+export function newRefund(
+  charge: Charge,
+  { id = newId('refund'), reference, reason }: NewRefund,
+  now: Date,
+): Omit<Refund, 'amount_minor'> {
+  return {
+    _id: id,
+    tenant_id: charge.tenant_id,
+    version: 1,
+    event_sequence: 0,
+    status: 'pending',
+    provider: charge.provider,
+    reference: reference ?? id,
+    charge_id: charge._id,
+    charge_reference: charge.reference,
+    provider_charge_reference: attemptReference(charge),
+    currency: charge.currency,
+    reason: reason ?? null,
+    provider_refund_id: null,
+    made_by: 'tenant',
+    failure: null,
+    in_suspense: false,
+    submissions: 0,
+    rejected_submissions: 0,
+    polls: 0,
+    first_submitted_at: null,
+    acknowledged_at: null,
+    next_attempt_at: null,
+    attention: null,
+    monitor_until: null,
+    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    timeline: [
+      timelineEntry(now, 'accepted', 'api', { detail: 'the amount is held in the wallet' }),
+    ],
+    created_at: now,
+    updated_at: now,
+    settled_amount_minor: null,
+    completed_at: null,
+    reversed_at: null,
+  };
+}

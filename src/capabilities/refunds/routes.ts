@@ -32,7 +32,8 @@ export function refundRoutes(deps: {
         { idempotency, resource: `${API_PREFIX}/payments/refunds`, named: 'reference' },
         (claim) => create(tenantId, body, claim),
         async (id, wait) => {
-          const refund = (await waiter.waitForEnd(id, wait)) ?? (await refunds.get(tenantId, id));
+          const refund =
+            (await waiter.waitForEnd({ tenantId, id }, wait)) ?? (await refunds.get(tenantId, id));
           return refund && presentRefund(refund);
         },
       );

@@ -6,7 +6,7 @@ import {
   amountMinor,
   timestamp,
 } from '../../platform/http/wire.js';
-import { ALWAYS, refuseCardData, ownName } from '../payment-tokens/index.js';
+import { ownName } from '../payment-tokens/index.js';
 import {
   attentionField,
   failureField,
@@ -32,7 +32,6 @@ export const createRefundBody = z
     ).optional(),
     idempotency_key: idempotencyKey.optional(),
   })
-  .superRefine(refuseCardData, ALWAYS)
   .meta({ id: 'NewRefund' });
 
 /** The body of a request to create a refund. */
@@ -43,6 +42,7 @@ export const exampleRefund = {
   reference: 'subscription-9-refund',
   charge_reference: 'subscription-9-setup',
   amount_minor: 100_000,
+  settled_amount_minor: null,
   currency: 'NGN' as const,
   status: 'completed' as const,
   reason: 'Returned',
@@ -58,6 +58,9 @@ export const refundResource = z
     reference: z.string().meta({ description: 'Identifies the refund in paths.' }),
     charge_reference: z.string().meta({ description: 'Your reference of the charge.' }),
     amount_minor: amountMinor('Amount in kobo that the customer gets back.'),
+    settled_amount_minor: amountMinor(
+      'Amount in kobo that the provider has refunded, if it is not `amount_minor`; an operator has accepted it. A rest is in the wallet again.',
+    ).nullable(),
     currency: z.literal('NGN'),
     status: instructionStatus,
     reason: z.string().nullable(),

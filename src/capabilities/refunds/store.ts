@@ -3,8 +3,14 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import { applyRefundFact, type ApplyRefundFactResult, type RefundKey } from './mutations.js';
-import type { Refund } from './refund.js';
+import type { Charge } from '../charges/charge.js';
+import {
+  applyRefundFact,
+  recordDeskRefund,
+  type ApplyRefundFactResult,
+  type RefundKey,
+} from './mutations.js';
+import { deskRefundId, type Refund } from './refund.js';
 
 /** The store of refunds. */
 export type Refunds = ReturnType<typeof createRefunds>;
@@ -30,6 +36,20 @@ export function createRefunds(
       fact: InstructionFact,
     ): Promise<ApplyRefundFactResult> =>
       groupCommit.commit(applyRefundFact, { tenantId, id, charge, fact }),
+
+    /** Records a refund that was made at the provider's own desk. Repeats change nothing. */
+    recordDeskRefund: async (
+      charge: Pick<Charge, '_id' | 'tenant_id' | 'provider'>,
+      made: { attempt: number; providerRefundId: string; amountMinor: bigint },
+    ) =>
+      (
+        await groupCommit.commit(recordDeskRefund, {
+          tenantId: charge.tenant_id,
+          id: deskRefundId(charge.provider, made.providerRefundId),
+          charge: charge._id,
+          ...made,
+        })
+      ).result,
 
     byReference: (tenantId: string, reference: string) =>
       collection.findOne({ tenant_id: tenantId, reference }),

@@ -1,5 +1,6 @@
 import {
   moveHoldBy,
+  unspentOf,
   type HoldMovement,
   type WalletBalances,
 } from '../../core/ledger/hold-postings.js';
@@ -48,32 +49,45 @@ export function transitionRefund(
 ): RefundTransition {
   const rules = transitionRules(refund, fact, wallet);
   const { verdict, next, ledgerEffects } = transitionHeld(refund, fact, now, rules);
+  const hold = holdOf(next);
+  // A surplus is not the tenant's, so no more than the requested amount counts against the charge.
+  const countedMinor = refund.amount_minor - unspentOf(hold);
   const charge: ChargeChange = { refundingMinor: 0n, refundedMinor: 0n };
   for (const step of ledgerEffects) {
     const [refunding, refunded] = CHARGE_CHANGES[step];
-    charge.refundingMinor += refunding * refund.amount_minor;
-    charge.refundedMinor += refunded * refund.amount_minor;
+    charge.refundingMinor += refunding * (isHeldBy(step) ? refund.amount_minor : countedMinor);
+    charge.refundedMinor += refunded * countedMinor;
   }
-  return { verdict, next, ...moveHoldBy(holdOf(refund), ledgerEffects, now, wallet), ...charge };
+  return { verdict, next, ...moveHoldBy(hold, ledgerEffects, now, wallet), ...charge };
+}
+
+/** True for the end of a hold, which counts with the requested amount until then. */
+const isHeldBy = (step: HoldStep) => step === 'capture' || step === 'release';
+
+/** The part of the amount that an operator's acceptance of another amount leaves in the wallet. */
+function unspentBy(refund: Refund, fact: InstructionFact): bigint {
+  const settledMinor = fact.kind === 'operator_confirmed' ? (fact.amountMinor ?? null) : null;
+  return unspentOf({ ...holdOf(refund), settledMinor });
 }
 
 const transitionRules = (
   refund: Refund,
-  { kind }: InstructionFact,
+  fact: InstructionFact,
   { availableMinor }: WalletBalances,
 ): TransitionRules<Refund> => ({
   labels: refundContract.labels,
   requestedMinor: refund.amount_minor,
-  covered: availableMinor >= refund.amount_minor,
+  acceptsOtherAmount: true,
+  covered: availableMinor >= refund.amount_minor - unspentBy(refund, fact),
   failure: refundFailure,
   timelineDetails: {
     captured: 'the hold was captured',
     reversed: 'the amount was credited back to the wallet',
   },
-  ...(kind === 'succeeded' && { label: 'refunded' }),
+  ...(fact.kind === 'succeeded' && { label: 'refunded' }),
   proof: ({ sessionId }) => ({ provider_refund_id: refund.provider_refund_id ?? sessionId }),
-  contradicts: (fact) =>
-    isAnother(refund, fact) ? 'the provider reports it refunded twice' : null,
+  contradicts: (report) =>
+    isAnother(refund, report) ? 'the provider reports it refunded twice' : null,
 });
 
 /** True if the provider reports another refund under the reference of this one. */

@@ -10,6 +10,7 @@ import {
   type TransferListing,
   type TransferStatus,
 } from './transfer.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /**
  * A change of the number of created and failed transfers of a tenant on one UTC day of creation. The totals of lists
@@ -28,6 +29,18 @@ export function countChange(before: Transfer | null, after: Transfer): CountChan
   if (created === 0 && failed === 0) return null;
   return { tenantId: after.tenant_id, day: utcDay(after.created_at), created, failed };
 }
+
+/** The change of the counts when a transfer is removed. */
+export const uncount = ({
+  tenant_id: tenantId,
+  created_at: at,
+  status,
+}: Transfer): CountChange => ({
+  tenantId,
+  day: utcDay(at),
+  created: -1,
+  failed: status === 'failed' ? -1 : 0,
+});
 
 /** Adds the changes of one commit up by tenant and day. Omits the sums that are zero. */
 export function sumChanges(changes: readonly CountChange[]): CountChange[] {
@@ -60,6 +73,7 @@ export const transferMonthlyCounts: Counter<CountChange> = {
     },
   },
   indexes: [],
+  shardBy: '_id',
   sum: sumChanges,
   update: countUpdate as Counter<CountChange>['update'],
 };
@@ -153,14 +167,21 @@ export async function countTotal(
   });
 }
 
-/** Computes the counts from the records. Reads every transfer, so only the audit and a rebuild use it. */
-export async function countRecords(db: Db, session?: ClientSession): Promise<CountChange[]> {
+/**
+ * Computes the counts from the records, of one tenant or of all. Reads every transfer (of a tenant: its index by status), so
+ * only the audit and a rebuild use it.
+ */
+export async function countRecords(
+  db: Db,
+  { tenantId, session }: { tenantId?: string; session?: ClientSession } = {},
+): Promise<CountChange[]> {
   const groups = db.collection<Transfer>('transfers').aggregate<{
     _id: { tenantId: string; day: string };
     created: number;
     failed: number;
   }>(
     [
+      ...(tenantId === undefined ? [] : [{ $match: { tenant_id: tenantId } }]),
       {
         $group: {
           _id: {
@@ -172,7 +193,11 @@ export async function countRecords(db: Db, session?: ClientSession): Promise<Cou
         },
       },
     ],
-    { ...(session && { session }) },
+    {
+      ...(session && { session }),
+      ...acrossTenants('report'),
+      ...(tenantId !== undefined && { hint: LIST_INDEXES.byStatus }),
+    },
   );
   return (await groups.toArray()).map(({ _id, created, failed }) => ({ ..._id, created, failed }));
 }
@@ -180,7 +205,7 @@ export async function countRecords(db: Db, session?: ClientSession): Promise<Cou
 /** Replaces all counts by those of the records. The result is right only if no transfer is written meanwhile. */
 export async function rebuildCounts(db: Db): Promise<void> {
   const counts = countsOf(db);
-  await counts.deleteMany({});
+  await counts.deleteMany({}, acrossTenants('report'));
   const writes = (await countRecords(db)).map(countUpdate);
   for (let at = 0; at < writes.length; at += 1_000) {
     await counts.bulkWrite(writes.slice(at, at + 1_000), { ordered: false });

@@ -13,11 +13,11 @@ import { amountWithin } from '../../core/instructions/api-fields.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
-import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptTransfer, type AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { type NameEnquiry, recipientOf } from '../banks/index.js';
+import { type AccountName, type NameEnquiry, recipientOf } from '../banks/index.js';
+import type { IntakeLimit } from './intake.js';
 import { presentTransfer } from './presenter.js';
 import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './workflow-starter.js';
@@ -42,11 +42,13 @@ export function createTransferCreation(deps: {
   starter: TransferStarter;
   nameEnquiry: NameEnquiry;
   provider: string;
+  intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateTransfer {
-  const { groupCommit, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
+  const { groupCommit, starter, nameEnquiry, provider, intake, clock = () => new Date() } = deps;
 
   return async (tenant, body, claim, withoutDeadline = (wait) => wait) => {
+    intake.check();
     const amountMinor = amountWithin(tenant, body);
     const named = await withoutDeadline(nameEnquiry(recipientOf(body)));
     if (named.kind === 'not_found') {
@@ -93,7 +95,7 @@ export function newTransfer(given: {
   body: TransferBody;
   amountMinor: bigint;
   /** Answer of the name enquiry. Without a name the workflow repeats the enquiry. */
-  named: NameEnquiryAnswer;
+  named: AccountName;
   provider: string;
   now: Date;
   /** If the workflow is not started within this time, the dispatcher starts it. */
@@ -120,7 +122,7 @@ export function newTransfer(given: {
       account,
       bank_code: bankCode,
       name: named.kind === 'found' ? named.name : null,
-      bank: named.kind === 'found' ? named.bankName : null,
+      bank: named.kind === 'not_found' ? null : named.bankName,
     },
     reference: body.reference ?? id,
     narration: body.narration,
@@ -130,6 +132,8 @@ export function newTransfer(given: {
     submissions: 0,
     rejected_submissions: 0,
     polls: 0,
+    first_submitted_at: null,
+    acknowledged_at: null,
     next_attempt_at: null,
     failure: null,
     attention: null,
@@ -140,6 +144,7 @@ export function newTransfer(given: {
     timeline: [timelineEntry(now, 'accepted', 'api', { detail })],
     created_at: now,
     updated_at: now,
+    settled_amount_minor: null,
     completed_at: null,
     reversed_at: null,
   };

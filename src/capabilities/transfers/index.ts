@@ -1,59 +1,86 @@
+import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
-import { supervised } from '../../core/supervision/supervision.js';
+import { archivedRecords } from '../../core/ledger/archive.js';
+import { supervisedInGroups } from '../../core/supervision/supervision.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
 import { transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
-import { transferMonthlyCounts } from './counts.js';
+import { transferMonthlyCounts, uncount } from './counts.js';
 import { createTransferCreation } from './create.js';
+import { createIntakeLimit } from './intake.js';
 import { presentTransfer, presentTransferRow } from './presenter.js';
 import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
+import { createReconciliationSchedules } from './schedule.js';
 import { createTransfers } from './store.js';
-import { transfers, type Transfer } from './transfer.js';
+import { ENDED, transfers, type Transfer } from './transfer.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
 import { transferEvents } from './webhook-events.js';
+import { acceptTransfer, applyTransferFact } from './mutations.js';
 
 export { newTransfer } from './create.js';
+export type { IntakeLimit } from './intake.js';
 export { transferBody, type TransferBody } from './schema.js';
 
 /** The parts of transfers. */
-type TransferParts = ReturnType<typeof createTransferParts>;
+export type TransferParts = ReturnType<typeof createTransferParts>;
 
 function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
   const store = createTransfers(database, groupCommit, config.instructions.stallTimeoutMs);
   const starter = createTransferStarter(starterSettings(core));
+  const intake = createIntakeLimit(database.db.collection<Transfer>('transfers'), {
+    maxOpen: config.transfers.maxOpen,
+    log: core.log,
+  });
   return {
     store,
     starter,
-    waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
+    waiter: completionWaiters.create({ findEnded: (owned) => store.findEnded(owned) }),
     create: createTransferCreation({
       groupCommit,
       starter,
       nameEnquiry: banks.nameEnquiry,
       provider: providers.forTransfers.name,
+      intake,
     }),
-    idle: starter.idle,
+    intake,
+    reconciliationSchedules: createReconciliationSchedules({
+      client: core.client,
+      taskQueue: config.temporal.taskQueue,
+      providers,
+      settings: config.reconciliation,
+    }),
+    idle: async () => void (await Promise.all([starter.idle(), intake.idle()])),
   };
 }
 
 /** The capability `transfers`. */
 export const transferCapability = defineCapability({
   name: 'transfers',
+  mutations: forwardable({ acceptTransfer, applyTransferFact }),
   needs: { banks: bankCapability },
   collections: [transfers, transferMonthlyCounts],
   operations: transferOperations,
   events: transferEvents,
   audit: auditTransfers,
+  archived: [
+    archivedRecords({
+      collection: transfers,
+      ended: { status: { $in: ENDED }, in_suspense: false, next_check_at: null, attention: null },
+      counts: { counter: transferMonthlyCounts, removed: uncount },
+    }),
+  ],
   create: createTransferParts,
   routes: transferRoutes,
   providerEvents: transferEventHandler,
   supervised: ({ transfers: { store, starter } }: { transfers: TransferParts }) => ({
     // After an outage many transfers have no workflow: those that nobody has started share micro-batches.
-    transfers: supervised<Transfer>(store, {
-      start: (due) => (due.status === 'pending' ? starter.startTogether(due) : starter.start(due)),
+    transfers: supervisedInGroups<Transfer>(store, {
+      groupsOf: starter.groupsOf,
+      start: starter.startGroup,
     }),
   }),
   instruction: {

@@ -14,7 +14,7 @@ export const transferMicroBatchWorkflowId = (id: string) => `transfer-micro-batc
 
 /**
  * Groups transfers into micro-batches by provider, so that a slow provider delays no other. A transfer without the
- * recipient's name needs a name enquiry first and is alone in its group.
+ * recipient's name needs a name enquiry first and is alone in its group. A group has at most `MAX_MICRO_BATCH` transfers.
  */
 export function microBatchesOf(transfers: readonly Transfer[]): Transfer[][] {
   const microBatches = new Map<string, Transfer[]>();
@@ -25,8 +25,13 @@ export function microBatchesOf(transfers: readonly Transfer[]): Transfer[][] {
     if (microBatch) microBatch.push(transfer);
     else microBatches.set(key, [transfer]);
   }
-  return [...microBatches.values()];
+  return [...microBatches.values()].flatMap(inParts);
 }
+
+const inParts = (transfers: Transfer[]): Transfer[][] =>
+  Array.from({ length: Math.ceil(transfers.length / MAX_MICRO_BATCH) }, (_, i) =>
+    transfers.slice(i * MAX_MICRO_BATCH, (i + 1) * MAX_MICRO_BATCH),
+  );
 
 /** Creates the starter of micro-batches. Their workflow has no signals, so it can only be started. */
 export function createMicroBatchStarter(settings: StarterSettings) {

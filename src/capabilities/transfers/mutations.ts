@@ -8,7 +8,7 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet.js';
+import { lagosDay, restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet.js';
 import { toWireAmount } from '../../shared/money.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
 import { countChange, transferMonthlyCounts } from './counts.js';
@@ -100,7 +100,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptTransfer, now: Date): Accept
     collection: transfers,
     id: transfer._id,
     response: () => answer,
-    admit: () => admitTransfer(uow, input, transfer) ?? transfer,
+    admit: () => admitTransfer(uow, input, transfer, now) ?? transfer,
     needsFullRead: true,
   });
 }
@@ -111,8 +111,13 @@ type Admission = { tenantId: string; dailyLimitMinor: bigint };
 export function admitTransfer(
   uow: UnitOfWork,
   input: Admission,
-  transfer: Transfer,
+  accepted: Transfer,
+  now: Date,
 ): ApiError | null {
+  // The API's clock may be ahead of the decision's time, which the database server bounds.
+  const today = lagosDay(now);
+  const ahead = accepted.limit_day > today;
+  const transfer = ahead ? { ...accepted, limit_day: today } : accepted;
   const wallet = uow.wallet(input.tenantId);
   const refusal = refuse(uow, input, transfer, wallet);
   if (refusal) return refusal;

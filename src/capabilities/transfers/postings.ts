@@ -9,6 +9,7 @@ export const holdOf = (transfer: Transfer): Hold => ({
   heldAt: transfer.created_at,
   provider: transfer.provider,
   amountMinor: transfer.amount_minor,
+  settledMinor: transfer.settled_amount_minor,
   captured: [
     { account: accounts.clearing(transfer.provider), amountMinor: transfer.amount_minor },
     { account: accounts.fees, amountMinor: transfer.fee_minor },

@@ -4,6 +4,10 @@ import { presentAttention, presentFailure } from '../../core/instructions/api-fi
 import type { transferResource } from './schema.js';
 import type { Transfer } from './transfer.js';
 
+/** Null for a transfer that was paid as requested, or has not ended. */
+const presentSettled = ({ settled_amount_minor: settled }: Omit<Transfer, 'timeline'>) =>
+  settled === null ? null : toWireAmount(settled);
+
 const instant = (at: Date | null) => at?.toISOString() ?? null;
 
 /**
@@ -16,6 +20,7 @@ export function presentTransfer(
   return {
     id: transfer._id,
     amount_minor: toWireAmount(transfer.amount_minor),
+    settled_amount_minor: presentSettled(transfer),
     fee_minor: toWireAmount(transfer.fee_minor),
     total_minor: toWireAmount(transfer.total_minor),
     recipient_account: transfer.recipient.account,

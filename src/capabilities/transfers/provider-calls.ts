@@ -8,7 +8,8 @@ import type { TransferFact } from './transitions.js';
 import type { TransferStarter } from './workflow-starter.js';
 import type { Reconcilable, Transfers } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { OPEN, type TransferStatus } from './transfer.js';
+import { OPEN, settledOf, type TransferStatus } from './transfer.js';
+import type { ReconciliationPage, ReconciliationPageInput } from './workflow-contract.js';
 
 /** A transfer that differs from the bank's answer. `outcome` is the verdict if the answer was applied. */
 type Difference = {
@@ -34,6 +35,9 @@ type ReconcileReport = {
   differences: Difference[];
 };
 
+/** The outcome of a difference that the bank's answer does not explain, such as a payment that it does not know. */
+const NOTHING_TO_APPLY = 'nothing to apply';
+const DAY_MS = 24 * 60 * 60 * 1000;
 const PAGE = 200;
 const CONCURRENT_CALLS = 8;
 const MAX_LISTED = 1_000;
@@ -43,7 +47,7 @@ const IN_FLIGHT_MS = 60_000;
 
 /** Compares a record with the bank's answer. An open record has no outcome, so only a final answer differs. */
 export function agrees(ours: Reconcilable, bank: VerifyAnswer): boolean {
-  if ('amountMinor' in bank && bank.amountMinor !== null && bank.amountMinor !== ours.amount_minor)
+  if ('amountMinor' in bank && bank.amountMinor !== null && bank.amountMinor !== settledOf(ours))
     return false;
   if (isOpen(ours)) return bank.kind === 'pending' || bank.kind === 'not_found';
   if (ours.status === 'completed' || ours.in_suspense) return bank.kind === 'succeeded';
@@ -62,7 +66,7 @@ const BANK_STATES: Record<VerifyAnswer['kind'], string> = {
 };
 
 function describe(ours: Reconcilable, bank: VerifyAnswer): string {
-  const amount = 'amountMinor' in bank && bank.amountMinor !== ours.amount_minor;
+  const amount = 'amountMinor' in bank && bank.amountMinor !== settledOf(ours);
   const suspense = ours.in_suspense ? ' (in suspense)' : '';
   const difference = `${ours.status}${suspense} with us, ${BANK_STATES[bank.kind]} at the bank`;
   return amount && bank.amountMinor !== null ? `${difference}, of another amount` : difference;
@@ -89,42 +93,91 @@ function toFact(bank: VerifyAnswer, actor: string): TransferFact | null {
 
 type Deps = {
   transfers: Transfers;
-  tenants: Tenants;
-  providers: Providers;
-  starter: TransferStarter;
+  providers: Pick<Providers, 'find'>;
+  starter: Pick<TransferStarter, 'notifyChangedSoon'>;
 };
+type CommandDeps = Deps & { tenants: Tenants };
 type Options = { since: Date; apply: boolean; perSecond: number };
+
+/** Longest time that the lookups of one page of the scheduled reconciliation take by their rate. */
+const PAGE_SECONDS = 10;
 
 /**
  * Compares transfers with the bank, by reference: all open ones, and all that were created since `since`. With `apply`
  * the bank's answer is applied as a fact, so that money moves only by the rules of the transition.
  */
-export async function reconcile(deps: Deps, options: Options): Promise<ReconcileReport> {
-  const report: ReconcileReport = {
-    asked: 0,
-    unanswered: 0,
-    differing: 0,
-    settled: 0,
-    differences: [],
+export async function reconcile(deps: CommandDeps, options: Options): Promise<ReconcileReport> {
+  const report = emptyReport();
+  const verify = pacedVerify(deps, options.perSecond);
+  for await (const page of pages(deps, options.since)) {
+    await comparePage(deps, { ...options, verify, report }, page);
+  }
+  return report;
+}
+
+/**
+ * Compares the next page of the transfers of one provider that were created in the last `days` days and have ended, and
+ * applies the bank's answers. A difference that no answer corrects raises attention.
+ */
+export async function reconcileNextPage(
+  deps: Deps,
+  { provider, days, perSecond, position }: ReconciliationPageInput,
+): Promise<ReconciliationPage> {
+  const now = Date.now();
+  const { after, until } = position ?? {
+    after: firstIdAt('transfer', new Date(now - days * DAY_MS)),
+    until: firstIdAt('transfer', new Date(now)),
   };
-  const waitForTurn = createPace(options.perSecond);
-  const verify = async ({ provider, _id }: Reconcilable): Promise<VerifyAnswer> => {
+  const limit = Math.min(PAGE, Math.max(1, Math.ceil(perSecond * PAGE_SECONDS)));
+  const page = await deps.transfers.madeBetween(after, until, limit);
+  const ended = page.filter((ours) => ours.provider === provider && !isOpen(ours));
+  const report = emptyReport();
+  const verify = pacedVerify(deps, perSecond);
+  await comparePage(deps, { apply: true, verify, report }, ended);
+  for (const { id, tenantId, difference, outcome } of report.differences) {
+    if (outcome === NOTHING_TO_APPLY)
+      await deps.transfers.raiseDifference(tenantId, id, `reconciliation: ${difference}`);
+  }
+  const { asked, unanswered, differing, settled } = report;
+  const last = page.at(-1);
+  return {
+    counts: { asked, unanswered, differing, settled },
+    position: last && page.length === limit ? { after: last._id, until } : null,
+  };
+}
+
+const emptyReport = (): ReconcileReport => ({
+  asked: 0,
+  unanswered: 0,
+  differing: 0,
+  settled: 0,
+  differences: [],
+});
+
+/** Looks transfers up at their bank, at most so many per second. */
+function pacedVerify({ providers }: Pick<Deps, 'providers'>, perSecond: number): Verify {
+  const waitForTurn = createPace(perSecond);
+  return async ({ provider, _id }) => {
     await waitForTurn();
-    const found = deps.providers.find(provider);
+    const found = providers.find(provider);
     // The adapter sets the timeout of the call.
     if (found) return found.verify(_id, new AbortController().signal);
     return { kind: 'unknown', reason: 'connection', providerRequestId: null };
   };
-  for await (const page of pages(deps, options.since)) {
-    await mapWithConcurrency(CONCURRENT_CALLS, page, async (ours) => {
-      report.asked += 1;
-      const found = await compare(deps, verify, ours);
-      if (found === 'agrees') return;
-      if (found === 'unanswered') report.unanswered += 1;
-      else await recordDifference(deps, options, report, found);
-    });
-  }
-  return report;
+}
+
+async function comparePage(
+  deps: Deps,
+  { apply, verify, report }: { apply: boolean; verify: Verify; report: ReconcileReport },
+  page: readonly Reconcilable[],
+): Promise<void> {
+  await mapWithConcurrency(CONCURRENT_CALLS, page, async (ours) => {
+    report.asked += 1;
+    const found = await compare(deps, verify, ours);
+    if (found === 'agrees') return;
+    if (found === 'unanswered') report.unanswered += 1;
+    else await recordDifference(deps, { apply }, report, found);
+  });
 }
 
 type Found = { ours: Reconcilable; bank: VerifyAnswer };
@@ -148,7 +201,7 @@ async function compare(
 
 async function recordDifference(
   { transfers, starter }: Deps,
-  { apply }: Options,
+  { apply }: Pick<Options, 'apply'>,
   report: ReconcileReport,
   { ours, bank }: Found,
 ): Promise<void> {
@@ -157,7 +210,7 @@ async function recordDifference(
   const applied = fact && (await transfers.applyFact(tenantId, id, fact));
   // Wakes a waiting workflow, so that it ends or asks for attention without waiting for its timer.
   if (applied) starter.notifyChangedSoon({ _id: id });
-  const verdict = applied?.kind === 'fact' ? applied.verdict : 'nothing to apply';
+  const verdict = applied?.kind === 'fact' ? applied.verdict : NOTHING_TO_APPLY;
   report.differing += 1;
   if (apply && verdict === 'applied') report.settled += 1;
   if (report.differences.length === MAX_LISTED) return;
@@ -175,7 +228,7 @@ async function recordDifference(
 
 /** Yields pages of records: first the open ones older than `since`, by tenant, then all created from then until now. */
 async function* pages(
-  { transfers, tenants }: Deps,
+  { transfers, tenants }: CommandDeps,
   since: Date,
 ): AsyncGenerator<readonly Reconcilable[]> {
   const [from, until] = [firstIdAt('transfer', since), firstIdAt('transfer', new Date())];

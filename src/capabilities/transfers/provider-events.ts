@@ -18,7 +18,7 @@ export const transferEventHandler = ({
   transfers: { store: transfers, starter },
 }: {
   transfers: {
-    store: Pick<Transfers, 'ownerOf' | 'applyFact'>;
+    store: Pick<Transfers, 'ownerOf' | 'applyFact' | 'acknowledge'>;
     starter: Pick<TransferStarter, 'notifyChangedSoon'>;
   };
 }): ProviderEventHandler => ({
@@ -27,12 +27,16 @@ export const transferEventHandler = ({
   toFacts: (event) => [toStored(event as TransferEvent)],
   async apply(stored, event) {
     const fact = toFact(stored, event);
-    if (!fact) return NOTHING_TO_APPLY;
     const { reference } = stored;
+    if (!fact && stored.state.kind !== 'pending') return NOTHING_TO_APPLY;
     const owner = reference === null ? null : await transfers.ownerOf(reference);
     // A provider reports its own payments only.
     if (reference === null || owner?.provider !== event.provider) {
-      return unknownReference(fact.kind !== 'rejected');
+      return unknownReference(fact !== null && fact.kind !== 'rejected');
+    }
+    if (!fact) {
+      await transfers.acknowledge(owner.tenant_id, reference);
+      return NOTHING_TO_APPLY;
     }
     const result = await transfers.applyFact(owner.tenant_id, reference, fact);
     // An ended transfer that needs an operator now is started again at its next check.

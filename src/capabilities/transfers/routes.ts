@@ -38,7 +38,8 @@ export function transferRoutes(deps: {
         (claim) => create(tenant, body, claim, ctx.state.withoutDeadline),
         async (id, wait) => {
           const transfer =
-            (await waiter.waitForEnd(id, wait)) ?? (await transfers.get(tenant.id, id));
+            (await waiter.waitForEnd({ tenantId: tenant.id, id }, wait)) ??
+            (await transfers.get(tenant.id, id));
           return transfer && presentTransfer(transfer);
         },
       );

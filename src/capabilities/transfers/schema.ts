@@ -100,6 +100,7 @@ export const timelineQuery = z.strictObject(pageQuery(100));
 export const exampleTransfer = {
   id: 'trf_01kaj2v6wte8v9kcz0t3yd4m5n',
   amount_minor: 250_000,
+  settled_amount_minor: null,
   fee_minor: 1_000,
   total_minor: 251_000,
   ...exampleRecipient,
@@ -123,6 +124,9 @@ export const transferResource = z
   .object({
     id: idSchema('transfer'),
     amount_minor: amountMinor('Amount in kobo that the recipient gets.'),
+    settled_amount_minor: amountMinor(
+      'Amount in kobo that the bank has paid, if it is not `amount_minor`; an operator has accepted it. A rest is in the wallet again.',
+    ).nullable(),
     fee_minor: amountMinor('Fee in kobo.'),
     total_minor: amountMinor('Amount and fee in kobo, taken from the wallet.'),
     ...recipient,

@@ -1,5 +1,6 @@
 import type { Collection, Filter, Sort } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import {
   applyTransferFact,
   grantTransferPermit,
@@ -8,6 +9,7 @@ import {
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { TransferFact } from './transitions.js';
 import { countTotal } from './counts.js';
 import {
@@ -69,6 +71,22 @@ export function createTransfers(
         },
         $inc: { version: 1 },
       });
+    },
+
+    /**
+     * Raises attention on a completed transfer that its provider does not confirm. Existing attention is kept. The
+     * dispatcher starts the workflow, which waits for an operator.
+     */
+    async raiseDifference(tenantId: string, id: string, reason: string) {
+      const now = clock();
+      await collection.updateOne(
+        { _id: id, tenant_id: tenantId, status: 'completed', attention: null },
+        {
+          $set: { attention: { since: now, reason }, updated_at: now, next_check_at: now },
+          $inc: { version: 1 },
+          $push: { timeline: timelineEntry(now, 'attention_raised', 'bursar', { detail: reason }) },
+        },
+      );
     },
 
     /** Applies a fact by the rules of the transition. Returns the verdict and the transfer afterwards. */
@@ -146,6 +164,7 @@ export type Reconcilable = Pick<
   | 'provider'
   | 'status'
   | 'amount_minor'
+  | 'settled_amount_minor'
   | 'in_suspense'
   | 'reversed_at'
   | 'monitor_until'
@@ -158,6 +177,7 @@ const RECONCILABLE = {
   provider: 1,
   status: 1,
   amount_minor: 1,
+  settled_amount_minor: 1,
   in_suspense: 1,
   reversed_at: 1,
   monitor_until: 1,
@@ -177,7 +197,10 @@ function transferQueries(collection: Collection<Transfer>) {
   return {
     /** Finds a transfer by id alone, because a provider event does not name a tenant. */
     ownerOf: (id: string): Promise<Pick<Transfer, 'tenant_id' | 'provider'> | null> =>
-      collection.findOne({ _id: id }, { projection: { tenant_id: 1, provider: 1 } }),
+      collection.findOne(
+        { _id: id },
+        { projection: { tenant_id: 1, provider: 1 }, ...acrossTenants('look_up') },
+      ),
 
     /** Returns the transfers that can be submitted at once: never submitted, and with the recipient's name. */
     async unsent(tenantId: string, ids: string[]): Promise<string[]> {
@@ -196,7 +219,10 @@ function transferQueries(collection: Collection<Transfer>) {
     /** Returns transfers between two ids, in the order of ids, which is the order of creation. */
     madeBetween: (after: string, before: string, limit: number): Promise<Reconcilable[]> =>
       collection
-        .find({ _id: { $gt: after, $lt: before } }, { projection: RECONCILABLE })
+        .find(
+          { _id: { $gt: after, $lt: before } },
+          { projection: RECONCILABLE, ...acrossTenants('loop') },
+        )
         .sort({ _id: 1 })
         .limit(limit)
         .toArray(),

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 
@@ -19,9 +19,17 @@ export type Transfer = InstructionRecord & {
   in_suspense: boolean;
   /** Africa/Lagos day of acceptance. The amount counts towards the daily limit of this day. */
   limit_day: string;
+  /** Amount that the bank has paid and an operator has accepted, if it is not `amount_minor`. */
+  settled_amount_minor: bigint | null;
   completed_at: Date | null;
   reversed_at: Date | null;
 };
+
+/** The amount that the bank pays: the requested one, or the one that an operator has accepted in its place. */
+export const settledOf = ({
+  amount_minor: amount,
+  settled_amount_minor: settled,
+}: Pick<Transfer, 'amount_minor' | 'settled_amount_minor'>): bigint => settled ?? amount;
 
 /** The status of a transfer, in the database and in the API. */
 export type TransferStatus = Transfer['status'];
@@ -47,7 +55,7 @@ export const failure = (code: string) => ({
 export const OPEN: TransferStatus[] = ['pending', 'processing'];
 
 /** Statuses of a transfer whose outcome is known. A later fact may still change it. */
-const ENDED: TransferStatus[] = ['completed', 'failed'];
+export const ENDED: TransferStatus[] = ['completed', 'failed'];
 
 /**
  * The indexes of lists. Each has the complete sort order of its list, ties included. The indexes by amount end with the
@@ -126,6 +134,7 @@ export const transfers = collection<Transfer>('transfers', {
       amount_minor: { ...long, minimum: 1 },
       fee_minor: { ...long, minimum: 0 },
       total_minor: { ...long, minimum: 1 },
+      settled_amount_minor: { bsonType: ['long', 'null'], minimum: 1 },
       currency: { enum: ['NGN'] },
       version: { bsonType: 'int' },
       submissions: { bsonType: 'int' },
@@ -137,7 +146,6 @@ export const transfers = collection<Transfer>('transfers', {
     { key: LIST_INDEXES.byStatus },
     { key: LIST_INDEXES.byAmount },
     { key: LIST_INDEXES.byStatusAndAmount, partialFilterExpression: { status: { $in: ENDED } } },
-    nextCheckIndex,
-    attentionIndex,
+    ...supervisionIndexes,
   ],
 });

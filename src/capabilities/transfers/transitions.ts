@@ -1,5 +1,6 @@
 import {
   moveHoldBy,
+  unspentOf,
   type HoldMovement,
   type WalletBalances,
 } from '../../core/ledger/hold-postings.js';
@@ -34,7 +35,7 @@ export function transitionTransfer(
   now: Date,
   wallet: WalletBalances,
 ): Transition {
-  const rules = transitionRules(transfer, wallet);
+  const rules = transitionRules(transfer, fact, wallet);
   if (fact.kind === 'no_such_account') {
     // Once a submission may have been made, only the bank's report about the payment counts.
     const notSubmitted = transfer.status === 'pending' && transfer.submissions === 0;
@@ -49,11 +50,13 @@ export function transitionTransfer(
 
 const transitionRules = (
   transfer: Transfer,
+  fact: TransferFact,
   { availableMinor }: WalletBalances,
 ): TransitionRules<Transfer> => ({
   labels: transferContract.labels,
   requestedMinor: transfer.amount_minor,
-  covered: availableMinor >= transfer.total_minor,
+  acceptsOtherAmount: true,
+  covered: availableMinor >= transfer.total_minor - unspentBy(transfer, fact),
   failure,
   timelineDetails: {
     captured: 'the hold was captured, the fee was booked',
@@ -64,17 +67,25 @@ const transitionRules = (
   }),
 });
 
+/** The part of the amount that an operator's acceptance of another amount leaves in the wallet. */
+function unspentBy(transfer: Transfer, fact: TransferFact): bigint {
+  const settledMinor = fact.kind === 'operator_confirmed' ? (fact.amountMinor ?? null) : null;
+  return unspentOf({ ...holdOf(transfer), settledMinor });
+}
+
 function withMovement(
   transfer: Transfer,
   { verdict, next, ledgerEffects }: Readonly<TransitionResult<Transfer>>,
   now: Date,
   wallet: WalletBalances,
 ): Transition {
+  const hold = holdOf(next);
   const returned = ledgerEffects.some((step) => step === 'release' || step === 'reversal');
+  const unspentMinor = ledgerEffects.includes('capture') ? unspentOf(hold) : 0n;
   return {
     verdict,
     next,
-    ...moveHoldBy(holdOf(transfer), ledgerEffects, now, wallet),
-    dayMinor: returned ? transfer.amount_minor : 0n,
+    ...moveHoldBy(hold, ledgerEffects, now, wallet),
+    dayMinor: returned ? transfer.amount_minor - unspentOf(holdOf(transfer)) : unspentMinor,
   };
 }

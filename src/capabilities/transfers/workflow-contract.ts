@@ -34,3 +34,38 @@ export type ResolveRecipientResult = { kind: 'resolved' | 'no_such_account' | 'n
 
 /** Input of `transferMicroBatch`: transfers to one provider that were accepted within moments. */
 export type TransferMicroBatchInput = { rateLimitKey: string; transfers: RecordRef[] };
+
+/** Counts of a reconciliation: transfers looked up, those without an answer, those that differed, and those corrected. */
+export type ReconciliationCounts = {
+  asked: number;
+  unanswered: number;
+  differing: number;
+  settled: number;
+};
+
+/** The place of a reconciliation in the order of creation: the transfers after `after` and before `until` are left. */
+export type ReconciliationPosition = { after: string; until: string };
+
+/** Input of one page of a reconciliation. Without a position, it begins `days` days ago. */
+export type ReconciliationPageInput = {
+  provider: string;
+  days: number;
+  /** Lookups at the provider per second. */
+  perSecond: number;
+  position: ReconciliationPosition | null;
+};
+
+/** The result of one page. Without a position, nothing is left. */
+export type ReconciliationPage = {
+  counts: ReconciliationCounts;
+  position: ReconciliationPosition | null;
+};
+
+/** Input of `transferReconciliation`: the position and the counts are those of earlier runs of the same reconciliation. */
+export type TransferReconciliationInput = ReconciliationPageInput & {
+  counts: ReconciliationCounts;
+};
+
+/** Id of the Schedule and of its workflow. Each set of workers has a reconciliation for each provider. */
+export const transferReconciliationId = (taskQueue: string, provider: string): string =>
+  `transfer-reconciliation/${taskQueue}/${provider}`;

@@ -4,7 +4,7 @@ import { formatMajor } from '../../shared/money.js';
 import { transferRateLimitKey } from '../../platform/temporal/queues.js';
 import { createInstructionStarter } from '../../core/instructions/instruction-starter.js';
 import {
-  MAX_STARTING,
+  MAX_IN_FLIGHT,
   type InstructionStarterSettings,
 } from '../../core/supervision/workflow-starter.js';
 import { transferContract, type TransferInput } from './workflow-contract.js';
@@ -32,7 +32,7 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
       return transfers.map(() => null);
     },
     maxBatch: MAX_MICRO_BATCH,
-    maxWaiting: MAX_STARTING,
+    maxWaiting: MAX_IN_FLIGHT,
   });
 
   async function startMicroBatch([first, ...others]: Transfer[]): Promise<void> {
@@ -40,14 +40,22 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
       await (others.length === 0 ? single.start(first) : microBatches.start(first, others));
   }
 
-  /** Starts a transfer that was never submitted, in one micro-batch with the others that wait. */
+  /** Starts a new transfer in one micro-batch with the others that wait. */
   async function startTogether(transfer: Transfer): Promise<void> {
     await lane.enqueue(transfer);
   }
 
   return {
     ...single,
-    startTogether,
+
+    /** Groups due transfers: those that nobody has submitted share micro-batches, and each other one is alone. */
+    groupsOf: (due: readonly Transfer[]): Transfer[][] => [
+      ...microBatchesOf(due.filter(({ status }) => status === 'pending')),
+      ...due.filter(({ status }) => status !== 'pending').map((transfer) => [transfer]),
+    ],
+
+    /** Starts one group at once: after an outage no transfer waits for others to share its workflow. */
+    startGroup: startMicroBatch,
 
     /** Starts in the background. If the start fails or there are too many, the dispatcher starts the workflow later. */
     startSoon(transfer: Transfer): void {

@@ -19,15 +19,16 @@ export type RecordCollection<R extends StoredRecord = StoredRecord> = Collection
 /** One record of one collection. */
 export type RecordKey = { collection: RecordCollection; id: string };
 
-/** Declares a collection of records. */
+/** Declares a collection of records. It may be sharded by tenant, unless `shardBy` is null. */
 export function collection<R extends StoredRecord>(
   name: string,
-  { validator, indexes }: Omit<CollectionSpec, 'name'>,
+  { validator, indexes, shardBy = 'tenant_id' }: Omit<CollectionSpec, 'name'>,
 ): RecordCollection<R> {
   const declared: RecordCollection<R> = {
     name,
     validator,
     indexes,
+    shardBy,
     ref: (id) => ({ collection: declared, id }),
   };
   return declared;

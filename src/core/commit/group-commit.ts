@@ -6,9 +6,19 @@ import { isDatabaseUnavailable } from '../../platform/database/unavailable.js';
 import { failpoint } from '../../shared/failpoints.js';
 import { ApiError, OUTCOME_UNKNOWN } from '../../shared/errors.js';
 import type { RecordCollection, RecordSet, StoredRecord } from './collection.js';
-import { plan, type Mutation, type MutationInput, type PlannedMutation } from './mutation.js';
+import { noForwarding, type Forwarding } from './forwarding.js';
+import {
+  plan,
+  type CommitAttempt,
+  type Mutation,
+  type MutationInput,
+  type PlannedMutation,
+} from './mutation.js';
 import { noOutbox, type Outbox } from '../webhooks/outbox.js';
+import { byTenant } from './by-tenant.js';
 import { decide, NeedsFullRead } from './unit-of-work.js';
+import { BatchTooLarge, bytesOf, MAX_BATCH_BYTES } from './batch-bytes.js';
+import { boundedNow, bookingTime } from './server-time.js';
 import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all mutations of a wallet go through one lane. */
@@ -16,7 +26,6 @@ const WALLET_LANES = 4;
 /** Captures and submit permits touch no wallet. Their own lanes keep them from waiting behind acceptance. */
 const CAPTURE_LANES = 2;
 const MAX_BATCH = 256;
-const MAX_BATCH_BYTES = 1_000_000;
 const MAX_WAITING = 4_096;
 /** Callers get a 503 after this time. A mutation that waited longer is dropped before its batch begins, never during it. */
 const MAX_WAIT_MS = 4_000;
@@ -32,6 +41,8 @@ export type GroupCommit = {
    * nothing was done, and with `service_unavailable` if the result is unknown: the same input may then be committed again.
    */
   commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R>;
+  /** Commits a mutation in this process, even if another one commits the others of its wallet. */
+  commitHere(planned: PlannedMutation): Promise<CommitAttempt>;
   /** True if this tenant has webhook endpoints, so that its changes must be committed together with their events. */
   hasSubscribers(tenantId: string): Promise<boolean>;
   /** Calls `listener` with the new records of this collection after each commit that creates some. */
@@ -45,20 +56,33 @@ export type GroupCommit = {
   waiting(): number;
 };
 
-type CommitAttempt = { result: unknown } | { error: unknown };
+/** True if this collection lacks a unique index, so that duplicates would not be detected. */
+type LacksIndex = (collection: string) => boolean;
 
-/** The commit engine of one process. `outbox` writes webhook events in the transactions that cause them. */
+/**
+ * The commit engine of one process. `outbox` writes webhook events in the transactions that cause them. Mutations that
+ * create records in a collection that lacks a unique index are answered 503, and the others are committed. Transactions of
+ * several processes that change one wallet conflict: `forwarding` hands its mutations to one of them.
+ */
 export function createGroupCommit(
-  { client, db }: Database,
+  { client, db, isMongos = false }: Database,
   outbox: Outbox = noOutbox,
+  lacksIndex: LacksIndex = () => false,
+  forwarding: Forwarding = noForwarding,
 ): GroupCommit {
   const listeners: ((created: RecordSet) => void)[] = [];
-  const transact = createTransact(db, outbox, (created) =>
+  const transact = createTransact(db, outbox, lacksIndex, (created) =>
     listeners.forEach((listener) => listener(created)),
   );
+  const decideUntilCommitted = retryConflicts(client, transact, forwarding);
+  const run = (batch: PlannedMutation[]) =>
+    commitBatch(
+      batch,
+      batch.some(({ isRepeat }) => isRepeat === true),
+    );
   const lanes = Array.from({ length: WALLET_LANES + CAPTURE_LANES }, () =>
     createLane<PlannedMutation, CommitAttempt>({
-      run: (batch) => commitBatch(batch, false),
+      run: isMongos ? byTenant(run) : run,
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       maxWaitMs: MAX_WAIT_MS,
@@ -67,7 +91,10 @@ export function createGroupCommit(
     }),
   );
 
-  /** One transaction for the batch. If one mutation spoils it, the halves are tried alone until that one is found. */
+  /**
+   * One transaction for the batch. If one mutation spoils it, the halves are tried alone until that one is found. A batch
+   * that would write too much is divided by its size.
+   */
   async function commitBatch(
     batch: PlannedMutation[],
     isRepeat: boolean,
@@ -77,40 +104,25 @@ export function createGroupCommit(
       return results.map((result) => ({ result }));
     } catch (error) {
       if (batch.length === 1 || !mayBeCausedByOneMutation(error))
-        return batch.map(() => ({ error }));
-      const middle = batch.length >> 1;
-      const left = await commitBatch(batch.slice(0, middle), true);
-      return [...left, ...(await commitBatch(batch.slice(middle), true))];
+        return batch.map(() => ({ error: error instanceof MissingIndex ? error.refusal : error }));
+      const size = Math.ceil(batch.length / (error instanceof BatchTooLarge ? error.parts : 2));
+      const attempts: CommitAttempt[] = [];
+      for (let at = 0; at < batch.length; at += size) {
+        attempts.push(...(await commitBatch(batch.slice(at, at + size), true)));
+      }
+      return attempts;
     }
   }
 
-  async function decideUntilCommitted(
-    batch: PlannedMutation[],
-    isRepeat: boolean,
-  ): Promise<unknown[]> {
-    const deadline = performance.now() + RETRY_FOR_MS;
-    for (let attempt = 0; ; attempt += 1) {
-      const session = client.startSession();
-      try {
-        return await transact(batch, session, isRepeat || attempt > 0, deadline);
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        // A first try or a racing process explains a duplicate. One that stays has another cause: find its mutation.
-        if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
-        if (performance.now() > deadline) throw unavailable(error);
-        // Another process has the same wallet: spread the next try.
-        await pause(Math.random() * Math.min(2 ** attempt, 64));
-      } finally {
-        await session.endSession();
-      }
-    }
-  }
+  const commitHere = (planned: PlannedMutation): Promise<CommitAttempt> =>
+    (lanes[laneOf(planned)] as Lane<PlannedMutation, CommitAttempt>).enqueue(planned);
 
   return {
+    commitHere,
     async commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R> {
       const planned = plan(mutation, input);
-      const lane = lanes[laneOf(planned)] as Lane<PlannedMutation, CommitAttempt>;
-      const attempt = await lane.enqueue(planned);
+      const forwarded = leavesWallet(planned) ? null : await forwarding.forward(planned);
+      const attempt = forwarded ?? (await commitHere(planned));
       if ('error' in attempt) throw attempt.error;
       // `decide` returns the results in the order of the batch, and each mutation types its own.
       return attempt.result as R;
@@ -126,25 +138,73 @@ export function createGroupCommit(
   };
 }
 
+/** Decides a batch again after conflicts, until it is committed, its cause is another one, or time is up. */
+function retryConflicts(
+  client: Database['client'],
+  transact: ReturnType<typeof createTransact>,
+  forwarding: Forwarding,
+) {
+  return async (batch: PlannedMutation[], isRepeat: boolean): Promise<unknown[]> => {
+    const deadline = performance.now() + RETRY_FOR_MS;
+    for (let attempt = 0; ; attempt += 1) {
+      const session = client.startSession();
+      try {
+        return await transact(batch, session, isRepeat || attempt > 0, deadline);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        // A first try or a racing process explains a duplicate. One that stays has another cause: find its mutation.
+        if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
+        if (performance.now() > deadline) throw unavailable(error);
+        if (!isDuplicate(error)) forwarding.conflicted(walletsOf(batch));
+        // Another process has the same wallet: spread the next try.
+        await pause(Math.random() * Math.min(2 ** attempt, 64));
+      } finally {
+        await session.endSession();
+      }
+    }
+  };
+}
+
 const DEFAULT_BYTES = 2_000;
 const weigh = ({ mutation, input }: PlannedMutation): number =>
   mutation.weigh?.(input) ?? DEFAULT_BYTES;
+
+/** The batch creates records in a collection that lacks a unique index. Nothing was written. */
+class MissingIndex extends Error {
+  constructor(collection: string) {
+    super(`a unique index of ${collection} is missing`);
+  }
+
+  get refusal(): ApiError {
+    return new ApiError('service_unavailable', { retryAfterSeconds: 5, cause: this });
+  }
+}
 
 /** One transaction: reads what the batch names, decides all of it, writes it with its events, and commits. */
 function createTransact(
   db: Database['db'],
   outbox: Outbox,
+  lacksIndex: LacksIndex,
   notifyCreated: (created: RecordSet) => void,
 ) {
   const collections = ledgerCollections(db);
 
   async function readAndDecide(batch: PlannedMutation[], session: ClientSession, full: boolean) {
-    const snapshot = await readSnapshot(collections, batch, full, session);
+    const decideNow = async (fullRead: boolean) => {
+      const snapshot = await readSnapshot(collections, batch, fullRead, session);
+      const now = boundedNow(session.operationTime);
+      const { writes, results } = decide(snapshot, batch, now);
+      const at = bookingTime(session.operationTime, now);
+      return {
+        results,
+        writes: { ...writes, postings: writes.postings.map((p) => ({ ...p, at })) },
+      };
+    };
     try {
-      return decide(snapshot, batch, new Date());
+      return await decideNow(full);
     } catch (error) {
       if (!(error instanceof NeedsFullRead)) throw error;
-      return decide(await readSnapshot(collections, batch, true, session), batch, new Date());
+      return decideNow(true);
     }
   }
 
@@ -161,7 +221,11 @@ function createTransact(
     if (long.length > 0) await ownWallets(collections, long, session);
     const full = isRepeat || long.length > 0 || batch.length > MAX_PARTIAL_READ;
     const { writes, results } = await readAndDecide(batch, session, full);
+    const unprotected = writes.created.collections().find(({ name }) => lacksIndex(name));
+    if (unprotected) throw new MissingIndex(unprotected.name);
     const outgoing = writes.events.length > 0 ? await outbox.address(writes.events) : [];
+    const bytes = batch.length > 1 ? bytesOf(writes, outgoing) : 0;
+    if (bytes > MAX_BATCH_BYTES) throw new BatchTooLarge(bytes);
     if (outgoing.length > 0) await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
     // Commit also if nothing is written: only a commit makes sure that the data that was read cannot be rolled back.
@@ -175,11 +239,17 @@ function createTransact(
 }
 
 /** The lane of a mutation: by its wallet, or by its record's id if it leaves the wallet alone. */
-function laneOf({ mutation, input }: PlannedMutation): number {
-  return input.id !== undefined && mutation.leavesWallet?.(input)
-    ? WALLET_LANES + (hash(input.id) % CAPTURE_LANES)
-    : hash(input.tenantId) % WALLET_LANES;
-}
+const laneOf = (planned: PlannedMutation): number =>
+  leavesWallet(planned)
+    ? WALLET_LANES + (hash(String(planned.input.id)) % CAPTURE_LANES)
+    : hash(planned.input.tenantId) % WALLET_LANES;
+
+const leavesWallet = ({ mutation, input }: PlannedMutation): boolean =>
+  input.id !== undefined && mutation.leavesWallet?.(input) === true;
+
+/** The tenants whose wallets these mutations may change. */
+const walletsOf = (batch: readonly PlannedMutation[]): Set<string> =>
+  new Set(batch.filter((each) => !leavesWallet(each)).map(({ input }) => input.tenantId));
 
 /** Repeats the commit until its result is known or time is up. A repeated commit of one transaction is harmless. */
 async function commitUntilKnown(session: ClientSession, deadline: number): Promise<void> {

@@ -14,14 +14,43 @@ export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {
   decide(uow: UnitOfWork, input: I, now: Date): R;
   /** True if it moves nothing in the wallet's document, so that it need not compete with acceptance for it. */
   leavesWallet?(input: I): boolean;
-  /** The bytes that it writes, roughly. */
+  /** An estimate of the bytes that it writes, for grouping. The size that counts is measured after the decision. */
   weigh?(input: I): number;
   /** True for a mutation that takes so long that it must own its wallet from the beginning. */
   long?: boolean;
 };
 
 /** A mutation with its input, as it waits for its commit. */
-export type PlannedMutation = { mutation: Mutation; input: MutationInput };
+export type PlannedMutation = {
+  mutation: Mutation;
+  input: MutationInput;
+  /** True if another process may have committed it already, without an answer. */
+  isRepeat?: boolean;
+};
+
+/** The result of a mutation, or the error with which it was refused. */
+export type CommitAttempt = { result: unknown } | { error: unknown };
+
+/** Mutations by the names under which one process hands them to another of the same release. */
+export type MutationsByName = Readonly<Record<string, Mutation>>;
+
+/** A type without functions, which cannot be sent. */
+type Sendable<T> = T extends (...given: never[]) => unknown
+  ? never
+  : T extends Date
+    ? T
+    : T extends object
+      ? { [K in keyof T]: Sendable<T[K]> }
+      : T;
+
+/** Lists mutations that another process may decide. Compiling it checks that their inputs can be sent. */
+export const forwardable = <M extends MutationsByName>(mutations: {
+  [Name in keyof M]: M[Name] extends Mutation<infer I, infer _R>
+    ? I extends Sendable<I>
+      ? M[Name]
+      : never
+    : never;
+}): MutationsByName => mutations;
 
 /** Joins a mutation with its input. The types of both are checked here, so that lanes can mix mutations. */
 export const plan = <I extends MutationInput, R>(

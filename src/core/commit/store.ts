@@ -1,4 +1,12 @@
-import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import type {
+  AnyBulkWriteOperation,
+  ClientSession,
+  Collection,
+  Db,
+  Filter,
+  UpdateFilter,
+} from 'mongodb';
+import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import { failpoint } from '../../shared/failpoints.js';
 import type { KeyDocument, PostingDocument, WalletDocument } from '../ledger/collections.js';
 import type { Posting } from '../ledger/posting.js';
@@ -61,54 +69,74 @@ export const toClaimedKey = (d: KeyDocument): ClaimedKey => ({
   expiresAt: d.expires_at,
 });
 
-async function readAll<T extends { _id: string }>(
+/** Reads documents of their tenants. A document of another tenant under one of the ids is not among them. */
+async function readAll<T extends { _id: string; tenant_id: string }>(
   collection: Collection<T>,
-  ids: Iterable<string>,
+  owned: readonly Owned[],
   session: ClientSession,
 ): Promise<T[]> {
-  const list = [...new Set(ids)];
-  if (list.length === 0) return [];
+  if (owned.length === 0) return [];
   // The driver's filter type can't see that T has a string _id.
-  const filter = { _id: { $in: list } } as Parameters<typeof collection.find>[0];
-  return (await collection.find(filter, { session }).toArray()) as unknown as T[];
+  const filter = ownedFilter(owned) as unknown as Filter<T>;
+  const found = await collection.find(filter, { session, ...BY_ID }).toArray();
+  const wanted = new Set(owned.map(({ tenantId, id }) => `${tenantId}/${id}`));
+  return (found as unknown as T[]).filter((d) => wanted.has(`${d.tenant_id}/${d._id}`));
 }
 
-/** Reads the data that the batch names, inside its transaction: all of it as it was at the first read. */
+/** Reads wallets. The id of a wallet is its tenant. */
+async function readWallets(
+  { wallets }: LedgerCollections,
+  tenants: readonly string[],
+  session: ClientSession,
+): Promise<WalletDocument[]> {
+  if (tenants.length === 0) return [];
+  return wallets.find({ _id: { $in: [...new Set(tenants)] } }, { session }).toArray();
+}
+
+/**
+ * Reads the data that the batch names, inside its transaction: all of it as it was at the first read. Each query names the
+ * tenants of the mutations.
+ */
 export async function readSnapshot(
   collections: LedgerCollections,
   batch: readonly PlannedMutation[],
   fullRead: boolean,
   session: ClientSession,
 ): Promise<Snapshot> {
-  const { wallets, postings, keys } = collections;
-  const reads = batch.map(({ mutation, input }): Reads => mutation.reads(input, fullRead));
-  const all = (of: (read: Reads) => string[] | undefined) =>
-    reads.flatMap((read) => of(read) ?? []);
+  const { postings, keys } = collections;
+  const reads = batch.map(({ mutation, input }) => ({
+    tenantId: input.tenantId,
+    named: mutation.reads(input, fullRead),
+  }));
+  const all = <N, O>(of: (named: Reads) => N[] | undefined, toOwned: (one: N, by: string) => O) =>
+    reads.flatMap(({ tenantId, named }) => (of(named) ?? []).map((one) => toOwned(one, tenantId)));
+  const byId = (id: string, tenantId: string): Owned => ({ id, tenantId });
+  const byRecord = (record: RecordKey, tenantId: string) => ({ ...record, tenantId });
   const claimed = await readAll(
     keys,
-    all((read) => read.keys),
+    all((named) => named.keys, byId),
     session,
   );
-  const wanted = reads.flatMap((read) => read.references ?? []);
+  const wanted = reads.flatMap(({ named }) => named.references ?? []);
   const references = await readReferences(collections, wanted, session);
   const records = createRecordSet();
-  const find = async (named: RecordKey[]) => {
-    for (const [of, ids] of byCollection(named)) {
-      for (const record of await readAll(collections.records(of), ids, session)) {
+  const find = async (named: OwnedRecord[]) => {
+    for (const [of, owned] of byCollection(named)) {
+      for (const record of await readAll(collections.records(of), owned, session)) {
         records.set(of, record);
       }
     }
   };
-  await find(reads.flatMap((read) => read.records ?? []));
-  await find(reads.flatMap((read) => read.further?.(records) ?? []));
+  await find(all((named) => named.records, byRecord));
+  await find(all((named) => named.further?.(records), byRecord));
   const posted = await readAll(
     postings,
-    all((read) => read.postings),
+    all((named) => named.postings, byId),
     session,
   );
-  const owned = await readAll(
-    wallets,
-    all((read) => read.wallets),
+  const owned = await readWallets(
+    collections,
+    reads.flatMap(({ named }) => named.wallets ?? []),
     session,
   );
   return {
@@ -121,13 +149,16 @@ export async function readSnapshot(
   };
 }
 
-/** The ids of these records by collection, in the order of the collections' names. */
-function byCollection(named: readonly RecordKey[]): Map<RecordCollection, string[]> {
-  const found = new Map<RecordCollection, string[]>();
-  for (const { collection, id } of named) {
-    const ids = found.get(collection);
-    if (ids) ids.push(id);
-    else found.set(collection, [id]);
+/** A record that a mutation of this tenant names. */
+type OwnedRecord = RecordKey & { tenantId: string };
+
+/** These records by collection, in the order of the collections' names. */
+function byCollection(named: readonly OwnedRecord[]): Map<RecordCollection, Owned[]> {
+  const found = new Map<RecordCollection, Owned[]>();
+  for (const { collection, ...owned } of named) {
+    const before = found.get(collection);
+    if (before) before.push(owned);
+    else found.set(collection, [owned]);
   }
   return new Map([...found].toSorted(([a], [b]) => (a.name < b.name ? -1 : 1)));
 }
@@ -196,10 +227,10 @@ export async function applyWrites(
       bulk,
     );
   }
-  if (writes.wallets.length > 0) await wallets.bulkWrite(writes.wallets.map(replaceWallet), bulk);
+  if (writes.wallets.length > 0) await wallets.bulkWrite(writes.wallets.map(updateWallet), bulk);
 }
 
-/** Inserts the new records and replaces the changed ones, collection by collection in the order of their names. */
+/** Inserts the new records and updates the changed ones, collection by collection in the order of their names. */
 async function writeRecords(
   { records }: LedgerCollections,
   { created, changed }: Writes,
@@ -210,9 +241,9 @@ async function writeRecords(
     const changes: AnyBulkWriteOperation<StoredRecord>[] = [
       ...created.all(of).map((document) => ({ insertOne: { document } })),
       ...changed.all(of).map((record) => ({
-        replaceOne: {
+        updateOne: {
           filter: { _id: record._id, tenant_id: record.tenant_id },
-          replacement: record,
+          update: changesOf(record),
         },
       })),
     ];
@@ -221,16 +252,28 @@ async function writeRecords(
   }
 }
 
-const replaceWallet = ({ tenantId, ...wallet }: Wallet): AnyBulkWriteOperation<WalletDocument> => ({
-  replaceOne: {
+/**
+ * The update of a record: sets its fields, and removes those that are undefined. A field that this version does not know,
+ * because a newer one added it, stays.
+ */
+function changesOf({ _id, ...fields }: StoredRecord): UpdateFilter<StoredRecord> {
+  const removed = Object.entries(fields).filter(([, value]) => value === undefined);
+  if (removed.length === 0) return { $set: fields };
+  return { $set: fields, $unset: Object.fromEntries(removed.map(([name]) => [name, true])) };
+}
+
+const updateWallet = ({ tenantId, ...wallet }: Wallet): AnyBulkWriteOperation<WalletDocument> => ({
+  updateOne: {
     // The version that was read. A wallet that was decided on unread would be inserted as a new one, and collide.
     filter: { _id: tenantId, version: wallet.version - 1n },
-    replacement: {
-      available_minor: wallet.availableMinor,
-      receivable_minor: wallet.receivableMinor,
-      limit_day: wallet.limitDay,
-      limit_used_minor: wallet.limitUsedMinor,
-      version: wallet.version,
+    update: {
+      $set: {
+        available_minor: wallet.availableMinor,
+        receivable_minor: wallet.receivableMinor,
+        limit_day: wallet.limitDay,
+        limit_used_minor: wallet.limitUsedMinor,
+        version: wallet.version,
+      },
     },
     upsert: true,
   },
@@ -256,5 +299,9 @@ const fromKey = (key: ClaimedKey): KeyDocument => ({
 
 /** An expired key is replaced by the transaction that uses it again. */
 const renewKey = (key: ClaimedKey): AnyBulkWriteOperation<KeyDocument> => ({
-  replaceOne: { filter: { _id: key.id }, replacement: fromKey(key), upsert: true },
+  replaceOne: {
+    filter: { _id: key.id, tenant_id: key.tenantId },
+    replacement: fromKey(key),
+    upsert: true,
+  },
 });

@@ -22,7 +22,7 @@ export const referenceKey = ({ collection, tenantId, reference }: Reference) =>
 /** Records that were found, for `Reads.further`. */
 export type FoundRecords = Pick<RecordSet, 'get'>;
 
-/** The data that a mutation must see before it can be decided. */
+/** The data that a mutation must see before it can be decided. It is read as data of the input's tenant. */
 export type Reads = {
   keys?: string[];
   references?: Reference[];

@@ -1,5 +1,6 @@
 import { createLane } from '../../shared/batching.js';
 import type { Database } from '../../platform/database/client.js';
+import { BY_ID, ownedFilter } from '../../platform/database/tenant-filters.js';
 import { ApiError } from '../../shared/errors.js';
 import type { SavedResponse, Claim, ClaimedKey } from '../commit/saved-response.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
@@ -10,11 +11,11 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 /** Looks up keys before any provider is called. A key is claimed only in the commit of the record that it protects. */
 export function createIdempotency({ db }: Database, clock: () => Date = () => new Date()) {
   const { keys } = ledgerCollections(db);
-  const lookUps = createLane<string, ClaimedKey | null>({
-    async run(ids) {
-      const found = await keys.find({ _id: { $in: [...new Set(ids)] } }).toArray();
+  const lookUps = createLane<{ id: string; tenantId: string }, ClaimedKey | null>({
+    async run(wanted) {
+      const found = await keys.find(ownedFilter(wanted), BY_ID).toArray();
       const byId = new Map(found.map((document) => [document._id, toClaimedKey(document)]));
-      return ids.map((id) => byId.get(id) ?? null);
+      return wanted.map(({ id }) => byId.get(id) ?? null);
     },
     maxBatch: 256,
     maxWaiting: 4_096,
@@ -24,9 +25,10 @@ export function createIdempotency({ db }: Database, clock: () => Date = () => ne
   return {
     /** The first answer to this very request, or null. Throws `idempotency_key_reused` for another request. */
     async findResponse(
+      tenantId: string,
       claim: Claim,
     ): Promise<{ answer: SavedResponse; resource: string | null; replayed: true } | null> {
-      const found = await lookUps.enqueue(claim.id);
+      const found = await lookUps.enqueue({ tenantId, id: claim.id });
       if (!found || found.expiresAt <= clock()) return null;
       if (found.fingerprint !== claim.fingerprint) throw new ApiError('idempotency_key_reused');
       return { answer: found.answer, resource: found.resource, replayed: true };

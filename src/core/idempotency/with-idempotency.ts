@@ -1,3 +1,4 @@
+import { holdsCardNumber } from '../../shared/card-data.js';
 import { ApiError } from '../../shared/errors.js';
 import { readClaim } from './claim.js';
 import type { Idempotency } from './store.js';
@@ -46,16 +47,9 @@ export async function withIdempotency(
   execute: (claim: Claim | null) => Promise<IdempotentResponse>,
   present?: Present,
 ): Promise<void> {
-  const { tenant, kind } = callerOf(ctx);
-  const claim = readClaim({
-    owner: { tenantId: tenant.id, kind },
-    method: ctx.method,
-    path,
-    header: headerOf(ctx),
-    body: ctx.state.body?.json ?? {},
-    now: new Date(),
-  });
-  const earlier = claim && (await idempotency.findResponse(claim));
+  const { tenant } = callerOf(ctx);
+  const claim = claimOf(ctx, path);
+  const earlier = claim && (await idempotency.findResponse(tenant.id, claim));
   if (!earlier) refuseLate(ctx);
   const { answer, resource: id, replayed } = earlier ?? (await execute(claim));
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
@@ -67,6 +61,21 @@ export async function withIdempotency(
   const state = await excludeFromLoad(ctx, present(made, { ms, signal: untilClosed(ctx) }));
   if (seconds !== null) ctx.set('Preference-Applied', `wait=${seconds}`);
   sendData(ctx, answer.status, state);
+}
+
+/** Refuses an invalid key, or two different ones, of a POST that is safe to repeat and so claims none. */
+export const checkKey = (ctx: AppContext): void => void claimOf(ctx, ctx.path);
+
+function claimOf(ctx: AppContext, path: string): Claim | null {
+  const { tenant, kind } = callerOf(ctx);
+  return readClaim({
+    owner: { tenantId: tenant.id, kind },
+    method: ctx.method,
+    path,
+    header: headerOf(ctx),
+    body: ctx.state.body?.json ?? {},
+    now: new Date(),
+  });
 }
 
 /** The tenant's reference of the created record, encoded for a path. */
@@ -85,5 +94,10 @@ function headerOf(ctx: AppContext): string | undefined {
     const message = 'The header Idempotency-Key was sent more than once.';
     throw new ApiError('validation_error', { field: 'Idempotency-Key', message });
   }
-  return lines[0];
+  const [key] = lines;
+  if (key !== undefined && holdsCardNumber(key)) {
+    const message = 'The header Idempotency-Key must not hold a card number.';
+    throw new ApiError('validation_error', { field: 'Idempotency-Key', message });
+  }
+  return key;
 }

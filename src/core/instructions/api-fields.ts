@@ -36,10 +36,17 @@ export const timelineEntryResource = z
     },
   });
 
-/** Returns the amount of a body. Throws a `validation_error` if it is outside the tenant's limits for one instruction. */
-export function amountWithin(tenant: Tenant, body: { amount_minor: number }): bigint {
+/**
+ * Returns the amount of a body. Throws a `validation_error` if it is outside the tenant's limits for one instruction. The
+ * least amount is the tenant's, which is that of a transfer, unless the instruction has another one.
+ */
+export function amountWithin(
+  { limits }: Tenant,
+  body: { amount_minor: number },
+  minMinor = limits.minMinor,
+): bigint {
   const amountMinor = BigInt(body.amount_minor);
-  const { minMinor, maxMinor } = tenant.limits;
+  const { maxMinor } = limits;
   if (amountMinor < minMinor) {
     throw invalidField('amount_minor', 'out_of_range', `must be at least ${minMinor}`);
   }

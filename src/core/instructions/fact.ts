@@ -20,7 +20,8 @@ export type InstructionFact = FactSource &
     | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
     /**
      * By an operator, after the provider has confirmed the payment. The wallet pays for a payment in suspense; attention
-     * on a completed record is cleared.
+     * on a completed record is cleared. `amountMinor`: the amount that the provider has executed and the operator accepts,
+     * if the provider reports another one than was requested.
      */
-    | { kind: 'operator_confirmed' }
+    | { kind: 'operator_confirmed'; amountMinor?: bigint | null; sessionId?: string | null }
   );

@@ -15,6 +15,8 @@ export type HeldInstruction = InstructionRecord & {
   failure: { code: string; message: string } | null;
   /** True if the provider executed it and that was proven after the hold was released: it is booked in suspense. */
   in_suspense: boolean;
+  /** Amount that the provider has executed and an operator has accepted, if it is not the requested one. */
+  settled_amount_minor?: bigint | null;
   completed_at: Date | null;
   reversed_at: Date | null;
 };
@@ -35,6 +37,8 @@ export type TransitionResult<R> = {
 export type TransitionRules<R> = {
   labels: InstructionLabels;
   requestedMinor: bigint | null;
+  /** An operator may accept another amount: the capability's postings follow `settled_amount_minor`. */
+  acceptsOtherAmount?: boolean;
   /** True if the wallet covers a suspense debit. */
   covered: boolean;
   failure(code: string): { code: string; message: string };
@@ -66,8 +70,8 @@ export function transitionHeld<R extends HeldInstruction>(
   now: Date,
   rules: TransitionRules<R>,
 ): TransitionResult<R> {
-  const isProof = fact.kind === 'succeeded' || fact.kind === 'reversed';
-  const proven = (isProof && rules.proof?.(fact)) || {};
+  const proof = proofOf(fact);
+  const proven = (proof && rules.proof?.(proof)) || {};
   const change = transitionFact(
     { record, now, rules: { ...rules, proven } as TransitionCase['rules'] },
     fact,
@@ -84,13 +88,28 @@ export function transitionHeld<R extends HeldInstruction>(
   return { verdict, next, ledgerEffects };
 }
 
+type Proof = Extract<InstructionFact, { kind: 'succeeded' | 'reversed' }>;
+
+/** The proof in a fact. An operator's acceptance of another amount has the provider's report of the payment. */
+function proofOf(fact: InstructionFact): Proof | null {
+  if (fact.kind === 'succeeded' || fact.kind === 'reversed') return fact;
+  if (fact.kind !== 'operator_confirmed') return null;
+  const { amountMinor = null, sessionId = null } = fact;
+  if (amountMinor === null) return null;
+  return { ...fact, kind: 'succeeded', amountMinor, sessionId };
+}
+
 function transitionFact(
   given: TransitionCase,
   fact: InstructionFact,
 ): HeldChange | 'unchanged' | 'stale' {
   const { record, now, rules } = given;
-  if ('amountMinor' in fact && fact.amountMinor !== null) {
-    if (fact.amountMinor !== rules.requestedMinor) {
+  const amountMinor = 'amountMinor' in fact ? (fact.amountMinor ?? null) : null;
+  if (fact.kind === 'operator_confirmed' && amountMinor !== null) {
+    return acceptAmount(given, amountMinor);
+  }
+  if (amountMinor !== null) {
+    if (amountMinor !== (record.settled_amount_minor ?? rules.requestedMinor)) {
       const { provider } = rules.labels;
       const reason = `the ${provider} reports another amount than was requested (${fact.kind})`;
       return raiseAttention(record, now, reason);
@@ -121,6 +140,38 @@ function transitionOpen(given: TransitionCase, fact: InstructionFact): HeldChang
     case 'operator_confirmed':
       return 'stale';
   }
+}
+
+/**
+ * Ends an instruction that the provider has executed with another amount, as an operator has accepted it. The difference
+ * stays in the wallet if it is less, and is in suspense if it is more, because the tenant did not order it.
+ */
+function acceptAmount(
+  { record, now, rules }: TransitionCase,
+  settledMinor: bigint,
+): HeldChange | 'stale' {
+  const again = record.reversed_at !== null || record.in_suspense;
+  const { requestedMinor, labels } = rules;
+  if (record.status === 'completed' || again || requestedMinor === null) return 'stale';
+  if (settledMinor !== requestedMinor && rules.acceptsOtherAmount !== true) return 'stale';
+  const reason = `the wallet could not cover this ${labels.payment}`;
+  const owes = !isOpen(record) && !rules.covered;
+  return {
+    set: {
+      status: 'completed',
+      failure: null,
+      completed_at: now,
+      monitor_until: null,
+      settled_amount_minor: settledMinor === requestedMinor ? null : settledMinor,
+      ...rules.proven,
+      attention: owes ? { since: now, reason } : null,
+    },
+    entry: [
+      'captured',
+      `an operator accepted the amount ${settledMinor} of the ${labels.provider} in place of ${requestedMinor}`,
+    ],
+    ledgerEffects: isOpen(record) ? ['capture'] : ['suspense', 'suspense-debit'],
+  };
 }
 
 /** Releases the hold. If an operator fails a submitted instruction, the provider is monitored. */

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../../shared/config.js';
 import type { Log } from '../../shared/log.js';
 import type { InstructionRecord } from './instruction.js';
-import type { InstructionInput } from './workflow-contract.js';
+import { MAX_ERRORS, MAX_SUBMISSIONS, type InstructionInput } from './workflow-contract.js';
 import { providerQueue } from '../../platform/temporal/queues.js';
 import {
   createWorkflowStarter,
@@ -23,7 +23,8 @@ export const starterSettings = ({
   log: Log;
 }): InstructionStarterSettings => {
   const { attentionAfterMs, pollMaxMs } = config.instructions;
-  const policy = { attentionAfterMs, pollMaxMs };
+  const bounds = { maxSubmissions: MAX_SUBMISSIONS, maxErrors: MAX_ERRORS };
+  const policy = { attentionAfterMs, pollMaxMs, ...bounds };
   return { client, taskQueue: config.temporal.taskQueue, policy, log };
 };
 

@@ -20,6 +20,10 @@ export type InstructionRecord = {
   /** Submissions that the provider explicitly did not accept. */
   rejected_submissions: number;
   polls: number;
+  /** Time of the first submit permit, from which an idempotent provider recognizes repeats; null before it. */
+  first_submitted_at: Date | null;
+  /** Time of the first report that proves that the provider has the instruction; null before it. */
+  acknowledged_at: Date | null;
   /** Nothing is submitted before this time; null if it may be submitted at once. */
   next_attempt_at: Date | null;
   attention: { since: Date; reason: string } | null;

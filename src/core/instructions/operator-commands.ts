@@ -20,13 +20,20 @@ export function parseOperatorCommand(
   kind: OperatorCommand['kind'],
   payload: unknown,
 ): OperatorCommand | { problem: string } {
-  const { actor, reason, session_id: sessionId = null, force = false } = toRecord(payload);
+  const fields = toRecord(payload);
+  const { actor, reason, session_id: sessionId = null, force = false } = fields;
+  const { amount_minor: amountMinor = null, absent = false } = fields;
   if (!isText(actor, MAX_ACTOR)) return { problem: `${kind} needs "actor": your name` };
   if (!isText(reason, MAX_REASON)) return { problem: `${kind} needs "reason": why you send it` };
   if (sessionId !== null && !isText(sessionId, 64))
     return { problem: '"session_id" must be a string of 1 to 64 characters' };
   if (typeof force !== 'boolean') return { problem: '"force" must be true or false' };
-  return { kind, actor, reason, sessionId, force };
+  if (amountMinor !== null && !(kind === 'complete' && isAmount(amountMinor)))
+    return { problem: '"amount_minor" must be a whole amount in kobo, and only complete takes it' };
+  if (typeof absent !== 'boolean' || (absent && kind !== 'retry'))
+    return { problem: '"absent" must be true or false, and only retry takes it' };
+  const amount = amountMinor === null ? {} : { amountMinor };
+  return { kind, actor, reason, sessionId, force, ...amount, ...(absent && { absent }) };
 }
 
 const toRecord = (payload: unknown): Record<string, unknown> =>
@@ -34,6 +41,9 @@ const toRecord = (payload: unknown): Record<string, unknown> =>
 
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= max;
+
+const isAmount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) > 0;
 
 /** The answer to a command, and its effect beyond applying the provider's answer. */
 type CommandDecision = OperatorAnswer & { effect: 'nothing' | 'release' | 'confirm' };
@@ -58,7 +68,10 @@ export function evaluateOperatorCommand(
     case 'retry':
       return { done: true, effect: 'nothing', message: `Retried: ${said}.` };
     case 'complete':
-      return status === 'completed' && withoutAttention && command.sessionId === null
+      return status === 'completed' &&
+        withoutAttention &&
+        command.sessionId === null &&
+        command.amountMinor === undefined
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is completed already.` }
         : evaluateComplete(command, result, said, labels);
     case 'fail':
@@ -74,11 +87,23 @@ function evaluateComplete(
   said: string,
   { provider }: InstructionLabels,
 ): CommandDecision {
+  if (result.kind === 'mismatch' && command.amountMinor !== undefined) {
+    const accepted = command.amountMinor === result.amountMinor;
+    const message = accepted
+      ? `Completed with the amount that the ${provider} reports.`
+      : `Refused: the ${provider} reports another amount. Its answer: ${said}.`;
+    return { done: accepted, effect: accepted ? 'confirm' : 'nothing', message };
+  }
   if (result.kind !== 'succeeded') {
     return { done: false, effect: 'nothing', message: `Not completed: ${said}.` };
   }
   if (command.sessionId !== null && command.sessionId !== result.sessionId) {
     const message = `Refused: the ${provider} reports another session id than yours. Its answer: ${said}.`;
+    return { done: false, effect: 'nothing', message };
+  }
+  if (command.amountMinor !== undefined && command.amountMinor !== result.amountMinor) {
+    const reported = result.amountMinor === null ? 'no amount' : `the amount ${result.amountMinor}`;
+    const message = `Refused: the ${provider} reports ${reported}. Its answer: ${said}.`;
     return { done: false, effect: 'nothing', message };
   }
   return { done: true, effect: 'confirm', message: `Completed: ${said}.` };
@@ -109,6 +134,21 @@ function evaluateFail(
   return { done: false, effect: 'nothing', message };
 }
 
+/** The answer to an attested absence. `permits`: the provider's answer leaves room for a further submission. */
+export function evaluateAttestedAbsence(
+  result: ProviderCallResult,
+  permits: boolean,
+  labels: InstructionLabels,
+): OperatorAnswer {
+  const said = describeResult(result, labels);
+  return permits
+    ? { done: true, message: `Retried: ${said}, and its absence is attested: submitted once more.` }
+    : {
+        done: false,
+        message: `Not submitted again: ${said}. An attested absence changes nothing then.`,
+      };
+}
+
 /** Describes a result for operators. */
 export function describeResult(
   result: ProviderCallResult,
@@ -131,6 +171,8 @@ export function describeResult(
       return `the ${provider} reports something else than was requested`;
     case 'rejected_temporarily':
       return `the ${provider} rejects it for now (${result.code})`;
+    case 'unsent':
+      return 'our own database was too slow to submit it';
     case 'throttled':
       return `the ${provider} accepts no requests for now`;
     case 'unknown':

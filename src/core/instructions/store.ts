@@ -1,6 +1,19 @@
 import type { Collection } from 'mongodb';
+import {
+  BY_ID,
+  acrossTenants,
+  ownedFilter,
+  type Owned,
+} from '../../platform/database/tenant-filters.js';
 import { supervisionOf } from '../supervision/supervision.js';
-import { statusForPermit, submittedEntry, type SubmitPermitRequest } from './submit-permit.js';
+import { STALLED } from '../supervision/stalls.js';
+import type { ResendSafety } from '../providers/transfer-provider.js';
+import {
+  resendCondition,
+  statusForPermit,
+  submittedEntry,
+  type SubmitPermitRequest,
+} from './submit-permit.js';
 import type { InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
 
@@ -30,9 +43,14 @@ export const createInstructionStore = <R extends InstructionRecord>(
   settings: InstructionStoreSettings<R>,
 ) => ({
   ...submissionWrites(settings),
+  ...returnedPermits(settings),
+  ...verificationWrites(settings),
   ...timelineWrites(settings),
   ...attentionWrites(settings),
-  ...supervisionOf(settings.collection as unknown as Collection<R>, 'updated_at', settings),
+  ...supervisionOf(settings.collection as unknown as Collection<R>, 'updated_at', settings, {
+    acceptedField: 'created_at',
+    open: { status: { $in: ['pending', 'processing'] } },
+  }),
   ...instructionQueries(settings),
 });
 
@@ -45,14 +63,15 @@ function instructionQueries<R extends InstructionRecord>({
       (await collection.findOne({ _id: id, tenant_id: tenantId })) as R | null,
 
     /** By id alone: for operators, and for provider events, which name no tenant. */
-    find: async (id: string) => (await collection.findOne({ _id: id })) as R | null,
+    find: async (id: string) =>
+      (await collection.findOne({ _id: id }, acrossTenants('look_up'))) as R | null,
 
     /** The closed ones among these, without their timelines. */
-    async findEnded(ids: string[]): Promise<R[]> {
+    async findEnded(owned: Owned[]): Promise<R[]> {
       const found = await collection
         .find(
-          { _id: { $in: ids }, status: { $in: ['completed', 'failed'] } },
-          { projection: { timeline: 0 } },
+          { ...ownedFilter(owned), status: { $in: ['completed', 'failed'] } },
+          { projection: { timeline: 0 }, ...BY_ID },
         )
         .toArray();
       return found as R[];
@@ -63,6 +82,7 @@ function instructionQueries<R extends InstructionRecord>({
       const found = await collection
         .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
           projection: { timeline: 0 },
+          ...acrossTenants('report'),
         })
         .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
         .limit(limit)
@@ -78,21 +98,22 @@ function submissionWrites<R extends InstructionRecord>({
   stallTimeoutMs,
   eventfulPermit,
 }: InstructionStoreSettings<R>) {
-  const dueAfter = (ms: number) => new Date(clock().getTime() + ms + stallTimeoutMs);
   return {
     /**
      * Grants a submit permit to the caller that names the present number of submissions, and raises that number, so no
      * permit is granted twice. Returns null to all others, which must verify. The first permit changes the status: it is
-     * committed with its event if the tenant has subscribers, otherwise one update suffices.
+     * committed with its event if the tenant has subscribers, otherwise one update suffices. A further permit also
+     * requires that the provider's resend safety still covers the record.
      */
     async acquireSubmitPermit(
       tenantId: string,
       id: string,
       submissions: number,
       suppressTimeline: boolean,
+      resendSafety: ResendSafety = { kind: 'never' },
     ): Promise<R | null> {
       const now = clock();
-      const dueAt = dueAfter(0);
+      const dueAt = new Date(now.getTime() + stallTimeoutMs);
       const first = submissions === 0;
       if (first && eventfulPermit && (await eventfulPermit.hasSubscribers(tenantId))) {
         return eventfulPermit.grantPermit(tenantId, id, { submissions, actor: 'bursar', dueAt });
@@ -104,9 +125,15 @@ function submissionWrites<R extends InstructionRecord>({
           submissions,
           status: statusForPermit(submissions),
           $nor: [{ next_attempt_at: { $gt: now } }],
+          ...(!first && resendCondition(resendSafety, now)),
         },
         {
-          $set: { status: 'processing', updated_at: now, next_check_at: dueAt },
+          $set: {
+            status: 'processing',
+            updated_at: now,
+            next_check_at: dueAt,
+            ...(first && { first_submitted_at: now }),
+          },
           $inc: {
             submissions: 1,
             version: 1,
@@ -120,7 +147,40 @@ function submissionWrites<R extends InstructionRecord>({
       );
       return permitted as R | null;
     },
+  };
+}
 
+function returnedPermits<R extends InstructionRecord>({
+  collection,
+  clock,
+}: InstructionStoreSettings<R>) {
+  return {
+    /**
+     * Returns a submit permit that was surely not used: the submission counts as rejected, as one that the provider cannot
+     * have. `record`: as the permit has left it. Null if the record has changed since; the permit then counts as used.
+     */
+    async returnPermit(record: R): Promise<R | null> {
+      const { _id, tenant_id, submissions, first_submitted_at } = record;
+      const timeline = timelineEntry(clock(), 'note', 'bursar', {
+        detail: 'not submitted after all: our own database was too slow',
+      });
+      const returned = await collection.findOneAndUpdate(
+        { _id, tenant_id, submissions, first_submitted_at, status: 'processing' },
+        { $inc: { rejected_submissions: 1, version: 1 }, $push: { timeline } },
+        { returnDocument: 'after' },
+      );
+      return returned as R | null;
+    },
+  };
+}
+
+function verificationWrites<R extends InstructionRecord>({
+  collection,
+  clock,
+  stallTimeoutMs,
+}: InstructionStoreSettings<R>) {
+  const dueAfter = (ms: number) => new Date(clock().getTime() + ms + stallTimeoutMs);
+  return {
     /** Moves the next check back by `ms`, because the present run pauses for so long. */
     async postpone(tenantId: string, id: string, ms: number) {
       const change = { $set: { next_check_at: dueAfter(ms) }, $inc: { version: 1 } };
@@ -131,14 +191,30 @@ function submissionWrites<R extends InstructionRecord>({
     },
 
     /** Counts a poll without an outcome, and sets the next check after the next poll. */
-    async countPoll(tenantId: string, id: string, nextPollMs: number) {
+    async countPoll(tenantId: string, id: string, nextPollMs: number, acknowledged = false) {
       const change = {
-        $set: { next_check_at: dueAfter(nextPollMs) },
+        $set: {
+          next_check_at: dueAfter(nextPollMs),
+          ...(acknowledged && { acknowledged_at: clock() }),
+        },
         $inc: { polls: 1, version: 1 },
       };
       await collection.updateOne(
         { _id: id, tenant_id: tenantId, next_check_at: { $ne: null } },
         change,
+      );
+    },
+
+    /** Stores that the provider has the instruction. `attempt`: only if the record is still at this attempt. */
+    async acknowledge(tenantId: string, id: string, attempt?: number) {
+      await collection.updateOne(
+        {
+          _id: id,
+          tenant_id: tenantId,
+          acknowledged_at: null,
+          ...(attempt !== undefined && { attempt }),
+        },
+        { $set: { acknowledged_at: clock() }, $inc: { version: 1 } },
       );
     },
   };
@@ -155,7 +231,11 @@ function timelineWrites<R extends InstructionRecord>({
       id: string,
       actor: string,
       answer: { kind: string; reason?: string; code?: string; providerRequestId: string | null },
-      { wasRejected, suppressTimeline }: { wasRejected: boolean; suppressTimeline: boolean },
+      {
+        wasRejected,
+        suppressTimeline,
+        acknowledged,
+      }: { wasRejected: boolean; suppressTimeline: boolean; acknowledged: boolean },
     ) {
       const { kind, code, reason = code, providerRequestId } = answer;
       const detail = reason === undefined ? kind : `${kind}: ${reason}`;
@@ -167,6 +247,7 @@ function timelineWrites<R extends InstructionRecord>({
         { _id: id, tenant_id: tenantId },
         {
           $inc: { version: 1, rejected_submissions: wasRejected ? 1 : 0 },
+          ...(acknowledged && { $set: { acknowledged_at: clock() } }),
           ...(!(suppressTimeline && wasRejected) && { $push: { timeline } }),
         },
       );
@@ -194,14 +275,14 @@ function attentionWrites<R extends InstructionRecord>({
   clock,
 }: InstructionStoreSettings<R>) {
   return {
-    /** Raises attention on an open record. Existing attention is kept. */
+    /** Raises attention on an open record. Existing attention is kept, unless it is the watchdog's. */
     async raiseAttention(tenantId: string, id: string, reason: string) {
       const now = clock();
       await collection.updateOne(
         {
           _id: id,
           tenant_id: tenantId,
-          attention: null,
+          $or: [{ attention: null }, { 'attention.reason': STALLED }],
           status: { $in: ['pending', 'processing'] },
         },
         {

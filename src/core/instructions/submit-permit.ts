@@ -1,3 +1,5 @@
+import type { Filter } from 'mongodb';
+import type { ResendSafety } from '../providers/transfer-provider.js';
 import type { InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineEntry } from './timeline.js';
 
@@ -7,6 +9,18 @@ export type SubmitPermitRequest = { submissions: number; actor: string; dueAt: D
 /** Status in which this permit is granted. The first permit makes the record `processing`. */
 export const statusForPermit = (submissions: number) =>
   submissions === 0 ? 'pending' : 'processing';
+
+/** Condition of a permit to submit again: the provider's resend safety covers the record at this time. */
+export function resendCondition(resendSafety: ResendSafety, now: Date): Filter<InstructionRecord> {
+  if (resendSafety.kind !== 'idempotent') return { acknowledged_at: null };
+  if (resendSafety.forMs === null) return {};
+  return {
+    $or: [
+      { first_submitted_at: { $gt: new Date(now.getTime() - resendSafety.forMs) } },
+      { $expr: { $eq: ['$submissions', '$rejected_submissions'] } },
+    ],
+  };
+}
 
 /** The record with the permit granted, or null if the caller's number of submissions is not the present one. Pure. */
 export function grantPermit<R extends InstructionRecord>(
@@ -21,6 +35,7 @@ export function grantPermit<R extends InstructionRecord>(
     ...record,
     status: 'processing',
     submissions: submissions + 1,
+    first_submitted_at: record.first_submitted_at ?? now,
     version: record.version + 1,
     updated_at: now,
     next_check_at: dueAt,

@@ -20,13 +20,17 @@ export const MONITOR_MS = 24 * 60 * 60 * 1000;
 export const labelOf = (fact: { kind: string; code?: string }): string =>
   fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind;
 
+/** True for an answer or fact that proves that the provider has the instruction. */
+export const provesArrival = (kind: string): boolean =>
+  kind === 'pending' || kind === 'succeeded' || kind === 'issued' || kind === 'reversed';
+
 /**
  * The record after a change. Every transition ends here: the fact and its effect are on the timeline in this order, the
  * version is one higher, and the dispatcher checks the record as long as it needs a workflow, and no longer.
  */
 export function applyChange<R extends InstructionRecord>(
   record: R,
-  fact: FactSource,
+  fact: FactSource & { kind: string },
   label: string,
   { set, entry }: Change<R>,
   now: Date,
@@ -35,6 +39,7 @@ export function applyChange<R extends InstructionRecord>(
   const detail = [label, note].filter((part) => part !== null).join('; ');
   const next: R = {
     ...record,
+    ...(provesArrival(fact.kind) && { acknowledged_at: record.acknowledged_at ?? now }),
     ...set,
     version: record.version + 1,
     updated_at: now,

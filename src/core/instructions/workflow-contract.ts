@@ -7,10 +7,23 @@ import type { InstructionStatus } from './instruction.js';
  */
 export type RecordRef = { tenantId: string; id: string };
 
-/** Settings that a workflow gets at its start, because a replay must not read configuration. */
+/** Limit of possible submissions of one instruction. Each one after the first needs proof that the last had no effect. */
+export const MAX_SUBMISSIONS = 4;
+
+/** Consecutive unknown outcomes after which an error answer of the provider raises attention. */
+export const MAX_ERRORS = 12;
+
+/**
+ * Settings that a workflow gets at its start, because a replay must not read configuration, nor a constant that another
+ * version of the code may change: they decide the commands of running workflows.
+ */
 export type InstructionPolicy = {
   attentionAfterMs: number;
   pollMaxMs: number;
+  /** Possible submissions before an operator is called. */
+  maxSubmissions: number;
+  /** Unknown outcomes in a row after which an error answer calls an operator. */
+  maxErrors: number;
 };
 
 /** Input of the workflow of one instruction. */
@@ -61,12 +74,18 @@ export type FactResult<Own = never> = ResultSource &
     | { kind: 'succeeded'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean }
-    | { kind: 'operator_confirmed' }
+    | { kind: 'operator_confirmed'; amountMinor?: number; sessionId?: string | null }
     | Own
   );
 
 /** Submissions so far, and those that the provider may have accepted: it has explicitly rejected the others. */
-export type SubmissionCounts = { submissions: number; possibleSubmissions: number };
+export type SubmissionCounts = {
+  submissions: number;
+  possibleSubmissions: number;
+  firstSubmittedAtMs?: number;
+  /** The provider has reported before that it has the instruction. */
+  acknowledged?: true;
+};
 
 /** Result of a provider call. */
 export type ProviderCallResult =
@@ -76,9 +95,15 @@ export type ProviderCallResult =
    * this time. `monitored`: the record is closed, and its provider is monitored.
    */
   | { kind: 'pending'; idle?: boolean; untilMs?: number; monitored?: boolean }
-  | ({ kind: 'throttled'; retryAfterMs: number } & SubmissionCounts)
+  | ({ kind: 'throttled'; retryAfterMs: number; resendSafety?: ResendSafety } & SubmissionCounts)
   /** Explicitly not executed, for a temporary reason: submitted again until the provider accepts it. */
-  | ({ kind: 'rejected_temporarily'; code: string } & SubmissionCounts)
+  | ({
+      kind: 'rejected_temporarily';
+      code: string;
+      resendSafety?: ResendSafety;
+    } & SubmissionCounts)
+  /** Surely not submitted, because the permit came too late. It was returned and does not count as possible. */
+  | ({ kind: 'unsent'; resendSafety?: ResendSafety } & SubmissionCounts)
   | ({ kind: 'unknown'; reason: UnknownReason | 'activity_failed' } & Partial<SubmissionCounts>)
   /** The provider does not know the reference, which proves absence only as far as its resend safety says. */
   | ({ kind: 'not_found'; resendSafety: ResendSafety } & SubmissionCounts)
@@ -86,8 +111,11 @@ export type ProviderCallResult =
   | { kind: 'permit_denied'; attention: string | null }
   /** Nothing was submitted. `afterMs`: nothing may be submitted before this time. */
   | ({ kind: 'not_submitted'; afterMs?: number } & SubmissionCounts)
-  /** The provider reports something else than was requested: nothing is booked, and an operator decides. */
-  | { kind: 'mismatch'; attention: string }
+  /**
+   * The provider reports something else than was requested: an operator decides. `amountMinor`: an amount that is in suspense,
+   * which an operator may accept.
+   */
+  | { kind: 'mismatch'; attention: string; amountMinor?: number }
   /** The record has ended. `attention` is the reason why it still needs an operator. */
   | { kind: 'closed'; attention: string | null };
 
@@ -110,6 +138,13 @@ export type OperatorCommand = {
   reason: string;
   /** The provider's id of the payment, as the operator knows it. The command is refused if the provider reports another. */
   sessionId: string | null;
+  /** With `complete`: the amount that the provider has executed, if it is not the requested one. */
+  amountMinor?: number;
+  /**
+   * With `retry`: the operator attests that the provider will never execute what was submitted, which permits one further
+   * submission at a provider whose "not found" proves nothing.
+   */
+  absent?: boolean;
   /** With `fail`: release although the provider is silent or undecided, and monitor it. */
   force: boolean;
 };
@@ -119,6 +154,8 @@ export type OperatorPayload = {
   actor: string;
   reason: string;
   session_id: string | null;
+  amount_minor?: number | null;
+  absent?: boolean;
   force: boolean;
 };
 
@@ -136,6 +173,8 @@ export type SubmitInput = RecordRef & {
 /** Input of a verification. `nextPollMs` sets the next check. */
 export type VerifyInput = RecordRef & {
   nextPollMs: number;
+  /** The run knows that the provider has the instruction, also if the record could not be told. */
+  acknowledged?: boolean;
   /** Verify even if the record is closed, for an operator's command. */
   evenIfClosed?: boolean;
 };

@@ -1,28 +1,29 @@
-import type { AggregationCursor, ClientSession, Collection, Db, Document } from 'mongodb';
+import type { ClientSession, Db } from 'mongodb';
+import type { RecordCollection, StoredRecord } from '../commit/collection.js';
+import type { ledgerCollections } from '../commit/store.js';
 import type { InstructionStatus } from '../instructions/instruction.js';
 import type { Posting } from './posting.js';
-import type { ledgerCollections } from '../commit/store.js';
 
-/** The ledger at one moment. */
-export type LedgerSnapshot = {
+/** The database at one moment. */
+type Moment = {
   db: Db;
   collections: ReturnType<typeof ledgerCollections>;
   session: ClientSession;
-  /** Balance of each account, the sum of its legs. */
+};
+
+/** The books of one tenant at one moment. */
+export type TenantBooks = Moment & {
+  tenantId: string;
+  /** Balance of each account: its last closing and the later legs. Of a shared account, the tenant's part. */
   balances: ReadonlyMap<string, bigint>;
 };
 
-/** The result of a capability's audit. */
-export type AuditResult = {
-  /** The number of audited records of each kind. */
-  counts: Record<string, number>;
+/** The result of a capability's audit of a tenant. */
+export type TenantAudit = {
   problems: string[];
   /** The amounts that its open records hold, by account. */
   held: Map<string, bigint>;
 };
-
-/** A capability's part of the audit; see audit.ts. */
-export type RecordAudit = (books: LedgerSnapshot) => Promise<AuditResult>;
 
 /** A record with its postings. */
 export type RecordWithPostings = {
@@ -31,32 +32,33 @@ export type RecordWithPostings = {
   postings: { _id: string; legs: { account: string; amount_minor: bigint }[] }[];
 };
 
-/** Records with the postings that are named after them. */
-export function withPostings<R extends object>(
-  records: Collection<R>,
-  { collections: { postings }, session }: LedgerSnapshot,
-  match: Document = {},
-): AggregationCursor<R & RecordWithPostings> {
-  const own = {
-    $and: [
-      { $gte: ['$_id', { $concat: ['$$id', '/'] }] },
-      { $lt: ['$_id', { $concat: ['$$id', '0'] }] },
-    ],
-  };
-  const pipeline = [
-    { $match: match },
-    { $project: { timeline: 0 } },
-    {
-      $lookup: {
-        from: postings.collectionName,
-        let: { id: '$_id' },
-        pipeline: [{ $match: { $expr: own } }],
-        as: 'postings',
-      },
-    },
-  ];
-  return records.aggregate<R & RecordWithPostings>(pipeline, { session });
-}
+/** Some records of one collection with their postings, at one moment. */
+export type RecordPage<R> = Moment & { records: (R & Pick<RecordWithPostings, 'postings'>)[] };
+
+/** The audit of the records of one collection, page by page. */
+export type PageAudit = {
+  collection: RecordCollection;
+  /** Returns the problems of a page. */
+  check: (page: RecordPage<StoredRecord>) => Promise<string[]>;
+};
+
+/** A capability's part of the audit; see audit.ts. */
+export type RecordAudit = {
+  /** Compares records with their postings. */
+  pages: readonly PageAudit[];
+  /** Compares the sums of a tenant's records with its balances. */
+  tenant?: (books: TenantBooks) => Promise<TenantAudit>;
+};
+
+/** Declares the audit of a collection's records. */
+export const auditPages = <R extends StoredRecord>(
+  collection: RecordCollection<R>,
+  check: (page: RecordPage<R>) => string[] | Promise<string[]>,
+): PageAudit => ({
+  collection,
+  // The pages are read from this collection.
+  check: async (page) => check(page as unknown as RecordPage<R>),
+});
 
 /** The steps of a record's postings: the part of a posting's id after the record's id. */
 export const stepsOf = ({

@@ -1,99 +1,216 @@
-import type { ClientSession, Document } from 'mongodb';
 import { withSnapshot, type Database } from '../../platform/database/client.js';
-import { addTo, type RecordAudit } from './audit-checks.js';
-import { ledgerCollections } from '../commit/store.js';
+import type { RecordAudit } from './audit-checks.js';
+import { auditClosedDays } from './audit-days.js';
+import { auditPage } from './audit-records.js';
+import { auditTenant } from './audit-tenant.js';
+import { nextTenants } from './days.js';
+
+/** Problems that a report has at most; further ones are only counted. */
+const MAX_PROBLEMS = 1_000;
+const TENANTS = 100;
+/** Tenants are small reads, of which several are in flight. */
+const TENANTS_AT_ONCE = 8;
+
+/** The part of the ledger to audit. By default everything. */
+export type AuditScope = {
+  /** One tenant only. */
+  tenantId?: string | null;
+  /** The first closed day whose postings are read, `YYYY-MM-DD`; records are those that changed since. */
+  from?: string | null;
+};
+
+/** The step that an audit has reached. */
+type Position =
+  /** The closed days of tenants up to `tenant` are done, and of the next one those up to `day`. */
+  | { step: 'days'; tenant: string; day: string | null }
+  /** Tenants up to this id are done. */
+  | { step: 'tenants'; tenant: string }
+  /** The page audits before this one are done, and of this one the records up to `after`. */
+  | { step: 'records'; page: number; after: string }
+  | { step: 'ended' };
+
+/** A position in the audit, and all that it has found before it. */
+export type AuditState = {
+  position: Position;
+  postings: number;
+  closedDays: number;
+  /** The number of audited records by collection. */
+  counts: Record<string, number>;
+  /** Balances of the accounts that tenants share, as text. */
+  shared: Record<string, string>;
+  sum: string;
+  problems: string[];
+  problemsFound: number;
+};
+
+/** The state of an audit that has not begun. */
+export const newAudit = (): AuditState => ({
+  position: { step: 'days', tenant: '', day: null },
+  postings: 0,
+  closedDays: 0,
+  counts: {},
+  shared: {},
+  sum: '0',
+  problems: [],
+  problemsFound: 0,
+});
 
 /** The result of the ledger audit. */
 type AuditReport = {
   postings: number;
+  closedDays: number;
   /** The number of audited records of each kind. */
   counts: Record<string, number>;
-  /** Balance of each account, the sum of its legs. All of them together are zero. */
+  /** Balances of the accounts that tenants share, such as `fees` and `clearing:<provider>`. */
   balances: Map<string, bigint>;
-  /** The problems in plain words; empty if the ledger is correct. */
+  /** The sum of all accounts, which is zero if the ledger is correct. */
+  sumMinor: bigint;
+  /** The problems in plain words; empty if the ledger is correct. At most `MAX_PROBLEMS`. */
   problems: string[];
+  problemsFound: number;
+};
+
+type Run = {
+  database: Database;
+  audits: readonly RecordAudit[];
+  scope: AuditScope;
+  state: AuditState;
+  save: () => Promise<void>;
 };
 
 /**
- * Audits the whole ledger at one moment. Every posting balances. Wallets equal the sum of their postings. Held amounts
- * equal those of open records. Every record has the postings of its status and no others. Counts equal the number of
- * records.
+ * Audits the ledger in steps, each of which reads one moment or what never changes, so that neither its time nor its memory
+ * is bounded by the size of the ledger:
+ *
+ * 1. Each closed day of each tenant: its postings balance and equal its closings, which follow from those before.
+ * 2. Each tenant at one moment: closings and later postings equal its wallet, its cards and what its open records hold.
+ * 3. Records page by page: each has the postings of its status and no others.
+ *
+ * `state` continues an audit that has ended early. `onState` gets the state after each step.
  */
 export async function auditLedger(
   database: Database,
   audits: readonly RecordAudit[],
+  {
+    scope = {},
+    state = newAudit(),
+    onState,
+  }: {
+    scope?: AuditScope;
+    state?: AuditState;
+    onState?: (state: AuditState) => Promise<void>;
+  } = {},
 ): Promise<AuditReport> {
-  return withSnapshot(database, async (db, session) => {
-    const collections = ledgerCollections(db);
-    const { balances, postings, unbalanced } = await readPostings(collections, session);
-    const problems = [...unbalanced];
-    const total = [...balances.values()].reduce((sum, balance) => sum + balance, 0n);
-    if (total !== 0n) problems.push(`all accounts together hold ${total} instead of 0`);
-    problems.push(...(await checkWallets(collections, balances, session)));
-    const held = new Map<string, bigint>();
-    const counts: Record<string, number> = {};
-    for (const audit of audits) {
-      const part = await audit({ db, collections, session, balances });
-      Object.assign(counts, part.counts);
-      problems.push(...part.problems);
-      for (const [account, amountMinor] of part.held) addTo(held, account, amountMinor);
+  const save = async () => onState?.(state);
+  const run: Run = { database, audits, scope, state, save };
+  await auditDays(run);
+  await auditTenants(run);
+  await auditRecords(run);
+  return reportOf(state);
+}
+
+/** The report of a state. */
+function reportOf(state: AuditState): AuditReport {
+  const { postings, closedDays, counts, problems, problemsFound } = state;
+  const balances = new Map(
+    Object.entries(state.shared).map(([account, balance]) => [account, BigInt(balance)]),
+  );
+  const sumMinor = BigInt(state.sum);
+  return { postings, closedDays, counts, balances, sumMinor, problems, problemsFound };
+}
+
+/** The next tenants of the scope. */
+async function tenantsAfter({ database, scope }: Run, after: string, limit: number) {
+  const { tenantId } = scope;
+  if (tenantId != null) return after < tenantId ? [tenantId] : [];
+  return nextTenants(database.db, after, limit);
+}
+
+async function auditDays(run: Run): Promise<void> {
+  const { database, scope, state, save } = run;
+  if (state.position.step !== 'days') return;
+  let { tenant: after, day: begin } = state.position;
+  for (;;) {
+    const tenants = await tenantsAfter(run, after, TENANTS);
+    if (tenants.length === 0) break;
+    for (const tenantId of tenants) {
+      const of = { tenantId, from: scope.from ?? null, after: begin };
+      const before = after;
+      await auditClosedDays(database.db, of, async ({ day, postings, problems }) => {
+        state.position = { step: 'days', tenant: before, day };
+        state.closedDays += 1;
+        state.postings += postings;
+        report(state, problems);
+        await save();
+      });
+      after = tenantId;
+      begin = null;
     }
-    problems.push(...checkHeld(balances, held));
-    return { postings, counts, balances, problems };
-  });
-}
-
-/** Checks that every held amount, in wallets and on cards, has its record. */
-function checkHeld(balances: Map<string, bigint>, held: Map<string, bigint>): string[] {
-  const accounts = [...balances.keys()].filter((account) => account.endsWith(':held'));
-  return [...new Set([...held.keys(), ...accounts])].flatMap((account) => {
-    const [open, booked] = [held.get(account) ?? 0n, balances.get(account) ?? 0n];
-    return open === booked ? [] : [`${account} is at ${booked}, open records hold ${open}`];
-  });
-}
-
-type Collections = ReturnType<typeof ledgerCollections>;
-
-async function readPostings({ postings }: Collections, session: ClientSession) {
-  const unwound: Document[] = [{ $unwind: '$legs' }];
-  const balances = new Map<string, bigint>();
-  const sums = postings.aggregate<{ _id: string; sum: bigint }>(
-    [...unwound, { $group: { _id: '$legs.account', sum: { $sum: '$legs.amount_minor' } } }],
-    { session },
-  );
-  for await (const { _id, sum } of sums) balances.set(_id, sum);
-  const unbalanced: string[] = [];
-  const off = postings.aggregate<{ _id: string }>(
-    [{ $match: { $expr: { $ne: [{ $sum: '$legs.amount_minor' }, 0] } } }, { $project: { _id: 1 } }],
-    { session },
-  );
-  for await (const { _id } of off) unbalanced.push(`posting ${_id} does not balance`);
-  const count = await postings.countDocuments({}, { session });
-  return { balances, postings: count, unbalanced };
-}
-
-async function checkWallets(
-  { wallets }: Collections,
-  balances: Map<string, bigint>,
-  session: ClientSession,
-): Promise<string[]> {
-  const problems: string[] = [];
-  const known = new Set<string>();
-  const compare = (what: string, stored: bigint, booked: bigint) => {
-    if (stored !== booked)
-      problems.push(`${what}: the wallet says ${stored}, its postings ${booked}`);
-  };
-  for await (const wallet of wallets.find({}, { session })) {
-    const account = `wallet:${wallet._id}:available`;
-    known.add(account);
-    compare(account, wallet.available_minor, balances.get(account) ?? 0n);
-    const owed = `receivable:${wallet._id}`;
-    compare(owed, wallet.receivable_minor, -(balances.get(owed) ?? 0n));
+    state.position = { step: 'days', tenant: after, day: null };
+    await save();
   }
+  state.position = { step: 'tenants', tenant: '' };
+  await save();
+}
+
+async function auditTenants(run: Run): Promise<void> {
+  const { database, audits, state, save } = run;
+  while (state.position.step === 'tenants') {
+    const tenants = await tenantsAfter(run, state.position.tenant, TENANTS_AT_ONCE);
+    const last = tenants.at(-1);
+    const results = await Promise.all(
+      tenants.map((tenantId) =>
+        withSnapshot(database, (db, session) => auditTenant({ db, session, tenantId, audits })),
+      ),
+    );
+    for (const { openPostings, problems, balances } of results) {
+      state.postings += openPostings;
+      report(state, problems);
+      addShared(state, balances);
+    }
+    state.position =
+      last === undefined
+        ? { step: 'records', page: 0, after: '' }
+        : { step: 'tenants', tenant: last };
+    await save();
+  }
+}
+
+/** Keeps the balances of accounts that tenants share. Those of one tenant are checked with it, and are too many. */
+function addShared(state: AuditState, balances: ReadonlyMap<string, bigint>): void {
+  let sum = BigInt(state.sum);
   for (const [account, balance] of balances) {
-    if (account.startsWith('wallet:') && balance < 0n) problems.push(`${account} is at ${balance}`);
-    if (/^wallet:.*:available$/.test(account) && !known.has(account))
-      problems.push(`${account} has no wallet`);
+    sum += balance;
+    if (/^(wallet|receivable|card):/.test(account)) continue;
+    state.shared[account] = String(BigInt(state.shared[account] ?? 0) + balance);
   }
-  return problems;
+  state.sum = String(sum);
+}
+
+async function auditRecords({ database, audits, scope, state, save }: Run): Promise<void> {
+  const pages = audits.flatMap((audit) => audit.pages);
+  while (state.position.step === 'records') {
+    const { page, after } = state.position;
+    const audit = pages[page];
+    if (audit) {
+      const { read, last, problems } = await auditPage(database, audit, scope, after);
+      const { name } = audit.collection;
+      // Two capabilities may look at one collection.
+      const isFirst = pages.findIndex(({ collection }) => collection.name === name) === page;
+      if (isFirst) state.counts[name] = (state.counts[name] ?? 0) + read;
+      report(state, problems);
+      state.position =
+        last === null
+          ? { step: 'records', page: page + 1, after: '' }
+          : { step: 'records', page, after: last };
+    } else {
+      state.position = { step: 'ended' };
+    }
+    await save();
+  }
+}
+
+function report(state: AuditState, problems: readonly string[]): void {
+  state.problemsFound += problems.length;
+  state.problems.push(...problems.slice(0, Math.max(0, MAX_PROBLEMS - state.problems.length)));
 }

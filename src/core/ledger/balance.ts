@@ -1,20 +1,92 @@
+import type { ClientSession, Db } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { closingCollections, endOfDay } from './days.js';
 import { accounts } from './posting.js';
-import { ledgerCollections } from '../commit/store.js';
 
-/** The balances of a wallet as sums of its postings: available, held, and the receivable that later credits pay. */
-export async function readBalance({ db }: Database, tenantId: string) {
-  const sums = await ledgerCollections(db)
-    .postings.aggregate<{ _id: string; sum: bigint }>([
-      { $match: { tenant_id: tenantId } },
-      { $unwind: '$legs' },
-      { $group: { _id: '$legs.account', sum: { $sum: '$legs.amount_minor' } } },
-    ])
-    .toArray();
-  const of = (account: string) => sums.find(({ _id }) => _id === account)?.sum ?? 0n;
-  return {
-    availableMinor: of(accounts.available(tenantId)),
-    heldMinor: of(accounts.held(tenantId)),
-    receivableMinor: -of(accounts.receivable(tenantId)),
+/** The index of the postings of a tenant by time. */
+export const OPEN_POSTINGS = { tenant_id: 1, at: 1, _id: 1 } as const;
+
+/** The filter of the postings of a tenant that are in no closing. */
+export const openPostings = (tenantId: string, closedDay: string | null) => ({
+  tenant_id: tenantId,
+  ...(closedDay !== null && { at: { $gte: endOfDay(closedDay) } }),
+});
+
+/** The input of a read of balances: the accounts (all if left out) and the session, if it has a snapshot. */
+type BalanceQuery = { tenantId: string; only?: readonly string[]; session?: ClientSession };
+
+/** Balances of a tenant's accounts, and the part of them that is in no closing yet. */
+export type Balances = {
+  byAccount: Map<string, bigint>;
+  /** The last closed day, null without one. */
+  closedDay: string | null;
+};
+
+/**
+ * The balances of a tenant: the last closing of each account, and the later postings. Both are read from indexes, so the cost
+ * grows with the accounts and with the open days.
+ */
+export async function readBalances(db: Db, query: BalanceQuery): Promise<Balances> {
+  const { tenantId, session } = query;
+  const { days } = closingCollections(db);
+  const options = { ...(session && { session }) };
+  // The day is read first: a day that is closed meanwhile changes neither its closings nor what follows it.
+  const last = await days.findOne({ tenant_id: tenantId }, { ...options, sort: { day: -1 } });
+  const closedDay = last?.day ?? null;
+  const byAccount = new Map<string, bigint>();
+  if (closedDay !== null) {
+    for (const { _id, sum } of await lastClosings(db, query, closedDay)) byAccount.set(_id, sum);
+  }
+  for await (const { _id, sum } of openSums(db, query, closedDay)) {
+    byAccount.set(_id, (byAccount.get(_id) ?? 0n) + sum);
+  }
+  return { byAccount, closedDay };
+}
+
+/** The closing balance of each account on its last day up to this one. */
+export async function lastClosings(
+  db: Db,
+  { tenantId, only, session }: BalanceQuery,
+  upTo: string,
+): Promise<{ _id: string; sum: bigint }[]> {
+  const match = {
+    tenant_id: tenantId,
+    ...(only && { account: { $in: [...only] } }),
+    day: { $lte: upTo },
   };
+  return closingCollections(db)
+    .closings.aggregate<{ _id: string; sum: bigint }>(
+      [
+        { $match: match },
+        { $sort: { account: 1, day: -1 } },
+        { $group: { _id: '$account', sum: { $first: '$closing_minor' } } },
+      ],
+      { allowDiskUse: true, ...(session && { session }) },
+    )
+    .toArray();
+}
+
+/** The sums of the postings after a day by account. */
+function openSums(db: Db, { tenantId, only, session }: BalanceQuery, closedDay: string | null) {
+  return closingCollections(db).postings.aggregate<{ _id: string; sum: bigint }>(
+    [
+      { $match: openPostings(tenantId, closedDay) },
+      { $unwind: '$legs' },
+      ...(only ? [{ $match: { 'legs.account': { $in: [...only] } } }] : []),
+      { $group: { _id: '$legs.account', sum: { $sum: '$legs.amount_minor' } } },
+    ],
+    { hint: OPEN_POSTINGS, allowDiskUse: true, ...(session && { session }) },
+  );
+}
+
+/** The balances of a wallet: available, held, and the receivable that later credits pay. */
+export async function readBalance({ db }: Database, tenantId: string) {
+  const { available, held, receivable } = {
+    available: accounts.available(tenantId),
+    held: accounts.held(tenantId),
+    receivable: accounts.receivable(tenantId),
+  };
+  const { byAccount } = await readBalances(db, { tenantId, only: [available, held, receivable] });
+  const of = (account: string) => byAccount.get(account) ?? 0n;
+  return { availableMinor: of(available), heldMinor: of(held), receivableMinor: -of(receivable) };
 }

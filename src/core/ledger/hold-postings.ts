@@ -10,8 +10,10 @@ export type Hold = {
   tenantId: string;
   heldAt: Date;
   provider: string;
-  /** Amount that the provider moves. */
+  /** Amount that the provider was requested to move. */
   amountMinor: bigint;
+  /** Amount that it has moved, if an operator has accepted another one. */
+  settledMinor?: bigint | null;
   /** Legs that a capture adds. Their sum is the total of the hold. */
   captured: readonly Leg[];
 };
@@ -26,6 +28,26 @@ const NO_CHANGE: WalletBalances = { availableMinor: 0n, receivableMinor: 0n };
 
 const totalOf = ({ captured }: Hold) => captured.reduce((sum, leg) => sum + leg.amountMinor, 0n);
 
+const settledOf = ({ amountMinor, settledMinor }: Hold) => settledMinor ?? amountMinor;
+
+/** The part of the hold that returns to the wallet, because the provider has moved less than was requested. */
+export const unspentOf = (hold: Hold): bigint => {
+  const unspent = hold.amountMinor - settledOf(hold);
+  return unspent > 0n ? unspent : 0n;
+};
+
+/** The legs of the capture: what was moved, the part that returns to the wallet, and what suspense pays beyond the hold. */
+function capturedLegs(hold: Hold): Leg[] {
+  const { tenantId, provider, amountMinor, captured } = hold;
+  const unspent = unspentOf(hold);
+  return sumByAccount([
+    ...captured,
+    { account: accounts.clearing(provider), amountMinor: settledOf(hold) - amountMinor },
+    { account: accounts.available(tenantId), amountMinor: unspent },
+    { account: accounts.suspense, amountMinor: amountMinor - settledOf(hold) - unspent },
+  ]).filter((leg) => leg.amountMinor !== 0n);
+}
+
 /** Available → held, at acceptance. */
 export function holdPosting(hold: Hold): Posting {
   const { id, tenantId, heldAt } = hold;
@@ -38,9 +60,9 @@ export function holdPosting(hold: Hold): Posting {
 
 /** Held → the accounts of the capture. Has the same id as the release, so that only one of them can exist. */
 export function capturePosting(hold: Hold, at: Date): Posting {
-  const { id, tenantId, captured } = hold;
+  const { id, tenantId } = hold;
   const fromHold = { account: accounts.held(tenantId), amountMinor: -totalOf(hold) };
-  return posting(`${id}/resolve`, tenantId, at, [fromHold, ...captured]);
+  return posting(`${id}/resolve`, tenantId, at, [fromHold, ...capturedLegs(hold)]);
 }
 
 /** Held → available. */
@@ -55,20 +77,24 @@ export function releasePosting(hold: Hold, at: Date): Posting {
 
 /** The accounts of the capture → available, after the receivable is paid. */
 function reverse(hold: Hold, at: Date, wallet: WalletBalances): HoldMovement {
-  const { id, tenantId, captured } = hold;
-  const { repaidMinor, restMinor } = payReceivable(wallet, totalOf(hold));
-  const legs = [
-    ...captured.map(({ account, amountMinor }) => ({ account, amountMinor: -amountMinor })),
+  const { id, tenantId } = hold;
+  const unspent = unspentOf(hold);
+  const { repaidMinor, restMinor } = payReceivable(wallet, totalOf(hold) - unspent);
+  const legs = sumByAccount([
+    ...capturedLegs(hold).map(({ account, amountMinor }) => ({
+      account,
+      amountMinor: -amountMinor,
+    })),
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
-    { account: accounts.available(tenantId), amountMinor: restMinor },
-  ];
+    { account: accounts.available(tenantId), amountMinor: unspent + restMinor },
+  ]);
   const postings = [posting(`${id}/reversal`, tenantId, at, legs)];
   return { postings, availableMinor: restMinor, receivableMinor: -repaidMinor };
 }
 
 /** An execution that is proven after the release: clearing against suspense, or back. */
 function suspensePosting(hold: Hold, at: Date, step: 'suspense' | 'suspense-reversal'): Posting {
-  const amountMinor = step === 'suspense' ? hold.amountMinor : -hold.amountMinor;
+  const amountMinor = step === 'suspense' ? settledOf(hold) : -settledOf(hold);
   return posting(`${hold.id}/${step}`, hold.tenantId, at, [
     { account: accounts.suspense, amountMinor: -amountMinor },
     { account: accounts.clearing(hold.provider), amountMinor },
@@ -77,20 +103,23 @@ function suspensePosting(hold: Hold, at: Date, step: 'suspense' | 'suspense-reve
 
 /** Available → the accounts of the capture, and clears suspense. A receivable covers what the wallet lacks. */
 function debitSuspense(hold: Hold, at: Date, { availableMinor }: WalletBalances): HoldMovement {
-  const { id, tenantId, provider, amountMinor, captured } = hold;
-  const total = totalOf(hold);
+  const { id, tenantId, provider } = hold;
+  const amountMinor = settledOf(hold);
+  const unspent = unspentOf(hold);
+  const total = totalOf(hold) - unspent;
   const receivableMinor = availableMinor < total ? total - availableMinor : 0n;
   // Suspense was booked against clearing, so only the part of the capture that differs from clearing moves now.
   const rest = sumByAccount([
     { account: accounts.clearing(provider), amountMinor: -amountMinor },
-    ...captured,
+    ...capturedLegs(hold),
+    { account: accounts.available(tenantId), amountMinor: -unspent },
   ]);
-  const legs = [
+  const legs = sumByAccount([
     { account: accounts.available(tenantId), amountMinor: receivableMinor - total },
     { account: accounts.receivable(tenantId), amountMinor: -receivableMinor },
     { account: accounts.suspense, amountMinor },
     ...rest,
-  ];
+  ]);
   const postings = [posting(`${id}/suspense-debit`, tenantId, at, legs)];
   return { postings, availableMinor: receivableMinor - total, receivableMinor };
 }
@@ -112,7 +141,11 @@ export function moveHold(
 ): HoldMovement {
   switch (step) {
     case 'capture':
-      return { ...NO_CHANGE, postings: [capturePosting(hold, at)] };
+      return {
+        ...NO_CHANGE,
+        postings: [capturePosting(hold, at)],
+        availableMinor: unspentOf(hold),
+      };
     case 'release':
       return { ...NO_CHANGE, postings: [releasePosting(hold, at)], availableMinor: totalOf(hold) };
     case 'reversal':

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { pageQuery, timestamp } from '../../platform/http/wire.js';
+import { keyBody, pageQuery, timestamp } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { PROVIDER_EVENT_STATUSES } from './event.js';
 
@@ -9,6 +9,11 @@ const exampleEvent = {
   card_id: 'crd_01kaj2v6wte8v9kcz0t3yd4m5n',
   provider: 'sandbox-bank',
   event: 'card.funded',
+  data: {
+    id: 'evt_01kaj2v6wte8v9kcz0t3yd4m5n',
+    event: 'card.funded',
+    data: { reference: 'cop_01kaj2v6wte8v9kcz0t3yd4m5n', amount_minor: 500_000 },
+  },
   status: 'processed',
   received_at: '2026-11-21T09:30:00.000Z',
   processed_at: '2026-11-21T09:30:00.120Z',
@@ -21,6 +26,11 @@ export const cardEventResource = z
     card_id: idSchema('card').nullable(),
     provider: z.string(),
     event: z.string().meta({ description: 'Type of the event. It is the same for every issuer.' }),
+    data: z.unknown().meta({
+      description:
+        'The issuer’s message, in its own format. A value that may be personal, such as a name or a number of an ' +
+        'account, is replaced by its type: `<string>`.',
+    }),
     status: z.enum(PROVIDER_EVENT_STATUSES).meta({
       description:
         '`processed`: the event was applied or changed nothing. `failed`: the event could not be applied; a replay ' +
@@ -83,13 +93,13 @@ export const replayCardEvent = operation({
   description:
     'Applies the stored event again. Earlier effects are not repeated; an event that could not be applied before is ' +
     'tried again.',
-  access: 'admin',
   feature: 'cards',
   params: { event_id: idSchema('providerEvent') },
+  body: keyBody,
   idempotent: true,
   waits: true,
   answer: { status: 201, data: replayResource },
-  examples: { data: { ...exampleReplay, status: 'pending', completed_at: null } },
+  examples: { body: {}, data: { ...exampleReplay, status: 'pending', completed_at: null } },
 });
 
 /** Shows a replay. */

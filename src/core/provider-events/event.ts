@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Document } from 'mongodb';
-import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { newId } from '../../shared/ids.js';
 import { collection } from '../commit/collection.js';
@@ -182,8 +182,7 @@ export const providerEvents: CollectionSpec = {
       unique: true,
       partialFilterExpression: { workflow_slot: { $type: 'int' } },
     },
-    nextCheckIndex,
-    attentionIndex,
+    ...supervisionIndexes,
   ],
 };
 
@@ -199,5 +198,7 @@ export const providerEventReplays = collection<ProviderEventReplay>('provider_ev
       created_at: { bsonType: 'date' },
     },
   },
-  indexes: [{ key: { event_id: 1 } }, nextCheckIndex],
+  indexes: [{ key: { event_id: 1 } }, ...supervisionIndexes],
+  // Beside its event, which is on one shard because its tenant is unknown when it arrives.
+  shardBy: null,
 });

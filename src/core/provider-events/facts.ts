@@ -2,7 +2,7 @@ import type { Port, PortEvents } from '../providers/registry.js';
 import type { SecretBox } from '../webhooks/secrets.js';
 import type { ProviderEvent, StoredFact } from './event.js';
 import type { OpenFact, ProviderEventHandler } from './handler.js';
-import { safeReference } from './message.js';
+import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEventStore } from './store.js';
 
 /** The facts of events: made from messages, sealed, opened, and handled. */
@@ -47,8 +47,8 @@ export function createProviderEventFacts({
         .flatMap((handler) => handler.toFacts(event))
         .map(({ secret, ...fact }) => ({
           ...fact,
-          reference: safeReference(fact.reference),
-          ...(fact.issuer_card !== undefined && { issuer_card: safeReference(fact.issuer_card) }),
+          reference: opaqueId(fact.reference),
+          ...(fact.issuer_card !== undefined && { issuer_card: opaqueId(fact.issuer_card) }),
           ...(secret && { sealed: secretBox.seal(JSON.stringify(secret), id) }),
         })),
 

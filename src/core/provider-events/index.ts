@@ -57,7 +57,7 @@ export function createProviderEvents(deps: {
     starter: createProviderEventStarter({ ...starting, scheduleMs, store, application }),
     replays,
     replayStarter,
-    replayWatch: deps.completionWaiters.create({ findEnded: (ids) => replays.ended(ids) }),
+    replayWatch: deps.completionWaiters.create({ findEnded: (owned) => replays.ended(owned) }),
     application,
     newEvent,
     receive,

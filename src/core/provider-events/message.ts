@@ -1,3 +1,4 @@
+import { holdsCardNumber, isCardNumber } from '../../shared/card-data.js';
 import { isOwnId } from '../../shared/ids.js';
 import type { SafeFields } from '../providers/provider-message.js';
 
@@ -43,7 +44,7 @@ function maskValue(value: unknown, safe: SafeFields, name: string): MaskedMessag
   }
   if (rule === 'own_id') return type;
   if (typeof value === 'boolean') return value;
-  return typeof value === 'number' && !hasCardNumber(String(value)) ? value : type;
+  return typeof value === 'number' && !isCardNumber(value) ? value : type;
 }
 
 /** A name may hold a value too: "0123456789" as the key of an account. */
@@ -54,28 +55,7 @@ const isFieldName = (name: string) =>
 const isIdentifier = (value: string) =>
   /^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,199}$/.test(value) &&
   !/^[0-9]{10,19}$/.test(value) &&
-  !hasCardNumber(value);
-
-/** Finds 12 to 19 digits that stand alone, with the check digit of card numbers. */
-const hasCardNumber = (text: string): boolean =>
-  (text.match(/(?<![0-9A-Za-z])[0-9](?:[ -]?[0-9]){11,18}(?![0-9A-Za-z])/g) ?? []).some((found) =>
-    hasCheckDigit(found.replaceAll(/[ -]/g, '')),
-  );
-
-function hasCheckDigit(digits: string): boolean {
-  const sum = [...digits].toReversed().reduce((total, digit, i) => {
-    const value = Number(digit) * (i % 2 === 0 ? 1 : 2);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
-  return sum % 10 === 0;
-}
-
-/**
- * A name that a provider gives to something; null where it could be a card or account number: names start with a letter.
- * Digits further on are none, whatever they add up to: one token in some hundreds would be lost, and its record with it.
- */
-export const safeReference = (name: string | null): string | null =>
-  name !== null && /^[A-Za-z][A-Za-z0-9_-]{0,99}$/.test(name) ? name : null;
+  !holdsCardNumber(value);
 
 /** The provider's type of a message that cannot be read; `unreadable` if it has none that may be stored. */
 export const safeType = (name: string | null): string =>

@@ -8,6 +8,7 @@ export const presentCardEvent = (event: ProviderEvent): z.infer<typeof cardEvent
   card_id: event.card_id,
   provider: event.provider,
   event: event.event,
+  data: event.message,
   status: event.status,
   received_at: event.received_at.toISOString(),
   processed_at: event.processed_at?.toISOString() ?? null,

@@ -1,4 +1,5 @@
 import type { Database } from '../../platform/database/client.js';
+import { ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import {
   throwIfKeyReused,
@@ -29,7 +30,12 @@ export function createProviderEventReplayStore(
   const collection = db.collection<ProviderEventReplay>('provider_event_replays');
 
   return {
-    ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
+    ...supervisionOf(
+      collection,
+      'created_at',
+      { clock, stallTimeoutMs },
+      { acceptedField: 'created_at', open: { status: 'pending' } },
+    ),
 
     accept: (input: AcceptProviderEventReplay): Promise<AcceptResult> =>
       groupCommit.commit(acceptProviderEventReplay, input),
@@ -38,8 +44,8 @@ export function createProviderEventReplayStore(
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    ended: (ids: string[]): Promise<ProviderEventReplay[]> =>
-      collection.find({ _id: { $in: ids }, status: { $ne: 'pending' } }).toArray(),
+    ended: (owned: Owned[]): Promise<ProviderEventReplay[]> =>
+      collection.find({ ...ownedFilter(owned), status: { $ne: 'pending' } }).toArray(),
 
     /** Ends a replay, once. */
     async end(id: string, end: ReplayEnd): Promise<void> {

@@ -124,7 +124,8 @@ function cardEventRoutes(deps: CardEventDeps): Route[] {
         },
         async (id, wait) => {
           const replay =
-            (await replayWatch.waitForEnd(id, wait)) ?? (await replays.get(tenantId, id));
+            (await replayWatch.waitForEnd({ tenantId, id }, wait)) ??
+            (await replays.get(tenantId, id));
           return replay && presentReplay(replay);
         },
       );

@@ -35,7 +35,12 @@ export function createProviderEventStore(
     ...workflowSlots(collection),
     ...progress(collection, clock),
     ...ends(collection, clock),
-    ...supervisionOf(collection, 'received_at', { clock, stallTimeoutMs }),
+    ...supervisionOf(
+      collection,
+      'received_at',
+      { clock, stallTimeoutMs },
+      { acceptedField: 'received_at', open: { status: 'received' } },
+    ),
 
     /** Stores an event. False for one that was stored before. */
     async insert(event: ProviderEvent): Promise<boolean> {

@@ -104,14 +104,29 @@ export type CardEventState =
   | { subject: 'funding'; state: FundingState }
   | { subject: 'authorization'; state: AuthorizationState };
 
-/** The state of an authorization, as the issuer reports it after the decision. */
+/**
+ * A report about an authorization, as the issuer makes it after or in place of the decision. `messageId` is the issuer's id
+ * of this report, or, of an approval or a decline, of the request that it decides; null if the issuer has none.
+ */
 export type AuthorizationState =
-  /** Also if Bursar approved it and the issuer did not get the answer: its hold is released. */
-  | { kind: 'declined'; code: string }
-  /** The cleared amount, which may be less or more than the authorized one; the rest is released. */
-  | { kind: 'cleared'; amountMinor: bigint }
-  | { kind: 'reversed' }
-  | { kind: 'expired' };
+  /** The issuer or the network has approved in our place. */
+  | { kind: 'approved'; messageId: string; amountMinor: bigint; standIn: 'issuer' | 'network' }
+  /** Also if Bursar approved it and the issuer did not get the answer: its hold is released. Null: all requests so far. */
+  | { kind: 'declined'; messageId: string | null; code: string }
+  | ({ messageId: string | null } & (
+      | {
+          kind: 'cleared';
+          /** It may be less or more than the authorized amount. */
+          amountMinor: bigint;
+          /** False: more of the hold may be cleared later. */
+          final: boolean;
+        }
+      /** Null: all that is held and taken. */
+      | { kind: 'reversed'; amountMinor: bigint | null }
+      | { kind: 'expired' }
+      /** The merchant returns money, or takes that back; the cleared amount is corrected (negative: it is less). */
+      | { kind: 'refunded' | 'refund_reversed' | 'corrected'; amountMinor: bigint }
+    ));
 
 /** An event of a card, a funding or an authorization, as its issuer reports it. */
 export type CardEvent = {
@@ -127,9 +142,15 @@ export type CardEvent = {
   occurredAt: Date | null;
 };
 
-/** A payment with the card that waits for a decision. A repeat with the same token gets the same decision. */
+/**
+ * A request about a payment that waits for a decision. A repeat of the message gets the same decision; another message of the
+ * payment, such as an increment, is decided by itself, and its amount is held on top.
+ */
 export type AuthorizationRequest = {
+  /** The issuer's name of the payment, which all messages about it have. */
   token: string;
+  /** The issuer's id of this message. */
+  messageId: string;
   /** The issuer's id. */
   card: string;
   amountMinor: bigint;
@@ -152,6 +173,13 @@ export type AuthorizationReading = { kind: 'authorization'; request: Authorizati
 /** The decision about an authorization request. `code` is the reason of a decline. */
 export type AuthorizationDecision = { approved: boolean; code: string };
 
+/** A report about an authorization with its time, as the issuer lists it. */
+export type AuthorizationReport = { state: AuthorizationState; at: Date };
+
+/** The answer to the query of an authorization by its token. `over`: nothing is held at the issuer. */
+export type FindAuthorizationAnswer = CallTrace &
+  ({ kind: 'authorization'; over: boolean; reports: AuthorizationReport[] } | NotFound | Unknown);
+
 /** The port of card issuers. */
 export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   name: string;
@@ -164,6 +192,8 @@ export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   setState(request: CardStateRequest, signal: AbortSignal): Promise<SetStateAnswer>;
   /** By the issuer's id. */
   readState(card: string, signal: AbortSignal): Promise<ReadStateAnswer>;
+  /** Everything that was reported about a payment; a report has the same message id as in its own message. */
+  findAuthorization(token: string, signal: AbortSignal): Promise<FindAuthorizationAnswer>;
   /** The answer to an authorization request, as the issuer wants it. */
   renderDecision(decision: AuthorizationDecision): { status: number; body: object };
 };

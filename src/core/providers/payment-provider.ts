@@ -64,7 +64,8 @@ export type ChargeAuthorization = {
 /** The state of a charge. Codes and reasons are those of Bursar, here and below, never the provider's own text. */
 export type ChargeState =
   /** Not paid yet: it awaits an action of the customer, or the outcome from the provider. */
-  | { kind: 'pending'; awaits: 'customer' | 'provider' }
+  /** `lastDecline`: a payment method was declined on the page, which is still open for another one. */
+  | { kind: 'pending'; awaits: 'customer' | 'provider'; lastDecline?: string }
   /** The paid amount and currency may differ from the requested ones. */
   | {
       kind: 'succeeded';
@@ -104,7 +105,11 @@ export type RefundRequest = {
 
 /** The state of a refund at the provider. */
 export type RefundState =
-  { kind: 'pending' } | { kind: 'refunded' } | { kind: 'rejected'; code: string };
+  | { kind: 'pending' }
+  | { kind: 'refunded' }
+  | { kind: 'rejected'; code: string }
+  /** It had reached the customer, and the money is back with the provider: it has failed after all. */
+  | { kind: 'returned' };
 
 /** A refund at the provider. */
 export type Refund = {

@@ -8,8 +8,11 @@ import type { MessageReader } from './provider-message.js';
 
 /** Meaning of "not found" at a provider, after a request that was not answered. */
 export type ResendSafety =
-  /** The same reference may be submitted again: the provider pays it once. */
-  | { kind: 'idempotent' }
+  /**
+   * The same reference may be submitted again: the provider pays it once. `forMs` counts from the first submission, and
+   * a repeat may be under way for some time after it; null means without end.
+   */
+  | { kind: 'idempotent'; forMs: number | null }
   /** Two "not found" this far apart, both after our connection was closed, prove that nothing was done. */
   | { kind: 'conclusive_after'; ms: number }
   /** Nothing proves absence: never submit again, an operator decides. */

@@ -1,10 +1,16 @@
 import type { Collection, Document } from 'mongodb';
+import {
+  claimDue,
+  nextVersion,
+  releaseClaims,
+  stillClaimed,
+  type Claimed,
+} from '../../platform/database/claims.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import { MAX_STALL_TIMEOUTS, stallsOf, startedWithoutEffect } from './stalls.js';
 
 /** A record whose workflow the dispatcher checks at `next_check_at`; null once there is nothing left to do. */
 export type Supervised = { _id: string; next_check_at: Date | null };
-
-/** Longest pause between two checks of a record, in stall timeouts. */
-const MAX_STALL_TIMEOUTS = 10;
 
 /**
  * Finds the records of a collection whose check is due, and reschedules them. `lastActivityField` is the time of a
@@ -13,20 +19,14 @@ const MAX_STALL_TIMEOUTS = 10;
 export function supervisionOf<R extends Supervised>(
   collection: Collection<R>,
   lastActivityField: keyof R & string,
-  { clock, stallTimeoutMs }: { clock: () => Date; stallTimeoutMs: number },
+  settings: { clock: () => Date; stallTimeoutMs: number },
+  stalls: Parameters<typeof stallsOf>[1],
 ) {
+  const { clock, stallTimeoutMs } = settings;
   const records = collection as unknown as Collection<Supervised & Document>;
   return {
-    /** Records whose check is due, the oldest first, without their timelines. */
-    async due(limit: number): Promise<R[]> {
-      const found = await records
-        // `$type` lets the query use the partial index.
-        .find({ next_check_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
-        .sort({ next_check_at: 1 })
-        .limit(limit)
-        .toArray();
-      return found as unknown as R[];
-    },
+    ...claimsOf(collection, { clock, stallTimeoutMs, projection: { timeline: 0 } }),
+    ...stallsOf(collection, stalls, settings),
 
     /**
      * Sets the next check of records whose workflow was just started. The pause is twice the time since the record's last
@@ -38,37 +38,71 @@ export function supervisionOf<R extends Supervised>(
       const unchangedMs = { $subtract: [now, `$${lastActivityField}`] };
       const longer = { $max: [{ $multiply: [2, unchangedMs] }, stallTimeoutMs] };
       const pauseMs = { $min: [longer, MAX_STALL_TIMEOUTS * stallTimeoutMs] };
-      const next = { $cond: [{ $isNumber: '$version' }, { $add: ['$version', 1] }, '$$REMOVE'] };
-      await records.updateMany(unchangedSince(found), [
-        { $set: { next_check_at: { $add: [now, pauseMs] }, version: next } },
-      ]);
+      const next = { $add: [now, pauseMs] };
+      const stalled = startedWithoutEffect(now, next);
+      await records.updateMany(
+        stillClaimed(found),
+        [{ $set: { next_check_at: next, claim: '$$REMOVE', stalled, version: nextVersion } }],
+        acrossTenants('loop'),
+      );
     },
   };
 }
 
-/** Filter for the found records whose next check has not changed since. */
-export const unchangedSince = (found: readonly Supervised[]) => ({
-  _id: { $in: found.map(({ _id }) => _id) },
-  next_check_at: {
-    $lte: new Date(Math.max(0, ...found.map(({ next_check_at: at }) => at?.getTime() ?? 0))),
-    $type: 'date' as const,
+/** Claims the records of a collection whose check is due, for as long as a workflow may stall, and gives them back. */
+export const claimsOf = <R extends Supervised>(
+  collection: Collection<R>,
+  {
+    clock,
+    stallTimeoutMs,
+    projection,
+  }: { clock: () => Date; stallTimeoutMs: number; projection?: object },
+) => ({
+  claimDue: (limit: number): Promise<Claimed<R>> => {
+    const now = clock();
+    const until = new Date(now.getTime() + stallTimeoutMs);
+    return claimDue(collection, { now, until, limit, ...(projection && { projection }) });
   },
+
+  /** Gives claimed records back that could not be started. */
+  releaseClaim: (claimed: readonly Supervised[]) => releaseClaims(collection, claimed),
 });
+
+/** The store of supervised records, as the dispatcher uses it. */
+type SupervisionStore<Due extends Supervised> = {
+  claimDue(limit: number): Promise<Claimed<Due>>;
+  releaseClaim(claimed: Due[]): Promise<void>;
+  rescheduleCheck(claimed: Due[]): Promise<void>;
+  raiseStalled(attentionAfterMs: number): Promise<number>;
+  clearStalled(): Promise<void>;
+};
+
+/** Starts the workflows of due records: each record alone, or in groups of those that share a workflow. */
+type SupervisionStarter<Due extends Supervised> = {
+  groupsOf: (due: Due[]) => Due[][];
+  start: (group: Due[]) => Promise<void>;
+};
 
 /** A store of supervised records with the starter of their workflows, as the dispatcher uses them. */
 export type SupervisedRecords = {
-  store: {
-    due(limit: number): Promise<Supervised[]>;
-    rescheduleCheck(found: Supervised[]): Promise<void>;
-  };
-  starter: { start(due: Supervised): Promise<void> };
+  store: SupervisionStore<Supervised>;
+  starter: SupervisionStarter<Supervised>;
 };
 
 /** Joins a store with its starter. Their record types are checked here, so that the dispatcher can mix them. */
 export const supervised = <Due extends Supervised>(
-  store: {
-    due(limit: number): Promise<Due[]>;
-    rescheduleCheck(found: Due[]): Promise<void>;
-  },
+  store: SupervisionStore<Due>,
   starter: { start(due: Due): Promise<void> },
-): SupervisedRecords => ({ store, starter });
+): SupervisedRecords =>
+  supervisedInGroups(store, {
+    groupsOf: (due) => due.map((record) => [record]),
+    async start(group) {
+      for (const record of group) await starter.start(record);
+    },
+  });
+
+/** The same for records that share workflows. */
+export const supervisedInGroups = <Due extends Supervised>(
+  store: SupervisionStore<Due>,
+  starter: SupervisionStarter<Due>,
+): SupervisedRecords => ({ store, starter }) as unknown as SupervisedRecords;

@@ -19,8 +19,8 @@ import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
 import { createKeyedThrottle } from '../../platform/temporal/throttle.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
 
-/** Starts in flight in one process; the dispatcher makes further ones later. */
-export const MAX_STARTING = 500;
+/** Starts and signals in flight in one process. The dispatcher makes further starts later; a poll replaces a signal. */
+export const MAX_IN_FLIGHT = 500;
 
 /** Pause between signals to one entity workflow: a workflow task handles all its signals, and its time is limited. */
 const SIGNALS_EVERY_MS = 100;
@@ -78,6 +78,7 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
   const { client, log, workflow, workflowId } = settings;
   const underWay = new Set<Promise<void>>();
   const throttled = createKeyedThrottle(SIGNALS_EVERY_MS);
+  const notifyChangedSoon = createSignals<Key>(settings, underWay);
 
   async function start(record: R): Promise<void> {
     const options = startOptions(settings, record);
@@ -95,7 +96,7 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
 
     /** Starts in the background. If the start fails or there are too many, the dispatcher starts it later. */
     startSoon(record: R): void {
-      if (underWay.size >= MAX_STARTING) return;
+      if (underWay.size >= MAX_IN_FLIGHT) return;
       const tryOnce = () =>
         start(record).catch((error: unknown) => {
           const which = { [workflow]: record._id };
@@ -128,27 +129,63 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
       }
     },
 
-    /** Signals in the background that the record may have changed. A workflow that has ended needs no signal. */
-    notifyChangedSoon(record: Key): void {
-      const attempt = client.connection
-        .withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-          client.workflow.getHandle(workflowId(record)).signal('recordChanged'),
-        )
-        .catch((error: unknown) => {
-          if (error instanceof WorkflowNotFoundError) return;
-          const which = { [workflow]: record._id };
-          log.warn(
-            { err: error, ...which },
-            'workflow not signalled, its next poll will read the record',
-          );
-        })
-        .finally(() => underWay.delete(attempt));
-      underWay.add(attempt);
-    },
+    notifyChangedSoon,
 
     /** Resolves when no start or signal is in flight. */
-    idle: async () => void (await Promise.all(underWay)),
+    idle: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
   };
+}
+
+/** Creates the signals to running workflows, which count as in flight in `underWay`. */
+function createSignals<Key extends Named>(
+  {
+    client,
+    log,
+    workflow,
+    workflowId,
+  }: Pick<WorkflowStarterSettings<Key>, 'client' | 'log' | 'workflow'> & {
+    workflowId: (record: Key) => string;
+  },
+  underWay: Set<Promise<void>>,
+): (record: Key) => void {
+  /** The workflows with a signal in flight, and whether their records have changed again since. */
+  const signalling = new Map<string, 'once' | 'again'>();
+
+  const signal = (record: Key, id: string): Promise<void> =>
+    client.connection
+      .withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+        client.workflow.getHandle(id).signal('recordChanged'),
+      )
+      .catch((error: unknown) => {
+        if (error instanceof WorkflowNotFoundError) return;
+        const which = { [workflow]: record._id };
+        log.warn(
+          { err: error, ...which },
+          'workflow not signalled, its next poll will read the record',
+        );
+      });
+
+  /**
+   * Signals in the background that the record may have changed. A workflow that has ended needs no signal. One signal per
+   * workflow is in flight; a change meanwhile is signalled after it. Above the limit a signal is left out.
+   */
+  function notifyChangedSoon(record: Key): void {
+    const id = workflowId(record);
+    if (signalling.has(id)) return void signalling.set(id, 'again');
+    if (underWay.size >= MAX_IN_FLIGHT) return;
+    signalling.set(id, 'once');
+    const attempt = signal(record, id).finally(() => {
+      underWay.delete(attempt);
+      const wanted = signalling.get(id);
+      signalling.delete(id);
+      if (wanted === 'again') notifyChangedSoon(record);
+    });
+    underWay.add(attempt);
+  }
+
+  return notifyChangedSoon;
 }
 
 /** The answer of a refused command. Throws every other error. */

@@ -19,19 +19,24 @@ export function createHealth() {
   const known = new LRUCache<string, { failures: number; probedAt: number }>({
     max: MAX_REMEMBERED,
   });
+  const isFailing = (endpoint: string) => (known.peek(endpoint)?.failures ?? 0) >= FAILING_AFTER;
+  const wouldTry = (endpoint: string) => {
+    const probedAt = known.get(endpoint)?.probedAt ?? 0;
+    return !isFailing(endpoint) || performance.now() - probedAt >= PROBE_EVERY_MS;
+  };
   return {
     note(endpoint: string, taken: boolean): void {
       if (taken) return void known.delete(endpoint);
       const failures = (known.peek(endpoint)?.failures ?? 0) + 1;
       known.set(endpoint, { failures, probedAt: performance.now() });
     },
+    /** True if an immediate delivery could be tried now. */
+    wouldTry,
     /** True if an immediate delivery may be tried. For a failing endpoint that is once per interval. */
     mayTry(endpoint: string): boolean {
+      if (!wouldTry(endpoint)) return false;
       const state = known.get(endpoint);
-      if (!state || state.failures < FAILING_AFTER) return true;
-      const now = performance.now();
-      if (now - state.probedAt < PROBE_EVERY_MS) return false;
-      state.probedAt = now;
+      if (state && isFailing(endpoint)) state.probedAt = performance.now();
       return true;
     },
   };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../shared/log.js';
+import type { NoteAnswer } from './answers.js';
 import type { Health, MakeAttempt } from './attempts.js';
 import type { Deliveries } from './deliveries.js';
 import type { Delivery } from './event.js';
@@ -9,8 +10,11 @@ import type { DeliveryStarter } from './workflow-starter.js';
 /** Straight deliveries under way at once to one endpoint, and in all. */
 const MAX_PER_ENDPOINT = 8;
 const MAX_IN_ALL = 256;
-/** The most jobs that wait for one endpoint. Workflows deliver the others. */
+/** The most jobs that wait for one endpoint. Its workflow delivers the others. */
 const MAX_WAITING = 500;
+
+/** The time of the attempt after one that fails at this time; null after the last one. */
+export type RetryAt = (delivery: Delivery, failedAt: Date) => Date | null;
 
 /** A delivery with the bytes of its body. */
 export type Job = { delivery: Delivery; body: string };
@@ -19,19 +23,23 @@ export type Deliverer = ReturnType<typeof createDeliverer>;
 
 /**
  * Makes the first deliveries in the process that wrote the event. Each endpoint has a lane of its own, so that one that
- * hangs does not delay others. A delivery that fails or can't start in time goes to a workflow. Nothing here is durable:
- * what a process that ends leaves behind becomes overdue soon, and recovery finds it.
+ * hangs does not delay others. A delivery that fails or can't start in time waits for the workflow of its endpoint. Nothing
+ * here is durable: what a process that ends leaves behind becomes overdue soon, and recovery finds it.
  */
 export function createDeliverer(deps: {
   deliveries: Deliveries;
   attempt: MakeAttempt;
   health: Health;
+  noteAnswer: NoteAnswer;
+  retryAt: RetryAt;
+  /** When recovery looks at what waits for an endpoint, and sees to it that the endpoint has its workflow. */
+  leaseEnd: () => Date;
   starter: DeliveryStarter;
   /** A job that waited longer would not end within its lease. */
   maxWaitMs: number;
   log: Log;
 }) {
-  const { deliveries, attempt, health, starter, maxWaitMs, log } = deps;
+  const { deliveries, attempt, health, noteAnswer, starter, leaseEnd, maxWaitMs, log } = deps;
   const underWay = new Set<Promise<void>>();
   const lanes = createLanes<Job>({
     run: (job, waitedMs) => {
@@ -48,18 +56,20 @@ export function createDeliverer(deps: {
     const of = delivery;
     const result = await attempt(delivery, body);
     if (result === 'no_endpoint') return deliveries.record({ of, kind: 'cancelled' });
-    if (result.error === null) return deliveries.record({ of, kind: 'delivered', attempt: result });
-    const { nextAt, start } = starter.plan(delivery, delivery.attempt_count + 1);
-    await deliveries.record({ of, kind: 'failed', attempt: result, nextAt });
-    if (start) starter.startSoon(start);
+    if (result.error === null) {
+      await deliveries.record({ of, kind: 'delivered', attempt: result });
+      return noteAnswer(delivery);
+    }
+    const retryAt = deps.retryAt(delivery, new Date());
+    const nextCheckAt = leaseEnd();
+    await deliveries.record({ of, kind: 'failed', attempt: result, retryAt, nextCheckAt });
+    if (retryAt) starter.wakeSoon(delivery.endpoint_id);
   }
 
-  /** Leaves the first attempt, too, to the workflow. */
+  /** Leaves the first attempt, too, to the workflow of the endpoint. */
   async function leaveToWorkflow({ delivery }: Job): Promise<void> {
-    const { nextAt, start } = starter.plan(delivery, 0);
-    if (!start || !nextAt) return;
-    await deliveries.record({ of: delivery, kind: 'handed_over', nextAt });
-    starter.startSoon(start);
+    await deliveries.record({ of: delivery, kind: 'waiting', nextCheckAt: leaseEnd() });
+    starter.wakeSoon(delivery.endpoint_id);
   }
 
   function track(work: Promise<void>): Promise<void> {

@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { claimDue } from '../../platform/database/claims.js';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } from 'mongodb';
 import { createLane } from '../../shared/batching.js';
 import { nextCheckIndex } from '../../platform/database/indexes.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
+import { acrossTenants, BY_ID, ownedFilter } from '../../platform/database/tenant-filters.js';
 import { newId } from '../../shared/ids.js';
+import { createWaiting } from './waiting.js';
 import { timelineEntry, type TimelineEntry } from '../instructions/timeline.js';
 import {
   eventBody,
@@ -34,7 +36,8 @@ export const eventsCollection: CollectionSpec = {
     },
   },
   // The order of one resource's events is decided by its own record: two with one number can't be.
-  indexes: [{ key: { resource_id: 1, sequence: 1 }, unique: true }],
+  indexes: [{ key: { tenant_id: 1, resource_id: 1, sequence: 1 }, unique: true }],
+  shardBy: 'tenant_id',
 };
 
 /** The deliveries of events, one for each endpoint. */
@@ -60,11 +63,17 @@ export const deliveriesCollection: CollectionSpec = {
       attempt_count: { bsonType: 'int', minimum: 0 },
       attempts: { bsonType: 'array' },
       next_check_at: { bsonType: ['date', 'null'] },
+      retry_at: { bsonType: ['date', 'null'] },
     },
   },
   indexes: [
     nextCheckIndex,
-    { key: { resource_id: 1 } },
+    {
+      key: { endpoint_id: 1, retry_at: 1 },
+      partialFilterExpression: { retry_at: { $type: 'date' } },
+      name: 'waiting',
+    },
+    { key: { tenant_id: 1, resource_id: 1 } },
     { key: { tenant_id: 1, _id: -1 } },
     {
       key: { status: 1, _id: -1 },
@@ -72,18 +81,24 @@ export const deliveriesCollection: CollectionSpec = {
       name: 'dead',
     },
   ],
+  shardBy: 'tenant_id',
 };
+
+/** Of a delivery that nobody has to look at. */
+const ENDED = { next_check_at: null, retry_at: null };
 
 /** An event with a delivery for each endpoint that was active at that moment. */
 export type Outgoing = { event: StoredEvent; deliveries: Delivery[] };
 
 /** A change of a delivery. `of` is the delivery as it was when the attempt began. */
-type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
+type DeliveryRecord = {
+  of: Pick<Delivery, '_id' | 'tenant_id' | 'redeliveries' | 'created_at'>;
+} & (
   | { kind: 'delivered'; attempt: Attempt }
-  /** The attempt failed. `nextAt` is the time of the next check; null: none. */
-  | { kind: 'failed'; attempt: Attempt; nextAt: Date | null }
-  /** Left to its workflow. */
-  | { kind: 'handed_over'; nextAt: Date }
+  /** The attempt failed. `retryAt` is the earliest time of the next one; null: none, it is dead. */
+  | { kind: 'failed'; attempt: Attempt; retryAt: Date | null; nextCheckAt: Date }
+  /** Left to the workflow of its endpoint, without an attempt. */
+  | { kind: 'waiting'; nextCheckAt: Date }
   | { kind: 'cancelled' }
 );
 
@@ -128,32 +143,19 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
     idle: () => lane.idle(),
 
     ...deliveryQueries(events, deliveries),
+    ...createWaiting(deliveries, clock),
 
     /** Claims overdue deliveries, oldest first, until `until`: no other recovery run takes them before. */
     async claimDue(limit: number, until: Date): Promise<Delivery[]> {
-      // The type is named so that the partial index serves this query.
-      const due = { next_check_at: { $lt: clock(), $type: 'date' as const } };
-      const found = await deliveries
-        .find(due, { projection: { _id: 1 } })
-        .sort({ next_check_at: 1 })
-        .limit(limit)
-        .toArray();
-      if (found.length === 0) return [];
-      const claim = randomUUID();
-      const ids = found.map(({ _id }) => _id);
-      await deliveries.updateMany(
-        { _id: { $in: ids }, ...due },
-        { $set: { next_check_at: until, claimed_by: claim } },
-      );
-      return deliveries.find({ _id: { $in: ids }, claimed_by: claim }).toArray();
+      return (await claimDue(deliveries, { now: clock(), until, limit })).claimed;
     },
 
     /** Starts a delivery from the beginning. The next recovery run makes it, whatever the result of an attempt in flight. */
-    again: (id: string): Promise<Delivery | null> =>
+    again: ({ _id, tenant_id }: Delivery): Promise<Delivery | null> =>
       deliveries.findOneAndUpdate(
-        { _id: id },
+        { _id, tenant_id },
         {
-          $set: { status: 'pending', attempt_count: 0, next_check_at: clock() },
+          $set: { status: 'pending', attempt_count: 0, next_check_at: clock(), retry_at: null },
           $inc: { redeliveries: 1 },
         },
         { returnDocument: 'after' },
@@ -163,29 +165,34 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
 
 function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection<Delivery>) {
   return {
-    get: (id: string) => deliveries.findOne({ _id: id }),
-    event: (id: string) => events.findOne({ _id: id }),
+    /** By id alone, for operators. */
+    get: (id: string) => deliveries.findOne({ _id: id }, acrossTenants('look_up')),
+    /** By id alone, for operators. */
+    event: (id: string) => events.findOne({ _id: id }, acrossTenants('look_up')),
 
     async eventsOf(of: readonly Delivery[]): Promise<Map<string, StoredEvent>> {
-      const ids = [...new Set(of.map(({ event_id: event }) => event))];
-      const found = await events.find({ _id: { $in: ids } }).toArray();
+      const owned = of.map(({ tenant_id: tenantId, event_id: id }) => ({ tenantId, id }));
+      const found = await events.find(ownedFilter(owned), BY_ID).toArray();
       return new Map(found.map((event) => [event._id, event]));
     },
 
     /** The latest first, over all tenants or of one. */
     list: ({ tenantId, dead, limit }: { tenantId?: string; dead: boolean; limit: number }) =>
       deliveries
-        .find({
-          ...(tenantId !== undefined && { tenant_id: tenantId }),
-          ...(dead && { status: 'dead' }),
-        })
+        .find(
+          {
+            ...(tenantId !== undefined && { tenant_id: tenantId }),
+            ...(dead && { status: 'dead' }),
+          },
+          acrossTenants('report'),
+        )
         .sort({ _id: -1 })
         .limit(limit)
         .toArray(),
 
     /** All deliveries of this event. */
-    of: ({ resource_id: resource, _id: event }: StoredEvent) =>
-      deliveries.find({ resource_id: resource, event_id: event }).toArray(),
+    of: ({ tenant_id: tenantId, resource_id: resource, _id: event }: StoredEvent) =>
+      deliveries.find({ tenant_id: tenantId, resource_id: resource, event_id: event }).toArray(),
 
     /** The successful deliveries of a resource's events, as lines of its timeline. */
     async timelineOf(tenantId: string, resource: string): Promise<TimelineEntry[]> {
@@ -205,10 +212,13 @@ function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection
   };
 }
 
-/** The documents of an event before they are written. Until `dueAt` the process that writes them delivers it. */
+/**
+ * The documents of an event before they are written. Until `dueAt` the process that writes them delivers it. A delivery to
+ * an endpoint that does not answer `waits` from the beginning.
+ */
 export function toOutgoing(
   draft: EventDraft,
-  endpoints: readonly { id: string }[],
+  endpoints: readonly { id: string; waits?: boolean }[],
   dueAt: Date,
 ): Outgoing {
   const id = newId('event');
@@ -223,7 +233,11 @@ export function toOutgoing(
     body,
     created_at: at,
   };
-  return { event, deliveries: endpoints.map((endpoint) => newDelivery(event, endpoint.id, dueAt)) };
+  const deliveries = endpoints.map(({ id: endpoint, waits = false }) => {
+    const delivery = newDelivery(event, endpoint, dueAt);
+    return waits ? { ...delivery, status: 'retrying' as const, retry_at: at } : delivery;
+  });
+  return { event, deliveries };
 }
 
 /** A delivery before its first attempt. */
@@ -241,6 +255,7 @@ export function newDelivery(event: StoredEvent, endpoint: string, dueAt: Date): 
     attempt_count: 0,
     attempts: [],
     next_check_at: dueAt,
+    retry_at: null,
     redeliveries: 0,
     created_at: event.created_at,
   };
@@ -250,6 +265,7 @@ function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
   // An attempt that began before a redelivery no longer counts.
   const filter = {
     _id: record.of._id,
+    tenant_id: record.of.tenant_id,
     redeliveries: record.of.redeliveries,
   } as Filter<Delivery>;
   switch (record.kind) {
@@ -259,7 +275,7 @@ function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
         updateOne: {
           filter,
           update: {
-            $set: { status: 'delivered', next_check_at: null },
+            $set: { status: 'delivered', ...ENDED },
             $min: { delivered_at: attempt.at },
             $inc: { attempt_count: 1 },
             $push: { attempts: { $each: [attempt], $slice: -KEPT_ATTEMPTS } },
@@ -268,31 +284,38 @@ function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
       };
     }
     case 'failed': {
-      const { attempt, nextAt } = record;
+      const { attempt, retryAt, nextCheckAt } = record;
+      const next =
+        retryAt === null
+          ? { status: 'dead' as const, ...ENDED }
+          : { status: 'retrying' as const, retry_at: retryAt, next_check_at: nextCheckAt };
       return {
         updateOne: {
           // Somebody else may have got through meanwhile.
           filter: { ...filter, status: { $ne: 'delivered' } },
           update: {
-            $set: { status: nextAt === null ? 'dead' : 'retrying', next_check_at: nextAt },
+            $set: next,
             $inc: { attempt_count: 1 },
             $push: { attempts: { $each: [attempt], $slice: -KEPT_ATTEMPTS } },
           },
         },
       };
     }
-    case 'handed_over':
+    case 'waiting': {
+      const { of, nextCheckAt } = record;
+      const next = { status: 'retrying' as const, next_check_at: nextCheckAt };
       return {
         updateOne: {
-          filter: { ...filter, status: { $in: ['pending', 'retrying'] } },
-          update: { $set: { status: 'retrying', next_check_at: record.nextAt } },
+          filter: { ...filter, status: 'pending' },
+          update: { $set: { ...next, retry_at: of.created_at } },
         },
       };
+    }
     case 'cancelled':
       return {
         updateOne: {
           filter: { ...filter, status: { $in: ['pending', 'retrying'] } },
-          update: { $set: { status: 'cancelled', next_check_at: null } },
+          update: { $set: { status: 'cancelled', ...ENDED } },
         },
       };
   }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
+import { nextCheckIndex } from '../../platform/database/indexes.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { newId } from '../../shared/ids.js';
 import { newSecret, type SecretBox } from './secrets.js';
@@ -10,15 +11,31 @@ const MAX_REMEMBERED = 10_000;
 /** Every event is written and sent once for each endpoint. */
 export const MAX_ENDPOINTS = 10;
 
-type EndpointDocument = {
+/** `parked`: it failed for days. Its deliveries wait until an operator resumes it. */
+type EndpointStatus = 'enabled' | 'disabled' | 'parked';
+
+/** Events are written for these. */
+const LISTENING = { $in: ['enabled', 'parked'] satisfies EndpointStatus[] };
+
+/** An endpoint as it is stored. */
+export type EndpointDocument = {
   _id: string;
   tenant_id: string;
   url: string;
-  status: 'enabled' | 'disabled';
+  status: EndpointStatus;
   /** Newest first. All that have not run out sign every delivery. */
   secrets: { sealed: string; created_at: Date; expires_at: Date | null }[];
   created_at: Date;
   updated_at: Date;
+  /** The time of the next check by recovery; a date while the endpoint has a workflow, which delivers what waits for it. */
+  next_check_at?: Date | null;
+  /** The failure of the endpoint: no attempt has succeeded since then. `rounds` counts the workflow's futile ones. */
+  failing?: { since: Date; rounds: number; retry_at: Date } | null;
+  /** The last success that is known. It is not recorded while nothing waits for the endpoint. */
+  answered_at?: Date;
+  /** The end of the workflow's last attempts. */
+  attempted_at?: Date;
+  parked_at?: Date | null;
 };
 
 /** The webhook endpoints of tenants. */
@@ -30,7 +47,7 @@ export const endpointsCollection: CollectionSpec = {
     properties: {
       tenant_id: { bsonType: 'string' },
       url: { bsonType: 'string' },
-      status: { enum: ['enabled', 'disabled'] },
+      status: { enum: ['enabled', 'disabled', 'parked'] },
       secrets: {
         bsonType: 'array',
         minItems: 1,
@@ -38,9 +55,30 @@ export const endpointsCollection: CollectionSpec = {
       },
       created_at: { bsonType: 'date' },
       updated_at: { bsonType: 'date' },
+      next_check_at: { bsonType: ['date', 'null'] },
+      failing: {
+        bsonType: ['object', 'null'],
+        required: ['since', 'rounds', 'retry_at'],
+        properties: {
+          since: { bsonType: 'date' },
+          rounds: { bsonType: 'int', minimum: 1 },
+          retry_at: { bsonType: 'date' },
+        },
+      },
+      answered_at: { bsonType: 'date' },
+      attempted_at: { bsonType: 'date' },
+      parked_at: { bsonType: ['date', 'null'] },
     },
   },
-  indexes: [{ key: { tenant_id: 1 } }],
+  indexes: [
+    { key: { tenant_id: 1 } },
+    nextCheckIndex,
+    {
+      key: { parked_at: 1 },
+      partialFilterExpression: { parked_at: { $type: 'date' } },
+      name: 'parked',
+    },
+  ],
 };
 
 /** An endpoint as operators see it: never with a secret. */
@@ -48,7 +86,9 @@ type Endpoint = {
   id: string;
   tenantId: string;
   url: string;
-  status: 'enabled' | 'disabled';
+  status: EndpointStatus;
+  /** No attempt has succeeded since then. Null if it answers, or if nothing waits for it. */
+  failingSince: Date | null;
   /** The number of secrets that sign at present: two during a rotation. */
   secrets: number;
   createdAt: Date;
@@ -58,7 +98,15 @@ type Endpoint = {
  * The target of a delivery. Secrets are opened only to sign, and those that can't be opened are left out: a secret that was
  * sealed under another pepper must not block the commits that write events.
  */
-type Listener = { id: string; url: string; secrets: () => string[] };
+export type Listener = {
+  id: string;
+  url: string;
+  secrets: () => string[];
+  /** True if its workflow delivers what waits for it. */
+  hasWorkflow: boolean;
+  isFailing: boolean;
+  isParked: boolean;
+};
 
 /** The store of webhook endpoints. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
@@ -97,6 +145,9 @@ export function createEndpoints({
         secrets: [entry],
         created_at: now,
         updated_at: now,
+        next_check_at: null,
+        failing: null,
+        parked_at: null,
       });
       return { id, secret };
     },
@@ -114,12 +165,6 @@ export function createEndpoints({
 
     async remove(id: string): Promise<boolean> {
       return (await collection.deleteOne({ _id: id })).deletedCount === 1;
-    },
-
-    /** Switched off, it gets nothing of what happens meanwhile. */
-    async setStatus(id: string, status: Endpoint['status']): Promise<boolean> {
-      const change = { $set: { status, updated_at: clock() } };
-      return (await collection.updateOne({ _id: id }, change)).matchedCount === 1;
     },
 
     /** Creates a new secret and returns it once. The present secrets sign too until the overlap ends. */
@@ -155,16 +200,19 @@ function createListeners(
     ttl: REMEMBERED_MS,
   });
 
-  const toListener = ({ _id: id, url, secrets }: EndpointDocument): Listener => ({
+  const toListener = ({ _id: id, url, secrets, ...state }: EndpointDocument): Listener => ({
     id,
     url,
+    hasWorkflow: Boolean(state.next_check_at),
+    isFailing: Boolean(state.failing),
+    isParked: state.status === 'parked',
     secrets: () => secrets.filter(signs).flatMap(({ sealed }) => secretBox.open(sealed, id) ?? []),
   });
   const signs = ({ expires_at: end }: EndpointDocument['secrets'][number]) =>
     end === null || end > clock();
 
   async function load(tenants: string[]): Promise<Map<string, Listener[]>> {
-    const filter = { tenant_id: { $in: tenants }, status: 'enabled' } as const;
+    const filter: Filter<EndpointDocument> = { tenant_id: { $in: tenants }, status: LISTENING };
     const listeners = new Map<string, Listener[]>();
     for (const document of await collection.find(filter).sort({ _id: 1 }).toArray()) {
       const before = listeners.get(document.tenant_id) ?? [];
@@ -198,7 +246,7 @@ function createListeners(
     listenersOf,
     hasSubscribers: async (tenantId: string) =>
       ((await listenersOf([tenantId])).get(tenantId) ?? []).length > 0,
-    /** This endpoint, if it is active. If the cache lacks it, the database is queried. */
+    /** This endpoint, if events are written for it. If the cache lacks it, the database is queried. */
     async listener(tenantId: string, id: string): Promise<Listener | null> {
       const listeners = (await listenersOf([tenantId])).get(tenantId) ?? [];
       const found = listeners.find((one) => one.id === id);
@@ -206,7 +254,7 @@ function createListeners(
       const document = await collection.findOne({
         _id: id,
         tenant_id: tenantId,
-        status: 'enabled',
+        status: LISTENING,
       });
       return document && toListener(document);
     },
@@ -219,6 +267,7 @@ function toEndpoint(document: EndpointDocument, now: Date): Endpoint {
     tenantId: document.tenant_id,
     url: document.url,
     status: document.status,
+    failingSince: document.failing?.since ?? null,
     secrets: document.secrets.filter((one) => one.expires_at === null || one.expires_at > now)
       .length,
     createdAt: document.created_at,

@@ -27,7 +27,7 @@ export function eventBody(id: string, draft: EventDraft): string {
 export type DeliveryStatus =
   /** The first attempt is in flight, by the process that wrote the event or by recovery. */
   | 'pending'
-  /** Its workflow makes the next attempts. */
+  /** It waits for its endpoint, whose workflow makes the next attempts. */
   | 'retrying'
   | 'delivered'
   /** The last attempt failed. An operator can redeliver it. */
@@ -82,11 +82,11 @@ export type Delivery = {
   attempts: Attempt[];
   /** The time of the next check by recovery; null if the delivery has ended. */
   next_check_at: Date | null;
+  /** While it is `retrying`: its place in the queue of its endpoint, and the earliest time of its next attempt. */
+  retry_at: Date | null;
   created_at: Date;
   /** The first time that it was taken. */
   delivered_at?: Date;
-  /** The recovery run that took it last. */
-  claimed_by?: string;
   /** The number of redeliveries by an operator. Attempts that began before the last one do not count. */
   redeliveries: number;
 };

@@ -3,13 +3,16 @@ import type { Config } from '../../shared/config.js';
 import type { Database } from '../../platform/database/client.js';
 import type { Log } from '../../shared/log.js';
 import { createRedelivery } from './redeliver.js';
+import { createEndFailure, createNoteAnswer } from './answers.js';
 import { createAttempts, createHealth } from './attempts.js';
-import { createDeliverer } from './deliverer.js';
+import { createDeliverer, type RetryAt } from './deliverer.js';
 import { createDeliveries } from './deliveries.js';
+import { createEndpointChanges } from './endpoint-changes.js';
+import { createEndpointState } from './endpoint-state.js';
 import { createEndpoints } from './endpoints.js';
 import { createOutbox } from './outbox.js';
 import { createRetention } from './retention.js';
-import { createRetry } from './retry.js';
+import { createRounds } from './rounds.js';
 import { createSecretBox } from './secrets.js';
 import { createSender, problemWithAddress, type Resolve } from './sender.js';
 import { createDeliveryStarter } from './workflow-starter.js';
@@ -29,9 +32,11 @@ export function createWebhooks(deps: {
   log: Log;
   /** Looks names up; for tests that have names of their own. */
   resolve?: Resolve;
+  /** The time of the rounds of a workflow; for tests whose Temporal skips time. */
+  clock?: () => Date;
 }) {
-  const { database, client, config, log, resolve } = deps;
-  const { allowPrivate, timeoutMs, scheduleMs, retentionMs } = config.webhooks;
+  const { database, client, config, log, resolve, clock = () => new Date() } = deps;
+  const { allowPrivate, timeoutMs, scheduleMs, parkAfterMs, retentionMs } = config.webhooks;
   const { stallTimeoutMs } = config.instructions;
   const rules = {
     allowPrivate,
@@ -45,27 +50,38 @@ export function createWebhooks(deps: {
   const sender = createSender(rules);
   const health = createHealth();
   const attempt = createAttempts({ endpoints, sender, health });
+  const state = createEndpointState({ db: database.db });
   const { taskQueue } = config.temporal;
-  const starter = createDeliveryStarter({ client, taskQueue, scheduleMs, stallTimeoutMs, log });
+  const starter = createDeliveryStarter({ client, taskQueue, state, stallTimeoutMs, log });
+  const endFailure = createEndFailure({ state, deliveries });
+  const retryAt: RetryAt = ({ attempt_count: before }, failedAt) => {
+    const afterMs = scheduleMs[before];
+    return afterMs === undefined ? null : new Date(failedAt.getTime() + afterMs);
+  };
+  // The wait in the queue, the attempt and the write of its result: until then the delivery belongs to this process.
+  const leaseEnd = () => new Date(Date.now() + 2 * timeoutMs + stallTimeoutMs);
   const deliverer = createDeliverer({
     deliveries,
     attempt,
     health,
+    noteAnswer: createNoteAnswer({ endpoints, endFailure, starter }),
+    retryAt,
+    leaseEnd,
     starter,
     maxWaitMs: timeoutMs,
     log,
   });
-  // The wait in the queue, the attempt and the write of its result: until then the delivery belongs to this process.
-  const leaseEnd = () => new Date(Date.now() + 2 * timeoutMs + stallTimeoutMs);
+  const pace = { scheduleMs, parkAfterMs, stallTimeoutMs, log, clock };
 
   return {
     endpoints,
     deliveries,
-    outbox: createOutbox({ endpoints, deliveries, deliverer, leaseEnd }),
-    recover: createRecovery({ deliveries, deliverer, starter, leaseEnd }),
+    outbox: createOutbox({ endpoints, deliveries, deliverer, health, starter, leaseEnd }),
+    recover: createRecovery({ deliveries, state, deliverer, starter, leaseEnd }),
     removeOld: createRetention({ db: database.db, retentionMs }),
-    retry: createRetry({ deliveries, attempt, stallTimeoutMs }),
-    ...createRedelivery({ endpoints, deliveries, starter }),
+    deliverWaiting: createRounds({ deliveries, state, attempt, endFailure, retryAt, ...pace }),
+    ...createRedelivery({ endpoints, deliveries }),
+    ...createEndpointChanges({ endpoints, deliveries, state, starter }),
 
     /** The problem of a new endpoint's address, or null. */
     problemWith: (url: string) => problemWithAddress(url, rules),

@@ -1,8 +1,10 @@
 import type { ClientSession } from 'mongodb';
+import type { Health } from './attempts.js';
 import type { Deliverer } from './deliverer.js';
 import { toOutgoing, type Deliveries, type Outgoing } from './deliveries.js';
-import type { Endpoints } from './endpoints.js';
+import type { Endpoints, Listener } from './endpoints.js';
 import type { EventDraft } from './event.js';
+import type { DeliveryStarter } from './workflow-starter.js';
 
 /** Converts the events of a commit to the documents that it writes. */
 export type Outbox = {
@@ -29,14 +31,21 @@ export function createOutbox({
   endpoints,
   deliveries,
   deliverer,
+  health,
+  starter,
   leaseEnd,
 }: {
   endpoints: Endpoints;
   deliveries: Deliveries;
   deliverer: Deliverer;
+  health: Health;
+  starter: DeliveryStarter;
   /** Until when a delivery that is written now belongs to this process. */
   leaseEnd: () => Date;
 }): Outbox {
+  // Of what comes for an endpoint that does not answer, only a probe now and then is sent at once.
+  const waits = ({ id, isParked }: Listener) => isParked || !health.wouldTry(id);
+
   return {
     hasSubscribers: endpoints.hasSubscribers,
     async address(drafts) {
@@ -44,15 +53,18 @@ export function createOutbox({
       const dueAt = leaseEnd();
       return drafts.flatMap((draft) => {
         const subscribed = listeners.get(draft.tenantId) ?? [];
-        return subscribed.length === 0 ? [] : [toOutgoing(draft, subscribed, dueAt)];
+        const targets = subscribed.map((each) => ({ id: each.id, waits: waits(each) }));
+        return targets.length === 0 ? [] : [toOutgoing(draft, targets, dueAt)];
       });
     },
     write: (outgoing, session) => deliveries.insert(outgoing, session),
-    send: (outgoing) =>
-      deliverer.deliverSoon(
-        outgoing.flatMap(({ event, deliveries: ways }) =>
-          ways.map((delivery) => ({ delivery, body: event.body })),
-        ),
-      ),
+    send(outgoing) {
+      const jobs = outgoing.flatMap(({ event, deliveries: ways }) =>
+        ways.map((delivery) => ({ delivery, body: event.body })),
+      );
+      const waiting = jobs.filter(({ delivery }) => delivery.status === 'retrying');
+      for (const { delivery } of waiting) starter.wakeSoon(delivery.endpoint_id);
+      deliverer.deliverSoon(jobs.filter(({ delivery }) => delivery.status === 'pending'));
+    },
   };
 }

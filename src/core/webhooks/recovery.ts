@@ -1,37 +1,59 @@
 import type { Deliverer } from './deliverer.js';
 import type { Deliveries } from './deliveries.js';
+import type { EndpointState } from './endpoint-state.js';
+import type { Delivery } from './event.js';
 import type { DeliveryStarter } from './workflow-starter.js';
 
+/** The number of deliveries and endpoints that were taken over, and whether more may be due. */
+export type Recovered = { found: number; more: boolean };
+
 /**
- * Recovers overdue deliveries: their process died between commit and delivery, or their workflow is gone.
- * Returns their number. Several workers may recover at once: a delivery that one has claimed is left to it.
+ * Recovers deliveries whose process died between commit and delivery, and endpoints whose workflow is gone. Several workers
+ * may recover at once: what one has claimed is left to it.
  */
 export function createRecovery(deps: {
   deliveries: Deliveries;
+  state: EndpointState;
   deliverer: Deliverer;
   starter: DeliveryStarter;
   /** The time until which claimed deliveries belong to this run. */
   leaseEnd: () => Date;
 }) {
-  const { deliveries, deliverer, starter, leaseEnd } = deps;
-  return async (limit: number): Promise<number> => {
-    const due = await deliveries.claimDue(limit, leaseEnd());
-    if (due.length === 0) return 0;
-    const straight = due.filter(({ status }) => status === 'pending');
-    const events = await deliveries.eventsOf(straight);
+  const { deliveries, state, deliverer, starter, leaseEnd } = deps;
+
+  async function deliverPending(pending: readonly Delivery[]): Promise<void> {
+    const events = await deliveries.eventsOf(pending);
     deliverer.deliverSoon(
-      straight.flatMap((delivery) => {
+      pending.flatMap((delivery) => {
         const event = events.get(delivery.event_id);
         return event ? [{ delivery, body: event.body }] : [];
       }),
     );
     // An event that retention removed during a redelivery has no body left to send.
-    const empty = straight.filter(({ event_id: event }) => !events.has(event));
-    for (const of of empty) await deliveries.record({ of, kind: 'cancelled' });
-    for (const delivery of due) {
-      if (delivery.status !== 'retrying') continue;
-      starter.startSoon({ delivery, attemptCount: delivery.attempt_count, afterMs: 0 });
-    }
-    return due.length;
+    const empty = pending.filter(({ event_id: event }) => !events.has(event));
+    await cancel(empty);
+  }
+
+  /** A process may write a delivery that waits at the moment at which the workflow of the endpoint ends. */
+  async function ensureWorkflows(waiting: readonly Delivery[]): Promise<void> {
+    if (waiting.length === 0) return;
+    const ids = new Set(waiting.map(({ endpoint_id: endpoint }) => endpoint));
+    const listening = await state.ensureWorkflows([...ids]);
+    await deliveries.checked(waiting.filter(({ endpoint_id: id }) => listening.has(id)));
+    await cancel(waiting.filter(({ endpoint_id: id }) => !listening.has(id)));
+  }
+
+  const cancel = async (all: readonly Delivery[]) =>
+    void (await Promise.all(all.map((of) => deliveries.record({ of, kind: 'cancelled' }))));
+
+  return async (limit: number): Promise<Recovered> => {
+    const due = await deliveries.claimDue(limit, leaseEnd());
+    const pending = due.filter(({ status }) => status === 'pending');
+    await deliverPending(pending);
+    await ensureWorkflows(due.filter(({ status }) => status === 'retrying'));
+    const endpoints = await state.claimDue(limit, leaseEnd());
+    for (const id of endpoints) starter.wakeSoon(id, { always: true });
+    const more = due.length === limit || endpoints.length === limit;
+    return { found: pending.length + endpoints.length, more };
   };
 }

@@ -1,22 +1,19 @@
 import { newDelivery, type Deliveries } from './deliveries.js';
 import type { Endpoints } from './endpoints.js';
 import type { Delivery } from './event.js';
-import type { DeliveryStarter } from './workflow-starter.js';
 
 /** Redelivers events for operators. Recovery makes the attempts within about a second. */
 export function createRedelivery({
   endpoints,
   deliveries,
-  starter,
 }: {
   endpoints: Endpoints;
   deliveries: Deliveries;
-  starter: DeliveryStarter;
 }) {
   /** Delivers once more, with the whole schedule, whatever became of it. Null if there is no such delivery. */
   async function redeliver(id: string): Promise<Delivery | null> {
-    await starter.supersede(id);
-    return deliveries.again(id);
+    const delivery = await deliveries.get(id);
+    return delivery && deliveries.again(delivery);
   }
 
   return {
@@ -37,7 +34,7 @@ export function createRedelivery({
       const fresh = listeners
         .filter(({ id }) => known.every(({ endpoint_id: endpoint }) => endpoint !== id))
         .map(({ id }) => newDelivery(event, id, new Date()));
-      for (const { _id: id } of known) await redeliver(id);
+      for (const delivery of known) await deliveries.again(delivery);
       await deliveries.add(fresh);
       return [...known, ...fresh].map(({ _id: id }) => id);
     },

@@ -1,22 +1,15 @@
 /** Input of `webhookDelivery`. Histories keep it: no address, body or secret may be added. */
 export type WebhookDeliveryInput = {
+  /** The endpoint's id. */
   id: string;
-  /** Attempts made so far. */
-  attemptCount: number;
-  /** Pause before the first attempt of this run. */
-  afterMs: number;
-  /** Pauses after the first failed attempt, the second, and so on. Set at the start, because a replay reads no settings. */
-  scheduleMs: number[];
 };
 
-/** Result of one attempt to deliver a webhook. */
+/** Result of a round of attempts to deliver what waits for an endpoint. */
 export type WebhookDeliveryResult =
-  | { kind: 'delivered' }
-  | { kind: 'failed' }
-  /** Not attempted, because too many attempts to this endpoint are in flight. Uses up no attempt. */
-  | { kind: 'busy'; afterMs: number }
-  /** Delivered or cancelled meanwhile: no attempt is left to make. */
+  /** The next round is due after this time, or when the run is woken. */
+  | { kind: 'waiting'; afterMs: number }
+  /** Nothing waits, or the endpoint is parked, disabled or removed. */
   | { kind: 'closed' };
 
-/** Id of the workflow that retries this delivery. */
-export const deliveryWorkflowId = (id: string) => `webhook-delivery/${id}`;
+/** Id of the workflow that delivers what waits for this endpoint. */
+export const deliveryWorkflowId = (endpoint: string) => `webhook-delivery/${endpoint}`;

@@ -3,101 +3,123 @@ import { failpoint } from '../../shared/failpoints.js';
 import type { Log } from '../../shared/log.js';
 import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
-import type { Delivery } from './event.js';
+import type { EndpointState } from './endpoint-state.js';
 import { deliveryWorkflowId } from './workflow-contract.js';
 import { webhooksQueue } from '../../platform/temporal/queues.js';
 
-/** Paced, so that an endpoint that fails is no flood for Temporal. */
+/** Workflows of endpoints that are started or woken at once. */
 const MAX_STARTING = 20;
-const MAX_WAITING = 2_000;
+/** A process wakes the workflow of one endpoint at most once in this time, however many deliveries fail. */
+const APART_MS = 1_000;
 
-/** A delivery that its workflow takes over. */
-export type Start = { delivery: Delivery; attemptCount: number; afterMs: number };
-/** Starts the workflows of deliveries. */
+/** Starts and wakes the workflows of endpoints. */
 export type DeliveryStarter = ReturnType<typeof createDeliveryStarter>;
 
-/** Starts the workflow that retries a delivery. Starting one that runs does nothing. */
+/** Starts the workflow that delivers what waits for an endpoint, or wakes it if it runs. */
 export function createDeliveryStarter(settings: {
   client: Client;
   taskQueue: string;
-  /** The pauses between attempts; after the one that follows the last pause a delivery is dead. */
-  scheduleMs: number[];
+  state: EndpointState;
   stallTimeoutMs: number;
   log: Log;
 }) {
-  const { client, taskQueue, scheduleMs, stallTimeoutMs, log } = settings;
-  const queue: Start[] = [];
-  const starting = new Set<Promise<void>>();
-
-  async function start({ delivery, attemptCount, afterMs }: Start): Promise<void> {
+  const { client, taskQueue, state, stallTimeoutMs, log } = settings;
+  async function wake(id: string, always: boolean): Promise<void> {
     failpoint('start.before');
+    const opened = await state.open(id, new Date(Date.now() + stallTimeoutMs));
+    // The workflow of an endpoint that is not enabled cancels what waits, and ends.
+    const before = opened ?? (always ? await state.get(id) : null);
+    if (!before) return;
+    // The workflow of a failing endpoint makes its next attempt when that is due, whatever else comes to wait.
+    if (before.next_check_at && before.failing && !always) return;
     await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      client.workflow.start('webhookDelivery', {
-        workflowId: deliveryWorkflowId(delivery._id),
+      client.workflow.signalWithStart('webhookDelivery', {
+        workflowId: deliveryWorkflowId(id),
         taskQueue: webhooksQueue(taskQueue),
-        args: [{ id: delivery._id, attemptCount, afterMs, scheduleMs }],
+        args: [{ id }],
+        signal: 'recordChanged',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        typedSearchAttributes: [{ key: searchAttributes.tenantId, value: delivery.tenant_id }],
-        staticSummary: `${delivery.name} of ${delivery.resource_id} to ${delivery.endpoint_id}`,
+        typedSearchAttributes: [{ key: searchAttributes.tenantId, value: before.tenant_id }],
+        staticSummary: `deliveries to ${id}`,
       }),
     );
     failpoint('start.after');
   }
 
-  function pump(): void {
-    while (starting.size < MAX_STARTING) {
-      const next = queue.shift();
-      if (!next) return;
-      const attempt = start(next)
-        .catch((error: unknown) => {
-          log.warn({ err: error, delivery: next.delivery._id }, 'retries left to recovery');
-        })
-        .finally(() => {
-          starting.delete(attempt);
-          pump();
-        });
-      starting.add(attempt);
-    }
-  }
+  const wakes = createWakes(wake, (id, error) => {
+    log.warn({ err: error, endpoint: id }, 'deliveries left to recovery');
+  });
 
   return {
-    start,
-
     /**
-     * The next check after this number of attempts, and the start of the workflow.
-     * Both are null after the last attempt.
+     * Starts or wakes the workflow of an endpoint in the background. If that fails, the endpoint or its deliveries become
+     * overdue, and recovery does it. `always`: also if the endpoint is failing and its workflow sleeps.
      */
-    plan(delivery: Delivery, attemptCount: number): { nextAt: Date | null; start: Start | null } {
-      const afterMs = attemptCount === 0 ? 0 : scheduleMs[attemptCount - 1];
-      if (afterMs === undefined) return { nextAt: null, start: null };
-      const nextAt = new Date(Date.now() + afterMs + stallTimeoutMs);
-      return { nextAt, start: { delivery, attemptCount, afterMs } };
+    wakeSoon(endpoint: string, { always = false } = {}): void {
+      wakes.soon(endpoint, always);
     },
 
-    /** Starts in the background. A delivery whose start fails becomes overdue, and recovery starts it. */
-    startSoon(wanted: Start): void {
-      if (queue.length >= MAX_WAITING) return;
-      queue.push(wanted);
-      pump();
-    },
-
-    /** Ends a run that sleeps towards a time that no longer counts. */
-    async supersede(id: string): Promise<void> {
+    /** Wakes the workflow of an endpoint that is gone, so that it ends. */
+    async wakeIfRunning(endpoint: string): Promise<void> {
       try {
         await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-          client.workflow
-            .getHandle(deliveryWorkflowId(id))
-            .terminate('delivered again by an operator'),
+          client.workflow.getHandle(deliveryWorkflowId(endpoint)).signal('recordChanged'),
         );
       } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        if (error instanceof WorkflowNotFoundError) return;
+        log.warn({ err: error, endpoint }, 'the workflow of a removed endpoint ends later');
       }
     },
 
     /** Starts no more and waits for starts in flight; recovery makes the others. */
+    stop: () => wakes.stop(),
+  };
+}
+
+/** Wakes endpoints in the background: several at once, and each one now and then. */
+function createWakes(
+  wake: (id: string, always: boolean) => Promise<void>,
+  onError: (id: string, error: unknown) => void,
+) {
+  /** Endpoints to wake, and whether even one that is known to be failing. */
+  const wanted = new Map<string, boolean>();
+  /** Endpoints that are being woken, or were within `APART_MS`. */
+  const recent = new Set<string>();
+  const starting = new Set<Promise<void>>();
+  let stopped = false;
+
+  function start(id: string, always: boolean): void {
+    wanted.delete(id);
+    recent.add(id);
+    const attempt = wake(id, always)
+      .catch((error: unknown) => onError(id, error))
+      .finally(() => {
+        starting.delete(attempt);
+        setTimeout(() => {
+          recent.delete(id);
+          pump();
+        }, APART_MS).unref();
+        pump();
+      });
+    starting.add(attempt);
+  }
+
+  function pump(): void {
+    for (const [id, always] of wanted) {
+      if (starting.size >= MAX_STARTING) return;
+      if (!recent.has(id)) start(id, always);
+    }
+  }
+
+  return {
+    soon(id: string, always: boolean): void {
+      if (stopped) return;
+      wanted.set(id, always || wanted.get(id) === true);
+      pump();
+    },
     async stop(): Promise<void> {
-      queue.length = 0;
+      stopped = true;
+      wanted.clear();
       await Promise.all(starting);
     },
   };

@@ -60,7 +60,7 @@ export function addCardCommands(program: Command): void {
 async function showCard({ cards }: Deps, json: boolean, id: string) {
   const card = await cards.store.find(id);
   if (!card) throw new CommandError(`there is no card ${id}`);
-  const operations = (await cards.operations.ofCard(id, LISTED)).map(presentOperationRow);
+  const operations = (await cards.operations.ofCard(card, LISTED)).map(presentOperationRow);
   const shown = {
     ...presentCard(card),
     tenant: card.tenant_id,

@@ -26,8 +26,8 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'ledger',
-    description: 'audit the ledger',
-    load: async () => (await import('./wallets.js')).addLedgerCommands,
+    description: 'close the days of the ledger and audit it',
+    load: async () => (await import('./ledger.js')).addLedgerCommands,
   },
   {
     name: 'transfers',

@@ -7,7 +7,7 @@ import { OPERATOR_COMMANDS } from '../../core/instructions/operator-commands.js'
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { OperatorCommand } from '../../core/instructions/workflow-contract.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
-import { addCommand, CommandError } from './command.js';
+import { addCommand, CommandError, parseAmount } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest, printTable } from './print.js';
 
@@ -25,7 +25,9 @@ type OperatorOptions = {
   reason: string;
   actor: string;
   sessionId?: string;
+  amountMinor?: bigint;
   force?: boolean;
+  absent?: boolean;
   yes?: boolean;
 };
 
@@ -92,7 +94,21 @@ function addOperatorCommand(
         .description(descriptionOf(kind, instruction))
         .requiredOption('--reason <text>', 'the reason, for the timeline')
         .option('--actor <name>', 'your name, for the timeline', userInfo().username);
-      if (kind === 'complete') command.option('--session-id <id>', `session id of the ${provider}`);
+      if (kind === 'complete') {
+        command
+          .option('--session-id <id>', `session id of the ${provider}`)
+          .option(
+            '--amount-minor <kobo>',
+            `accept this amount, if the ${provider} reports it in place of the requested one`,
+            parseAmount,
+          );
+      }
+      if (kind === 'retry') {
+        addYes(command).option(
+          '--absent',
+          `attest that the ${provider} never executes what was submitted; if it does not know it, submit once more`,
+        );
+      }
       if (kind === 'fail') {
         addYes(command).option(
           '--force',
@@ -103,12 +119,25 @@ function addOperatorCommand(
     },
     async (deps, { json, options, args }) => {
       const record = await findRecord(deps, instruction, String(args[0]));
-      const { reason, actor, sessionId = null, force = false, yes } = options;
+      const { reason, actor, sessionId = null, amountMinor, yes } = options;
+      const { force = false, absent = false } = options;
       if (force) {
         const question = `Fail ${record._id}, although the ${provider} may have carried it out?`;
         await confirm(question, { json, yes });
       }
-      const payload = { actor, reason, session_id: sessionId, force };
+      if (absent) {
+        const question = `Submit ${record._id} once more? If the ${provider} executes both, both are paid.`;
+        await confirm(question, { json, yes });
+      }
+      const amount = amountMinor === undefined ? {} : { amount_minor: Number(amountMinor) };
+      const payload = {
+        actor,
+        reason,
+        session_id: sessionId,
+        ...amount,
+        ...(absent && { absent }),
+        force,
+      };
       const { starter } = instruction.records(deps);
       const { done, message } = await starter.command(record, kind, payload);
       const { status } = await findRecord(deps, instruction, record._id);

@@ -19,6 +19,8 @@ const parseRate = parseWhole(1, 1_000_000_000);
 
 type Create = { name: string; plan: Plan; ratePerMinute?: number; dailyLimitMinor?: bigint };
 type Update = Omit<Partial<Create>, 'name'> & {
+  minAmountMinor?: bigint;
+  maxAmountMinor?: bigint;
   planRate?: boolean;
   feature?: Partial<Record<Feature, boolean>>;
   safeguard?: Partial<Record<Safeguard, number>>;
@@ -85,6 +87,8 @@ function addUpdate(tenants: Command): void {
         .addOption(
           new Option('--plan-rate', 'use the rate limit of the plan').conflicts('ratePerMinute'),
         )
+        .option('--min-amount-minor <n>', 'least amount of one transfer in kobo', parseAmount)
+        .option('--max-amount-minor <n>', 'highest amount of one transfer in kobo', parseAmount)
         .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount)
         .option(
           '--feature <name=on|off>',
@@ -108,24 +112,44 @@ function addUpdate(tenants: Command): void {
           ).conflicts('dunningDays'),
         ),
     async (deps, { json, options, args }) => {
-      const { plan, ratePerMinute, planRate, dailyLimitMinor, feature, safeguard } = options;
-      const { dunningDays, defaultDunning } = options;
-      const changes = {
-        ...(plan && { plan }),
-        ...(ratePerMinute && { ratePerMinute }),
-        ...(planRate && { ratePerMinute: null }),
-        ...(dailyLimitMinor && { dailyLimitMinor }),
-        ...(feature && { features: feature }),
-        ...(safeguard && { safeguards: safeguard }),
-        ...(dunningDays && { dunningDays }),
-        ...(defaultDunning && { dunningDays: null }),
-      };
+      const changes = changesOf(options);
       if (Object.keys(changes).length === 0)
         throw new CommandError('give at least one setting to change');
-      const tenant = await deps.tenants.update(String(args[0]), changes);
-      print(json, presentTenant(found(tenant, args[0])));
+      const id = String(args[0]);
+      const { limits } = found(await deps.tenants.get(id), id);
+      if ((changes.minMinor ?? limits.minMinor) > (changes.maxMinor ?? limits.maxMinor)) {
+        throw new CommandError('the least amount of a transfer is above the highest');
+      }
+      print(json, presentTenant(found(await deps.tenants.update(id, changes), id)));
     },
   );
+}
+
+/** The settings that an update names. */
+function changesOf({
+  plan,
+  ratePerMinute,
+  planRate,
+  minAmountMinor: minMinor,
+  maxAmountMinor: maxMinor,
+  dailyLimitMinor,
+  feature,
+  safeguard,
+  dunningDays,
+  defaultDunning,
+}: Update) {
+  return {
+    ...(plan && { plan }),
+    ...(ratePerMinute && { ratePerMinute }),
+    ...(planRate && { ratePerMinute: null }),
+    ...(minMinor && { minMinor }),
+    ...(maxMinor && { maxMinor }),
+    ...(dailyLimitMinor && { dailyLimitMinor }),
+    ...(feature && { features: feature }),
+    ...(safeguard && { safeguards: safeguard }),
+    ...(dunningDays && { dunningDays }),
+    ...(defaultDunning && { dunningDays: null }),
+  };
 }
 
 function found(tenant: Tenant | null, id: unknown): Tenant {
@@ -142,6 +166,8 @@ function presentTenant(tenant: Tenant) {
     plan: tenant.plan,
     rate_per_minute: rate,
     burst_per_minute: burst,
+    min_amount_minor: toWireAmount(tenant.limits.minMinor),
+    max_amount_minor: toWireAmount(tenant.limits.maxMinor),
     daily_limit_minor: toWireAmount(tenant.limits.dailyMinor),
     dunning_days: tenant.dunningDays ?? 'default',
     ...tenant.features,

@@ -1,6 +1,4 @@
-import { audits } from '../../composition/capabilities.js';
 import type { Command } from 'commander';
-import { auditLedger } from '../../core/ledger/audit.js';
 import { readBalance } from '../../core/ledger/balance.js';
 import { toWireAmount } from '../../shared/money.js';
 import { addCommand, CommandError, parseAmount } from './command.js';
@@ -8,7 +6,7 @@ import { print } from './print.js';
 
 type Credit = { tenant: string; amountMinor: bigint; reference: string };
 
-/** Adds the commands for wallets and for the audit of the ledger. */
+/** Adds the commands for wallets. */
 export function addWalletCommands(program: Command): void {
   const wallets = program.command('wallets');
   addCommand<Credit>(
@@ -37,7 +35,7 @@ export function addWalletCommands(program: Command): void {
     'show',
     (command) =>
       command
-        .description('show the balance of a wallet, as the sum of its postings')
+        .description('show the balance of a wallet: its last closing and the later postings')
         .requiredOption('--tenant <id>', 'tenant that the wallet belongs to'),
     async ({ tenants, database }, { json, options: { tenant: tenantId } }) => {
       if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
@@ -47,23 +45,6 @@ export function addWalletCommands(program: Command): void {
         held_minor: toWireAmount(heldMinor),
         receivable_minor: toWireAmount(receivableMinor),
       });
-    },
-  );
-}
-
-/** Adds the commands for the ledger. */
-export function addLedgerCommands(program: Command): void {
-  const ledger = program.command('ledger');
-  addCommand(
-    ledger,
-    'verify',
-    (command) => command.description('audit all postings and records; exit code 1 on any problem'),
-    async ({ database }, { json }) => {
-      const { postings, counts, balances, problems } = await auditLedger(database, audits);
-      const sum = [...balances.values()].reduce((total, balance) => total + balance, 0n);
-      const ok = problems.length === 0;
-      print(json, { ok, postings, ...counts, sum_minor: toWireAmount(sum), problems });
-      if (!ok) process.exitCode = 1;
     },
   );
 }

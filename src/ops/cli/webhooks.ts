@@ -50,11 +50,12 @@ function addEndpointListing(endpoints: Command): void {
       const found = await webhooks.endpoints.list(options.tenant);
       printTable(
         json,
-        found.map(({ id, tenantId, url, status, secrets, createdAt }) => ({
+        found.map(({ id, tenantId, url, status, failingSince, secrets, createdAt }) => ({
           id,
           tenant: tenantId,
           url,
           status,
+          failing_since: failingSince?.toISOString() ?? null,
           secrets,
           created_at: createdAt.toISOString(),
         })),
@@ -84,16 +85,19 @@ function addEndpointChanges(endpoints: Command): void {
   change(
     'remove',
     'remove an endpoint and cancel its open deliveries',
-    ({ webhooks }, id) => webhooks.endpoints.remove(id),
+    ({ webhooks }, id) => webhooks.removeEndpoint(id),
     true,
   );
   change(
     'disable',
     'stop sending events to an endpoint; they are not sent later either',
-    ({ webhooks }, id) => webhooks.endpoints.setStatus(id, 'disabled'),
+    ({ webhooks }, id) => webhooks.disableEndpoint(id),
   );
   change('enable', 'send events to a disabled endpoint again, from now on', ({ webhooks }, id) =>
-    webhooks.endpoints.setStatus(id, 'enabled'),
+    webhooks.resumeEndpoint(id),
+  );
+  change('resume', 'try a parked endpoint again, and send it what has waited', ({ webhooks }, id) =>
+    webhooks.resumeEndpoint(id),
   );
 
   addCommand<{ overlapHours: number }>(
@@ -194,6 +198,7 @@ const presentRow = (delivery: Delivery) => ({
   resource: delivery.resource_id,
   status: delivery.status,
   tries: delivery.attempt_count,
+  retry_at: delivery.retry_at?.toISOString() ?? null,
   next_check_at: delivery.next_check_at?.toISOString() ?? null,
   created_at: delivery.created_at.toISOString(),
   delivered_at: delivery.delivered_at?.toISOString() ?? null,

@@ -1,7 +1,9 @@
+import type { Capability } from '../../core/capability.js';
 import { capabilities } from '../../composition/capabilities.js';
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import type { Db, Document } from 'mongodb';
 import { duration, examine, pass, fail, type Check } from './check.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /** The dispatcher checks every second, so records that are overdue by more than this have no dispatcher. */
 const LATE_MS = 60_000;
@@ -11,11 +13,13 @@ const MANY = 10_000;
 
 const IS_DATE = { $type: 'date' } as const;
 const NOT_READ = 'see the rows of MongoDB';
+const LOOK = 'find their workflows in Temporal, and see the log of the worker';
 const UNATTENDED = 'no worker takes them: see the rows of the workers, and the log of the worker';
 
 /** The backlogs of every capability and of webhooks, each as a row: overdue records, and records that wait for an operator. */
 export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
-  const rows = capabilities.flatMap(({ name, collections = [] }) => {
+  const rows = capabilities.flatMap((capability: Capability) => {
+    const { name, collections = [], listsAttention = true } = capability;
     const having = (index: object) =>
       collections
         .filter(({ indexes }) => indexes.includes(index as never))
@@ -23,7 +27,13 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
     const supervised = having(nextCheckIndex);
     return [
       ...(supervised.length > 0 ? [examineOverdue(db, now, name, supervised)] : []),
-      ...having(attentionIndex).map((each) => examineAttention(db, now, name, each)),
+      ...having(attentionIndex).map((each, i) =>
+        examineAttention(db, now, {
+          row: i === 0 ? name : each.replaceAll('_', '-'),
+          hint: i === 0 && listsAttention ? `list them with bursar ${name} list --attention` : LOOK,
+          collection: each,
+        }),
+      ),
     ];
   });
   return Promise.all([
@@ -40,6 +50,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       if (lately === 0) return pass(total === 0 ? 'none' : detail);
       return fail(detail, 'list them with bursar webhooks deliveries list --dead, then redeliver');
     }),
+    examineParked(db, now),
   ]);
 }
 
@@ -60,20 +71,24 @@ function examineOverdue(
   });
 }
 
-function examineAttention(db: Db, now: Date, name: string, collection: string): Promise<Check> {
-  return examine(`${name}: attention`, NOT_READ, async () => {
+function examineAttention(
+  db: Db,
+  now: Date,
+  { row, hint, collection }: { row: string; hint: string; collection: string },
+): Promise<Check> {
+  return examine(`${row}: attention`, NOT_READ, async () => {
     const waiting = { 'attention.since': IS_DATE };
     const oldest = await first(db, collection, waiting, { 'attention.since': 1 });
     if (!oldest) return pass('none');
     const waited = duration(now.getTime() - Number(oldest.attention.since));
     const detail = `${await count(db, collection, waiting)} wait for an operator, the oldest for ${waited}`;
-    return fail(detail, `list them with bursar ${name} list --attention`);
+    return fail(detail, hint);
   });
 }
 
 /**
- * Reports deliveries that are not delivered. A delivery may wait for its receiver; one that is overdue has no
- * dispatcher.
+ * Reports deliveries that are not delivered. A delivery may wait for its receiver. One that is overdue, or whose endpoint
+ * is, has no worker.
  */
 function examineDeliveries(db: Db, now: Date): Promise<Check> {
   return examine('webhooks: undelivered', NOT_READ, async () => {
@@ -81,11 +96,28 @@ function examineDeliveries(db: Db, now: Date): Promise<Check> {
     const total = await count(db, 'webhook_deliveries', open);
     if (total === 0) return pass('none');
     const age = await lateBy(db, 'webhook_deliveries', 'created_at', now, open);
-    const late = await lateBy(db, 'webhook_deliveries', 'next_check_at', now);
+    const lateness = ['webhook_deliveries', 'webhook_endpoints'].map((each) =>
+      lateBy(db, each, 'next_check_at', now),
+    );
+    const late = Math.max(...(await Promise.all(lateness)));
     const detail = `${total}, the oldest for ${duration(age)}`;
     if (late < LATE_MS) return pass(detail);
     const overdue = `${detail}; overdue for ${duration(late)}`;
     return fail(overdue, UNATTENDED);
+  });
+}
+
+/** Reports endpoints that took nothing for days, so that their deliveries wait for an operator. */
+function examineParked(db: Db, now: Date): Promise<Check> {
+  return examine('webhooks: parked endpoints', NOT_READ, async () => {
+    const parked = { parked_at: IS_DATE };
+    const oldest = await first(db, 'webhook_endpoints', parked, { parked_at: 1 });
+    if (!oldest) return pass('none');
+    const waited = duration(now.getTime() - Number(oldest.parked_at));
+    return fail(
+      `${await count(db, 'webhook_endpoints', parked)}, the first one for ${waited}`,
+      'list them with bursar webhooks endpoints list, tell their tenants, then resume or remove them',
+    );
   });
 }
 
@@ -102,7 +134,9 @@ async function lateBy(
 }
 
 const first = (db: Db, collection: string, filter: Document, sort: Record<string, 1>) =>
-  db.collection(collection).findOne(filter, { sort, projection: { ...sort } });
+  db
+    .collection(collection)
+    .findOne(filter, { sort, projection: { ...sort }, ...acrossTenants('report') });
 
 const count = (db: Db, collection: string, filter: Document) =>
-  db.collection(collection).countDocuments(filter, { limit: MANY });
+  db.collection(collection).countDocuments(filter, { limit: MANY, ...acrossTenants('report') });

@@ -1,6 +1,7 @@
-import type { Db, Document } from 'mongodb';
+import type { Db, Document, MongoClient } from 'mongodb';
 import type { Config } from '../../shared/config.js';
-import { createMongoClient, WAIT_LIMIT_MS } from '../../platform/database/client.js';
+import { createMongoClient, isMongos, WAIT_LIMIT_MS } from '../../platform/database/client.js';
+import { wantedOf } from '../../platform/database/migrations.js';
 import { inspectSchema } from '../../platform/database/inspect.js';
 import { migrations } from '../../composition/migrations.js';
 import { createSecretBox } from '../../core/webhooks/secrets.js';
@@ -31,26 +32,77 @@ export async function examineMongodb(config: Config): Promise<Check[]> {
     // The limit is above the driver's, so that the driver's reason is reported.
     const reached = await examine('mongodb', hint, reach, WAIT_LIMIT_MS + 1_000);
     if (!reached.ok) return [reached];
-    return [reached, ...(await examineServer(db, hello, config)), ...(await examineBacklog(db))];
+    return [
+      reached,
+      ...(await examineServer(client, db, hello, config)),
+      ...(await examineBacklog(db)),
+    ];
   } finally {
     await client.close();
   }
 }
 
-function examineServer(db: Db, hello: Document, config: Config): Promise<Check[]> {
+function examineServer(
+  client: MongoClient,
+  db: Db,
+  hello: Document,
+  config: Config,
+): Promise<Check[]> {
   const hint = 'start mongod with --replSet and initiate the set';
   return Promise.all([
-    examine('mongodb: replica set', hint, async () =>
-      hello.setName
-        ? pass(String(hello.setName))
-        : fail('a single server, which has no transactions', hint),
-    ),
-    examineTransactionLimit(db),
+    examine('mongodb: replica set', hint, async () => examineTopology(hello, hint)),
+    isMongos(hello) ? examineSharding(client, db) : examineTransactionLimit(db),
     examineSchema(db),
     examineClock(db),
     examinePepper(db, config.keyPepper),
   ]);
 }
+
+/** Tells from the server's `hello` whether it has transactions: a member of a replica set, or a mongos. */
+export function examineTopology(hello: Document, hint: string): Omit<Check, 'check'> {
+  if (isMongos(hello)) {
+    return pass(
+      `a mongos; set transactionLifetimeLimitSeconds=${TRANSACTION_LIMIT_S} on every shard, which a mongos does not report`,
+    );
+  }
+  return hello.setName
+    ? pass(String(hello.setName))
+    : fail('a single server, which has no transactions', hint);
+}
+
+/** A sharded collection as the cluster describes it: `_id` is its name after the database's. */
+type Sharded = { _id: string; key: Document };
+
+function examineSharding(client: MongoClient, { databaseName: database }: Db): Promise<Check> {
+  return examine('mongodb: sharding', SHARDING, async () => {
+    const all = client.db('config').collection<Sharded>('collections');
+    const own = wantedOf(migrations).map(([{ name }]) => `${database}.${name}`);
+    return examineShardKeys(await all.find({ _id: { $in: own } }).toArray(), database);
+  });
+}
+
+const SHARDING = 'shard the collections as docs/sharding.md says';
+
+/** Compares the shard keys of a cluster with the declared ones. A database without any is on one shard, which is well. */
+export function examineShardKeys(sharded: readonly Sharded[], database: string) {
+  if (sharded.length === 0) return pass('no collection is sharded');
+  const found = new Map(sharded.map(({ _id, key }) => [_id, inOneLine(key)]));
+  const wrong = wantedOf(migrations).flatMap(([{ name, shardBy }]) => {
+    const wanted = shardBy ? inOneLine({ [shardBy]: 1 }) : undefined;
+    const key = found.get(`${database}.${name}`);
+    return key === wanted
+      ? []
+      : [`${name} by ${key ?? 'nothing'} instead of ${wanted ?? 'nothing'}`];
+  });
+  if (wrong.length > 0) return fail(wrong.join('; '), SHARDING);
+  return pass(`${sharded.length} collections, by tenant`);
+}
+
+/** A shard key as text. Numbers of a cluster may be bigints. */
+const inOneLine = (key: Document): string =>
+  Object.entries(key)
+    .map(([field, direction]) => `${field}: ${direction}`)
+    .join(', ');
 
 function examineTransactionLimit(db: Db): Promise<Check> {
   const hint = `set transactionLifetimeLimitSeconds=${TRANSACTION_LIMIT_S} on every member (--setParameter)`;

@@ -18,8 +18,8 @@ export async function examineTemporal(
   { temporal }: Config,
   providers: readonly RateLimit[],
 ): Promise<Check[]> {
-  const { address, namespace, taskQueue } = temporal;
-  const connection = Connection.lazy({ address, connectTimeout: WITHIN_MS });
+  const { address, connection: options, namespace, taskQueue } = temporal;
+  const connection = Connection.lazy({ ...options, connectTimeout: WITHIN_MS });
   try {
     const hint = 'start it, or correct TEMPORAL_ADDRESS; transfers are accepted meanwhile and wait';
     const reached = await examine('temporal', hint, async () => {

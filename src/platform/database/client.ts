@@ -1,8 +1,10 @@
 import {
   MongoClient,
+  MongoError,
   ReadConcern,
   type ClientSession,
   type Db,
+  type Document,
   type TransactionOptions,
 } from 'mongodb';
 import { patchMongoDriver } from './mongodb-driver-patch.js';
@@ -54,7 +56,15 @@ export function createMongoClient(
 }
 
 /** A connected client with the database of this deployment. */
-export type Database = { client: MongoClient; db: Db };
+export type Database = {
+  client: MongoClient;
+  db: Db;
+  /** True if the server is a mongos: documents of two tenants may be on two shards. */
+  isMongos?: boolean;
+};
+
+/** True if the server that gave this answer to `hello` is a mongos, the router of a sharded cluster. */
+export const isMongos = ({ msg }: Document): boolean => msg === 'isdbgrid';
 
 /**
  * Connects to MongoDB with the settings of `createMongoClient`. Rejects if no server answers within `WAIT_LIMIT_MS`.
@@ -66,23 +76,34 @@ export async function connectDatabase(
 ): Promise<Database> {
   const client = createMongoClient(config.uri, appName, options);
   await client.connect();
-  return { client, db: client.db(config.database) };
+  const hello = await client.db('admin').command({ hello: 1 });
+  return { client, db: client.db(config.database), isMongos: isMongos(hello) };
 }
 
+/** MongoDB no longer has the moment of a snapshot. */
+const SNAPSHOT_TOO_OLD = 239;
+const MAX_SNAPSHOTS = 3;
+
 /**
- * Runs reads that all see the database at one moment, that of the first read. Use the `db` that is passed in: the
+ * Runs reads that all see the database at one moment, that of the first read. If MongoDB gives up this moment meanwhile, they
+ * are repeated at a new one, so `read` must be repeatable. Use the `db` that is passed in: the
  * driver prefers a client's read concern, here majority, over the session's own.
  */
 export async function withSnapshot<T>(
   { client, db }: Database,
   read: (db: Db, session: ClientSession) => Promise<T>,
 ): Promise<T> {
-  const session = client.startSession({ snapshot: true });
-  try {
-    const readConcern = new ReadConcern('snapshot');
-    return await read(client.db(db.databaseName, { readConcern }), session);
-  } finally {
-    await session.endSession();
+  const readConcern = new ReadConcern('snapshot');
+  for (let attempt = 1; ; attempt += 1) {
+    const session = client.startSession({ snapshot: true });
+    try {
+      return await read(client.db(db.databaseName, { readConcern }), session);
+    } catch (error) {
+      const isTooOld = error instanceof MongoError && error.code === SNAPSHOT_TOO_OLD;
+      if (!isTooOld || attempt === MAX_SNAPSHOTS) throw error;
+    } finally {
+      await session.endSession();
+    }
   }
 }
 

@@ -42,14 +42,17 @@ async function inspectCollection(
     validationLevel === 'strict' &&
     validationAction === 'error';
   const indexes = await db.collection(spec.name).indexes();
-  const lacking = spec.indexes.filter((wanted) => !indexes.some((index) => isSame(index, wanted)));
+  const lacking = spec.indexes.filter(
+    (wanted) => !indexes.some((index) => isSameIndex(index, wanted)),
+  );
   return [
     ...(validated ? [] : ['has another validator']),
     ...lacking.map(({ key }) => `lacks its index on ${Object.keys(key).join(', ')}`),
   ];
 }
 
-function isSame(found: IndexDescriptionInfo, wanted: IndexDescription): boolean {
+/** True if an index has the keys and options that are wanted. */
+export function isSameIndex(found: IndexDescriptionInfo, wanted: IndexDescription): boolean {
   const { unique = false, expireAfterSeconds, partialFilterExpression } = wanted;
   return (
     keysOf(found) === keysOf(wanted) &&

@@ -8,6 +8,11 @@ export type CollectionSpec = {
   name: string;
   validator: Document;
   indexes: IndexDescription[];
+  /**
+   * The field by which the collection may be sharded: `tenant_id`, or an `_id` that is the tenant or begins with it. Its
+   * unique indexes begin with this field. Null or left out: the collection stays on one shard.
+   */
+  shardBy?: 'tenant_id' | '_id' | null;
 };
 
 /**
@@ -85,8 +90,7 @@ async function applyMissing(db: Db, migrations: readonly Migration[]): Promise<v
  * indexes.
  */
 async function ensureUnique(db: Db, migrations: readonly Migration[]): Promise<void> {
-  const known = new Set(migrations.map(({ id }) => id));
-  if ((await applied(db)).some((id) => !known.has(id))) return;
+  if (await hasNewer(db, migrations)) return;
   // In parallel: every start waits for this, although normally no index is missing.
   await Promise.all(
     wantedOf(migrations).map(async ([{ name, indexes }]) => {
@@ -94,6 +98,12 @@ async function ensureUnique(db: Db, migrations: readonly Migration[]): Promise<v
       if (unique.length > 0) await db.collection(name).createIndexes(unique);
     }),
   );
+}
+
+/** True if a newer version has migrated the database: it has migrations that are unknown here. */
+export async function hasNewer(db: Db, migrations: readonly Migration[]): Promise<boolean> {
+  const known = new Set(migrations.map(({ id }) => id));
+  return (await applied(db)).some((id) => !known.has(id));
 }
 
 /** Each collection once, with the id of the last migration that changes it. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../../shared/errors.js';
+import { holdsCardNumber, isCardField, isCardNumber } from '../../shared/card-data.js';
 import type { JsonObject, JsonValue } from './context.js';
 
 /** Deeper than any field of the API; metadata has a tighter bound of its own. */
@@ -11,12 +12,15 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const BROKEN_TEXT = 'The text has an unpaired surrogate: it must be valid Unicode.';
 const TOO_DEEP = `The body must be at most ${MAX_DEPTH} levels deep.`;
+const CARD_NUMBER = 'The request must not hold a card number.';
+const CARD_FIELD =
+  'The request must not hold card data, such as a card number, a security code, a PIN or a track.';
 const FORBIDDEN_NAME =
   'A name must not begin with $, be __proto__, or contain NUL or an unpaired surrogate.';
 
 /**
  * Parses a JSON object that is safe to store: valid UTF-8, bounded depth, no keys or texts that MongoDB or JavaScript
- * would interpret. Throws a `validation_error` that names the path.
+ * would interpret, no card number, and no field for the data of a card. Throws a `validation_error` that names the path.
  */
 export function parseJsonObject(bytes: Buffer): JsonObject {
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
@@ -42,11 +46,15 @@ function checkTree(root: JsonObject): void {
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const { value } = node;
     if (typeof value === 'string' && LONE_SURROGATE.test(value)) refuse(node, BROKEN_TEXT);
+    if (isCardNumber(value)) refuse(node, CARD_NUMBER);
     if (typeof value !== 'object' || value === null) continue;
     if (node.depth > MAX_DEPTH) refuse(node, TOO_DEEP);
     for (const [key, child] of Object.entries(value)) {
       const next = { value: child, depth: node.depth + 1, key, parent: node };
       if (isForbiddenKey(key)) refuse(next, FORBIDDEN_NAME);
+      // The name is not in the answer: clients log error messages.
+      if (holdsCardNumber(key)) refuse(node, CARD_NUMBER);
+      if (isCardField(key)) refuse(next, CARD_FIELD);
       open.push(next);
     }
   }
@@ -66,9 +74,9 @@ function refuse(node: Node, message: string): never {
     .replaceAll(/\p{Surrogate}/gu, '\uFFFD')
     .slice(0, MAX_PATH_LENGTH);
   throw new ApiError('validation_error', {
-    field,
+    field: field || 'body',
     message,
-    details: { issues: [{ field, code: 'not_allowed', message }] },
+    details: { issues: [{ field: field || 'body', code: 'not_allowed', message }] },
   });
 }
 

@@ -19,14 +19,32 @@ type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
  */
 export const CALLBACK_ALLOWANCE: Allowance = { rate: 60_000, burst: 90_000 };
 
-/** Counts the request against its tenant, and refuses it when the window is used up. */
+/** The share of a tenant's allowance that one address has with a public key. */
+const PUBLIC_SHARE = 4;
+
+/**
+ * Counts the request against its tenant, and refuses it when the window is used up. Requests with a public key, which anybody
+ * can read in a browser, have windows of their own, for all addresses together and for each: they use up nothing of the
+ * secret keys' window.
+ */
 export function limitByTenant({ rateLimits }: Limiter): Middleware {
   return async (ctx, next) => {
-    const { tenant } = callerOf(ctx);
-    refuseUnlessAllowed(await count(ctx, rateLimits, tenant.id, allowance(tenant)));
+    const { tenant, kind } = callerOf(ctx);
+    const whole = allowance(tenant);
+    if (kind === 'public') {
+      const subject = `public:${tenant.id}`;
+      refuseUnlessAllowed(await count(ctx, rateLimits, subject, whole));
+      const each = `${subject}:${addressSubject(ctx.state.address)}`;
+      refuseUnlessAllowed(await count(ctx, rateLimits, each, shareOf(whole)));
+    } else refuseUnlessAllowed(await count(ctx, rateLimits, tenant.id, whole));
     await next();
   };
 }
+
+const shareOf = ({ rate, burst }: Allowance): Allowance => ({
+  rate: Math.max(1, Math.floor(rate / PUBLIC_SHARE)),
+  burst: Math.max(1, Math.floor(burst / PUBLIC_SHARE)),
+});
 
 /**
  * Creates the check that handlers use for a limit tighter than the tenant's: by the tenant's own figure or the default,

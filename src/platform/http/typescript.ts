@@ -123,7 +123,8 @@ function print(schema: Schema | boolean | undefined): string {
   }
   if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.enum) return union(schema.enum);
-  if (anyOf) return anyOf.map((each) => `(${print(each)})`).join(' | ');
+  // Beside properties, `anyOf` restricts their combinations, which the type does not express.
+  if (anyOf && !schema.properties) return anyOf.map((each) => `(${print(each)})`).join(' | ');
   if (Array.isArray(type)) return type.map((each) => print({ ...schema, type: each })).join(' | ');
   switch (type) {
     case 'integer':

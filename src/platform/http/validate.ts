@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
-import { holdsCardNumber } from '../../shared/metadata.js';
+import { holdsCardNumber } from '../../shared/card-data.js';
 import type { AppContext } from './context.js';
 import { issueMessage } from './messages.js';
 

@@ -38,6 +38,9 @@ export const idempotencyKey = z
     example: 'order-1042',
   });
 
+/** The body of a POST without fields of its own. */
+export const keyBody = z.strictObject({ idempotency_key: idempotencyKey.optional() });
+
 /** 1 to 255 characters between quotes, where a backslash before a quote or a backslash does not count. */
 const QUOTED_KEY = '"(?:\\\\["\\\\]|\\\\(?!["\\\\])|\\\\(?="$)|[\\x20-\\x5b\\x5d-\\x7e]){1,255}"';
 const BARE_KEY = '(?!".*"$)[\\x21-\\x7e](?:[\\x20-\\x7e]{0,253}[\\x21-\\x7e])?';

@@ -3,6 +3,7 @@ import type { Db, Document, Filter } from 'mongodb';
 import type { Registry } from 'prom-client';
 import type { Log } from '../../shared/log.js';
 import { addGauge } from './gauge.js';
+import { acrossTenants } from '../database/tenant-filters.js';
 
 /** Upper bound of every count: a count of this size means "at least". */
 const MAX_COUNTED = 10_000;
@@ -63,6 +64,7 @@ async function readBacklog(db: Db, backlog: string, query: BacklogQuery): Promis
     .aggregate<{ count: number; oldest: Date }>(backlogPipeline(query, new Date()), {
       hint: query.index,
       maxTimeMS: QUERY_WITHIN_MS,
+      ...acrossTenants('report'),
     })
     .toArray();
   return { backlog, count: found?.count ?? 0, oldest: found?.oldest ?? null };

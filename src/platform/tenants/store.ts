@@ -90,6 +90,9 @@ type TenantChanges = {
   plan?: Plan;
   /** Null restores the rate of the plan. */
   ratePerMinute?: number | null;
+  /** Bounds of the amount of one transfer, in kobo. */
+  minMinor?: bigint;
+  maxMinor?: bigint;
   dailyLimitMinor?: bigint;
   features?: Partial<Record<Feature, boolean>>;
   safeguards?: Partial<Record<Safeguard, number>>;
@@ -160,13 +163,15 @@ function allFeatures(on: boolean): Record<Feature, boolean> {
 }
 
 function toFields(changes: TenantChanges): Record<string, unknown> {
-  const { plan, ratePerMinute, dailyLimitMinor, features = {}, safeguards = {} } = changes;
-  const { dunningDays } = changes;
+  const { plan, ratePerMinute, features = {}, safeguards = {}, dunningDays } = changes;
+  const { minMinor, maxMinor, dailyLimitMinor } = changes;
   const within = (name: string, values: object) =>
     Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value]));
   return {
     ...(plan !== undefined && { plan }),
     ...(ratePerMinute !== undefined && { rate_per_minute: ratePerMinute }),
+    ...(minMinor !== undefined && { 'limits.min_minor': minMinor }),
+    ...(maxMinor !== undefined && { 'limits.max_minor': maxMinor }),
     ...(dailyLimitMinor !== undefined && { 'limits.daily_minor': dailyLimitMinor }),
     ...(dunningDays !== undefined && { dunning_days: dunningDays }),
     ...within('features', features),

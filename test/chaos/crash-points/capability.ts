@@ -66,7 +66,7 @@ export const API_POINTS = [
   'start.after',
 ];
 export const DISPATCH_POINTS = [
-  'dispatch.found',
+  'dispatch.claimed',
   'start.before',
   'start.after',
   'dispatch.started',

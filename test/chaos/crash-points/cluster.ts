@@ -31,6 +31,7 @@ export async function openCluster() {
     bank: { deduplicate: false, conclusiveAfterMs: 1_500 },
     env: {
       BURSAR_FAILPOINT: `@${file}`,
+      BURSAR_INTERNAL_HOST: '127.0.0.1',
       // Shorter than the pause before the first verification, so that a slow funding is past its deadline.
       BURSAR_JIT_DEADLINE_MS: '2500',
       BURSAR_POLL_MAX_MS: '1000',

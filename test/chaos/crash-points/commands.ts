@@ -37,24 +37,36 @@ async function allDelivered(cluster: Cluster, id: string, names: readonly string
   });
 }
 
-async function command({ service, tenant }: Cluster, id: string, kind: 'complete' | 'fail') {
+async function command(
+  { service, tenant }: Cluster,
+  id: string,
+  kind: 'complete' | 'fail',
+  more: { amount_minor?: number } = {},
+) {
   const payload = {
     actor: 'ada',
     reason: 'looked it up',
     session_id: null,
     force: kind === 'fail',
+    ...more,
   };
   return service.deps.transfers.starter.command(await tenant.stored(id), kind, payload);
 }
 
 /** The worker dies while it handles an operator's command. A command without an answer is repeated. */
-async function obeyed(cluster: Cluster, id: string, kind: 'complete' | 'fail', point: string) {
+async function obeyed(
+  cluster: Cluster,
+  id: string,
+  kind: 'complete' | 'fail',
+  point: string,
+  more: { amount_minor?: number } = {},
+) {
   const { answer } = await cluster.dies([{ who: 'worker', point }], () => {
     // Not awaited, because the command is answered only after the worker has restarted.
-    const given = command(cluster, id, kind).catch(() => null);
+    const given = command(cluster, id, kind, more).catch(() => null);
     return Promise.resolve({ answer: given });
   });
-  expect((await answer) ?? (await command(cluster, id, kind))).toMatchObject({ done: true });
+  expect((await answer) ?? (await command(cluster, id, kind, more))).toMatchObject({ done: true });
 }
 
 /** The money returns once. Monitoring of the bank continues, and the bank rejects the transfer in the end. */
@@ -93,4 +105,32 @@ const completingLate = (point: string): Case => ({
   },
 });
 
-export const commands: Case[] = [...POINTS.map(failing), ...POINTS.map(completingLate)];
+/** A payment of less than was ordered ends once, and the rest returns to the wallet once. */
+const acceptingLess = (point: string): Case => ({
+  name: `a payment of less than was ordered, completed by an operator: the worker dies at ${point}`,
+  async run(cluster) {
+    const { available } = await cluster.tenant.balance();
+    const id = await stuck(cluster);
+    const { amount_minor: amount, fee_minor: fee } = await cluster.tenant.get(id);
+    const less = amount - 1_000;
+    await cluster.service.bank.setTransferOutcome(id, 'paid', less);
+    await cluster.tenant.waitFor(id, ({ attention }) => attention !== null);
+    const accepted = { amount_minor: less };
+    await obeyed(cluster, id, 'complete', SECOND[point] ?? point, accepted);
+    expect(await cluster.tenant.get(id)).toMatchObject({
+      status: 'completed',
+      attention: null,
+      settled_amount_minor: less,
+    });
+    expect((await cluster.tenant.balance()).available).toBe(available - less - fee);
+    expect(await cluster.effects(id)).toEqual(['paid']);
+    await cluster.isNotified(id, ['transfer.completed', 'transfer.processing']);
+    await cluster.isQuiet();
+  },
+});
+
+export const commands: Case[] = [
+  ...POINTS.map(failing),
+  ...POINTS.map(completingLate),
+  ...POINTS.map(acceptingLess),
+];

@@ -1,4 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { creditWallet } from '../../../src/capabilities/wallets/create.js';
+import { forwardedMutations } from '../../../src/composition/capabilities.js';
+import { createForwarding } from '../../../src/core/commit/forwarding.js';
+import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { eventually } from '../../support/eventually.js';
 import { transferBody, type Reply } from '../../support/tenant.js';
 import {
   OUTCOMES,
@@ -17,6 +22,7 @@ import { diedAlone, diedInMicroBatch, heldUp, postpone, submitsLocally } from '.
 const MANY = 24;
 /** Few enough to be submitted at once by one micro-batch, before any of them is overdue. */
 const A_MICRO_BATCH = 8;
+const CREDIT_MINOR = 1_000n;
 
 /** Posts this many new transfers at once. */
 type PostMore = () => Promise<(Reply | null)[]>;
@@ -110,7 +116,37 @@ const COMMITS = [
 /** A micro-batch without answers applies no outcome: each transfer is scheduled as a workflow of its own. */
 const SCHEDULED = [...SENT, 'start.before', 'start.after', 'start.after:3'];
 
+/** Credits of a contended wallet that this process hands to the API. Without an answer it commits them itself. */
+const forwarded = (point: string): Case => ({
+  name: `${A_MICRO_BATCH} credits of a contended wallet: the API that commits them for another process dies at ${point}`,
+  async run(cluster) {
+    const { tenant, service } = cluster;
+    const { commitProcesses, database, webhooks } = service.deps;
+    const forwarding = createForwarding(commitProcesses, forwardedMutations);
+    const engine = createGroupCommit(database, webhooks.outbox, () => false, forwarding);
+    forwarding.conflicted([tenant.id]);
+    await eventually('the API is known', () =>
+      commitProcesses.committerOf(tenant.id) === null ? undefined : true,
+    );
+    const before = await tenant.balance();
+    const references = Array.from({ length: A_MICRO_BATCH }, () => randomUUID());
+    const creditAll = () =>
+      Promise.all(
+        references.map((reference) =>
+          creditWallet(engine, { tenantId: tenant.id, amountMinor: CREDIT_MINOR, reference }),
+        ),
+      );
+    await cluster.dies([{ who: 'api', point }], creditAll);
+    await creditAll();
+    const { available } = await tenant.balance();
+    expect(available - before.available).toBe(A_MICRO_BATCH * Number(CREDIT_MINOR));
+    await forwarding.close();
+    await cluster.isQuiet();
+  },
+});
+
 export const manyTransfers: Case[] = [
+  ...['forward.received', 'forward.committed'].map(forwarded),
   ...OUTCOMES.map((outcome) => accepted('batch.answered', outcome)),
   ...['claim.written', 'commit.before', 'commit.after'].map((point) => accepted(point, PAID)),
   ...[PAID, REFUSED].flatMap((outcome) =>

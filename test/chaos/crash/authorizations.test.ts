@@ -5,7 +5,12 @@ import {
 import { authorizationWorkflowId } from '../../../src/capabilities/card-authorizations/workflow-contract.js';
 import { cardClient } from '../../support/cards.js';
 import { eventually } from '../../support/eventually.js';
-import { authorizationRequest, issuerClient, type IssuerClient } from '../../support/issuer.js';
+import {
+  authorizationEvent,
+  authorizationRequest,
+  issuerClient,
+  type IssuerClient,
+} from '../../support/issuer.js';
 import { startLossyProxy } from '../../support/lost-answer.js';
 import { startService, type Service } from '../../support/service.js';
 
@@ -59,7 +64,9 @@ test('a repeated authorization request gets the same decision from another API a
       expect((await issuer.send(request)).body).toEqual({ approved: true, code: 'approved' });
     }
     expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 5_000, held: 5_000 });
-    // The dead API did not start the workflow; the dispatcher starts it, and it releases the hold.
+    // The issuer's report ends the hold.
+    const expired = { name: 'card.authorization_expired', minor: 0 };
+    await issuer.send(authorizationEvent(card.name, request.data.reference, expired));
     await isReleased(request.data.reference);
     expect(await card.balance()).toEqual({ available: BALANCE_MINOR, held: 0 });
   } finally {
@@ -67,7 +74,7 @@ test('a repeated authorization request gets the same decision from another API a
   }
 });
 
-test('a hold that the issuer never reports expires, even if worker and workflow are killed', async () => {
+test('a hold of which the issuer reports no end is released when the issuer is asked, even if worker and workflow are killed', async () => {
   const card = await jitCard();
   const [first, second] = [await issuer.pay(card.id), await issuer.pay(card.id)];
   expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 10_000, held: 10_000 });
@@ -79,6 +86,9 @@ test('a hold that the issuer never reports expires, even if worker and workflow 
   );
   await handle.terminate('by a test');
   await service.worker.kill();
+  for (const { token } of [first, second]) {
+    await issuer.end(token, 'expired', undefined, { report: false });
+  }
   await new Promise((resolve) => {
     setTimeout(resolve, HOLD_SECONDS * 1_000);
   });

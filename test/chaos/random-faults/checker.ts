@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
 import type { Workload } from './workload.js';
 import { wrongHistories } from './histories.js';
 import type { ChaosCluster } from './cluster.js';
@@ -17,6 +18,7 @@ export async function check(
     // Postings balance, wallets equal the sums of their postings, holds belong to open records, and the bank agrees.
     ...(await cluster.service.problems()),
     ...(await nothingOpen(cluster)),
+    ...(await deadDeliveries(cluster)),
     ...received.problems,
     ...(await wrongHistories(cluster)),
     ...leaksInLogs(),
@@ -26,6 +28,25 @@ export async function check(
     problems.push(...found.map((problem) => `${workload.name}: ${problem}`));
   }
   return problems;
+}
+
+/** The dead endpoint gets nothing and is parked. Its deliveries stay, and no workflow is about a single one. */
+async function deadDeliveries({ service, deadEndpoint }: ChaosCluster): Promise<string[]> {
+  const { database, temporal, webhooks } = service.deps;
+  const deliveries = database.db.collection('webhook_deliveries');
+  const about = { endpoint_id: deadEndpoint };
+  const delivered = await deliveries.countDocuments({ ...about, status: 'delivered' });
+  const endpoint = await webhooks.endpoints.get(deadEndpoint);
+  const runs = new Set<string>();
+  const query = "WorkflowType = 'webhookDelivery'";
+  for await (const { workflowId } of temporal.client.workflow.list({ query })) runs.add(workflowId);
+  for (const { id } of await webhooks.endpoints.list()) runs.delete(deliveryWorkflowId(id));
+  return [
+    ...(delivered === 0 ? [] : [`${delivered} webhooks were delivered to a dead endpoint`]),
+    ...((await deliveries.countDocuments(about)) > 0 ? [] : ['no webhook for the dead endpoint']),
+    ...(endpoint?.status === 'parked' ? [] : [`the dead endpoint is ${endpoint?.status}`]),
+    ...[...runs].map((id) => `${id} is the workflow of no endpoint`),
+  ];
 }
 
 const LEAKS = fileURLToPath(new URL('../../support/log-leaks.mjs', import.meta.url));
@@ -40,6 +61,8 @@ function leaksInLogs(): string[] {
 /** Filters for the open records of each collection. */
 const IN_DOUBT = { status: { $in: ['pending', 'processing'] } };
 export const RUNNING = 'ExecutionStatus = "Running"';
+/** The workflow of a message that can't be applied waits for an operator. */
+const UNFINISHED = `${RUNNING} AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
 const DUE = { next_check_at: { $type: 'date' } };
 const OPEN: readonly (readonly [string, Documents])[] = [
   ['transfers', { $or: [IN_DOUBT, DUE] }],
@@ -50,18 +73,31 @@ const OPEN: readonly (readonly [string, Documents])[] = [
   ['provider_event_replays', { $or: [IN_DOUBT, DUE] }],
   // An event that failed with attention is not open: it waits for an operator.
   ['provider_events', { $or: [{ status: 'received' }, { status: 'failed', attention: null }] }],
-  ['webhook_deliveries', { status: { $ne: 'delivered' } }],
+];
+
+/** Deliveries that have not ended. Those to the dead endpoint wait, or have died after all attempts. */
+const undelivered = ({ deadEndpoint }: ChaosCluster): Documents => ({
+  $nor: [
+    { status: 'delivered' },
+    { status: { $in: ['retrying', 'dead'] }, endpoint_id: deadEndpoint },
+  ],
+});
+
+const openIn = (cluster: ChaosCluster): readonly (readonly [string, Documents])[] => [
+  ...OPEN,
+  ['webhook_deliveries', undelivered(cluster)],
 ];
 
 /** Counts the unfinished work: records, provider events, deliveries, workflows. */
-export async function countOpen({ service }: ChaosCluster): Promise<[string, number][]> {
+export async function countOpen(cluster: ChaosCluster): Promise<[string, number][]> {
+  const { service } = cluster;
   const { database, temporal } = service.deps;
-  const counts = OPEN.map(async ([collection, filter]): Promise<[string, number]> => {
+  const counts = openIn(cluster).map(async ([collection, filter]): Promise<[string, number]> => {
     return [collection, await database.db.collection(collection).countDocuments(filter)];
   });
   return [
     ...(await Promise.all(counts)),
-    ['workflows', (await temporal.client.workflow.count(RUNNING)).count],
+    ['workflows', (await temporal.client.workflow.count(UNFINISHED)).count],
     ['callbacks at the bank', await service.bank.callbacksWaiting()],
   ];
 }
@@ -72,17 +108,26 @@ export async function nothingOpen(cluster: ChaosCluster): Promise<string[]> {
   return Promise.all(
     open.map(async ([what, count]) => {
       const names = await openOf(cluster, what);
-      return `${count} ${what} open${names.length > 0 ? `: ${names.join(', ')}` : ''}`;
+      const unseen = await withoutAttention(cluster, what);
+      const seen = unseen > 0 ? `, ${unseen} of them without attention` : '';
+      return `${count} ${what} open${seen}${names.length > 0 ? `: ${names.join(', ')}` : ''}`;
     }),
   );
+}
+
+/** The number of open transfers, cards operations, charges and refunds for which no operator is called. */
+async function withoutAttention({ service }: ChaosCluster, what: string): Promise<number> {
+  if (!OPEN.some(([name, filter]) => name === what && '$or' in filter)) return 0;
+  const unseen = { ...IN_DOUBT, attention: null };
+  return service.deps.database.db.collection(what).countDocuments(unseen);
 }
 
 const MOST_NAMED = 5;
 
 /** Ids of some open records. The bank reports only the number of its waiting callbacks. */
-async function openOf({ service }: ChaosCluster, what: string): Promise<string[]> {
-  const { database, temporal } = service.deps;
-  const filter = OPEN.find(([collection]) => collection === what)?.[1];
+async function openOf(cluster: ChaosCluster, what: string): Promise<string[]> {
+  const { database, temporal } = cluster.service.deps;
+  const filter = openIn(cluster).find(([collection]) => collection === what)?.[1];
   if (filter) {
     const found = database.db.collection(what).find(filter, { projection: { _id: 1 } });
     return (await found.limit(MOST_NAMED).toArray()).map(({ _id }) => String(_id));
@@ -90,7 +135,7 @@ async function openOf({ service }: ChaosCluster, what: string): Promise<string[]
   const names: string[] = [];
   if (what !== 'workflows') return names;
   const { workflow } = temporal.client;
-  for await (const { workflowId, runId } of workflow.list({ query: RUNNING })) {
+  for await (const { workflowId, runId } of workflow.list({ query: UNFINISHED })) {
     // Temporal's list may lag behind its workflows, so the status from the workflow itself is shown too.
     const { status } = await workflow.getHandle(workflowId, runId).describe();
     if (names.push(`${workflowId} (${status.name})`) === MOST_NAMED) break;

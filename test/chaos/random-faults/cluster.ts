@@ -10,6 +10,8 @@ import { engineTarget, processTarget, type Target } from './targets.js';
 
 /** The bank rejects requests older than this. A longer freeze could let it pay an old request. */
 const CONCLUSIVE_AFTER_MS = 5_000;
+/** An idempotent bank executes a repeat again this long after the first request. */
+const FORGETS_AFTER_MS = 30_000;
 const TENANTS = 12;
 const RICH_MINOR = 1_000_000_000;
 /** Share of the load on one wallet, which runs out of money. */
@@ -25,10 +27,12 @@ export type ClusterOptions = {
   longFreezes?: boolean;
   /** Folder of a build that runs instead of dist/. */
   dist?: string;
+  /** Settings of the service. */
+  env?: Record<string, string>;
 };
 
-/** Two APIs, two workers, separate engines, a bank that pays a repeated request twice, and a webhook receiver. */
-export async function openCluster({ longFreezes = false, dist }: ClusterOptions = {}) {
+/** Three APIs, two workers, separate engines, a bank that pays a repeated request twice, and a webhook receiver. */
+export async function openCluster({ longFreezes = false, dist, env = {} }: ClusterOptions = {}) {
   const [mongod, temporal, network] = await Promise.all([
     privateMongod(),
     privateTemporal(),
@@ -45,10 +49,12 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
   const temporalPort = Number(temporal.address.split(':')[1]);
   const receiver = await startReceiver();
   const service = await startService({
-    apis: 2,
+    // All of them serve the hot wallet.
+    apis: 3,
     workers: 2,
     bank: {
       deduplicate: longFreezes,
+      ...(longFreezes && { deduplicateForMs: FORGETS_AFTER_MS }),
       conclusiveAfterMs: CONCLUSIVE_AFTER_MS,
       balanced: true,
       through: (port) => through('bank', port),
@@ -57,8 +63,12 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
     temporalAddress: `127.0.0.1:${await through('temporal', temporalPort)}`,
     ...(dist !== undefined && { dist }),
     env: {
+      // The three APIs conflict about the hot wallet: one of them commits it for the others.
+      BURSAR_INTERNAL_HOST: '127.0.0.1',
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
+      // The dead endpoint is parked within the run. The receiver refuses for seconds only.
+      BURSAR_WEBHOOK_PARK_AFTER_DAYS: '0.001',
       // Longer than in tests: with thousands of open records, a poll of each every two seconds would overload the bank.
       BURSAR_POLL_MAX_MS: '8000',
       BURSAR_STALL_TIMEOUT_MS: '20000',
@@ -71,6 +81,7 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
       SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
       BURSAR_CHARGE_EXPIRES_MS: '120000',
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
+      ...env,
     },
   });
   // A seeded bug must not be stopped by the database's validator, so this removes it.
@@ -85,6 +96,10 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
     if (!endpoint) throw new Error('the endpoint was not added');
     tenants.push({ tenant, hook: new URL(url).pathname, secret: endpoint.secret });
   }
+  const dead = `http://127.0.0.1:${await service.deadPort()}/`;
+  const last = tenants.at(-1) as ChaosTenant;
+  const deadEndpoint = (await service.deps.webhooks.endpoints.add(last.tenant.id, dead))?.id;
+  if (deadEndpoint === undefined) throw new Error('the dead endpoint was not added');
   const targets: Target[] = [
     ...service.apis.map((each, i) => processTarget(`api ${i}`, each)),
     ...service.workers.map((each, i) => processTarget(`worker ${i}`, each)),
@@ -104,6 +119,8 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
     isPatient: () => waiting.on,
     giveUp: () => void (waiting.on = false),
     tenants,
+    /** A second endpoint of one tenant, at which no process listens. */
+    deadEndpoint,
     /** The tenant whose wallet runs out of money. */
     hot: tenants[0] as ChaosTenant,
     /** A random tenant; the tenant of the hot wallet takes a third of the load. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fault } from '../../support/bank.js';
 import { untilDone } from './workloads/choosing.js';
 import type { Random } from './random.js';
 import type { ChaosCluster } from './cluster.js';
+import { disturbancesOf, type Disturbance } from './disturbances.js';
 import type { Target } from './targets.js';
 
 export type InjectedFault = { at: string; what: string };
@@ -13,18 +13,9 @@ const CONCURRENT_FAULTS = 3;
 const PAUSE_MS = [1_400, 2_600] as const;
 const STARTS = 5;
 
-/** Lost, late and wrong answers, in addition to those that test accounts cause. */
-const FAULTS: Fault[] = [
-  { call: 'any', kind: 'drop_before', probability: 0.05 },
-  { call: 'any', kind: 'drop_after', probability: 0.05 },
-  { call: 'any', kind: 'slow', probability: 0.05, ms: 800 },
-  { call: 'any', kind: 'error_500', probability: 0.03 },
-  { call: 'callback', kind: 'drop_before', probability: 0.1 },
-];
-
 /** Kills, freezes and disconnects targets, and heals each of them. `acts` lists the injected faults. */
 export function startNemesis(cluster: ChaosCluster, random: Random) {
-  const { service, receiver, targets, links, freezeMs, isPatient } = cluster;
+  const { service, targets, links, freezeMs, isPatient } = cluster;
   const acts: InjectedFault[] = [];
   const going = { on: true };
   const busy = new Set<string>();
@@ -84,24 +75,13 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     }
   }
 
-  const disturbances = [
-    {
-      name: 'faults at the bank',
-      on: () => service.bank.faults(FAULTS),
-      off: () => service.bank.faults([]),
-    },
-    {
-      name: 'receiver refuses',
-      on: async () => receiver.behave(503),
-      off: async () => receiver.behave(204),
-    },
-  ];
-  async function disturb({ name, on, off }: (typeof disturbances)[number]): Promise<void> {
+  const disturbances = disturbancesOf(cluster, random);
+  async function disturb({ name, on, off }: Disturbance): Promise<void> {
     // The bank may be down; the fault is then set when the bank is back.
-    await untilDone(cluster, random, on);
+    await untilDone(cluster, random, async () => (await on(), true));
     note(`disturb: ${name}`);
     await sleep(random.between(1_000, 4_000));
-    await untilDone(cluster, random, off);
+    await untilDone(cluster, random, async () => (await off(), true));
   }
 
   async function disconnect(link: (typeof links)[number]): Promise<void> {
@@ -124,11 +104,11 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     for (const inject of faults) await inject();
     while (going.on && isPatient()) {
       const dice = random.next();
-      await (dice < 0.75
+      await (dice < 0.66
         ? exclusively(targets, kill)
-        : dice < 0.86
+        : dice < 0.77
           ? exclusively(targets, freeze)
-          : dice < 0.95
+          : dice < 0.85
             ? exclusively(links, disconnect)
             : exclusively(disturbances, disturb));
       await sleep(random.between(...PAUSE_MS));
@@ -160,6 +140,8 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
         'links disturbed': count(/^(cut|delay|reset)/),
         'faults at the bank': count(/^disturb: faults/),
         'refusing receivers': count(/^disturb: receiver/),
+        'fail-overs of the bank': count(/^disturb: the bank fails over/),
+        'refused outcomes': count(/^disturb: the store/),
         'ended by themselves': count(/ended by itself$/),
         'failed starts': count(/^start/),
       };

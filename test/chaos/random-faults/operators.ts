@@ -23,7 +23,9 @@ export function createOperators({ service }: ChaosCluster) {
 
   async function pushAll<R extends InstructionRecord>(
     name: string,
-    starters: { command(record: R, kind: 'retry', payload: typeof PUSH): Promise<unknown> },
+    starters: {
+      command(record: R, kind: 'retry' | 'fail', payload: typeof PUSH): Promise<unknown>;
+    },
   ): Promise<void> {
     const called = { status: { $in: ['pending', 'processing'] }, attention: { $ne: null } };
     const records = await database.db
@@ -33,17 +35,34 @@ export function createOperators({ service }: ChaosCluster) {
     const due = records.filter(({ _id }) => Date.now() - (pushedAt.get(_id) ?? 0) > AGAIN_AFTER_MS);
     await Promise.all(
       due.map(async (record) => {
+        const pushed = pushedAt.has(record._id);
         pushedAt.set(record._id, Date.now());
+        // The bank has no record of it, and would execute a repeat again: an operator fails it at the second look.
+        const isLost = pushed && record.attention?.reason.includes('would not recognize') === true;
+        const [kind, payload] = isLost
+          ? (['fail', { ...PUSH, force: true }] as const)
+          : (['retry', PUSH] as const);
         // A command without an answer in time is repeated by a later call.
-        await starters.command(record as unknown as R, 'retry', PUSH).catch((error: unknown) => {
+        const command = starters.command(record as unknown as R, kind, payload);
+        await command.catch((error: unknown) => {
           if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
         });
       }),
     );
   }
 
+  /** Monitoring lasts a day. The run ends it, as if the day were over. */
+  async function endMonitoring(): Promise<void> {
+    const now = new Date();
+    const monitored = { status: 'failed', monitor_until: { $gt: now } };
+    for (const name of ['transfers', 'card_operations', 'charges', 'refunds']) {
+      await database.db.collection(name).updateMany(monitored, { $set: { monitor_until: now } });
+    }
+  }
+
   return {
     async push(): Promise<void> {
+      await endMonitoring();
       await Promise.all([
         pushAll<Transfer>('transfers', transfers.starter),
         pushAll<CardOperation>('card_operations', cards.starter),

@@ -20,7 +20,7 @@ export async function waitForQuiescence(
   for (let since = began; performance.now() - since < stuckAfterMs;) {
     await push();
     const open = (await countOpen(cluster)).filter(([, count]) => count > 0);
-    const seconds = Math.floor((performance.now() - began) / 15_000) * 15;
+    const seconds = Math.floor((performance.now() - began) / 60_000) * 60;
     waited[`${seconds} s`] ??= Object.fromEntries(open);
     const sum = open.reduce((total, [, count]) => total + count, 0);
     if (sum === 0) return { isQuiet: true, waited };

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import type { Workload, WorkloadFactory } from './workload.js';
 import { createCards } from './workloads/cards.js';
 import { createCharges } from './workloads/charges.js';
+import { createMessages } from './workloads/messages.js';
 import { createRefunds } from './workloads/refunds.js';
 import { createReplays } from './workloads/replays.js';
 import { createTransfers } from './workloads/transfers.js';
@@ -23,6 +24,7 @@ const MINUTES = Number(env['CHAOS_MINUTES'] ?? '3');
 const LONG_FREEZES = env['CHAOS_LONG_FREEZES'] === 'true';
 /** Folder of a build that runs instead of dist/, and file for the checker's result: see chaos-seeded-bugs.mjs. */
 const DIST = env['CHAOS_DIST'];
+const ENV = JSON.parse(env['CHAOS_ENV'] ?? '{}') as Record<string, string>;
 const RESULT = env['CHAOS_RESULT'];
 /** Names of the workloads that take part; all of them by default. */
 const ONLY = env['CHAOS_ONLY']?.split(',') ?? [];
@@ -40,6 +42,7 @@ const LONGER_AT_MOST_MS = IS_LONG ? 0 : 2 * 60_000;
 /** Time limit of the run. It ends before jest's own limit, at which no artifacts would be kept. */
 const AT_MOST_MS = (MINUTES + 25) * 60_000;
 const TO_KEEP_MS = 5 * 60_000;
+const MOST_PRINTED = 20;
 /** The workloads of the random-fault run. A new capability adds its workload here. */
 const WORKLOADS: readonly WorkloadFactory[] = [
   createTransfers,
@@ -47,6 +50,7 @@ const WORKLOADS: readonly WorkloadFactory[] = [
   createCharges,
   createRefunds,
   createReplays,
+  createMessages,
   createWallets,
 ];
 
@@ -60,7 +64,7 @@ const known: { figures: object; problems: object; acts: readonly InjectedFault[]
 
 beforeAll(async () => {
   cluster = await kept(() =>
-    openCluster({ longFreezes: LONG_FREEZES, ...(DIST && { dist: DIST }) }),
+    openCluster({ longFreezes: LONG_FREEZES, ...(DIST && { dist: DIST, env: ENV }) }),
   );
 });
 
@@ -97,9 +101,11 @@ async function proveAll(on: ChaosCluster): Promise<void> {
   const { figures, late } = await runRandomFaults(on, workloads);
   const problems = [...late, ...(await check(on, workloads))];
   Object.assign(known, { figures: { ...figures, violations: problems.length }, problems });
+  // The violations come first: a long log may be cut after them.
+  if (problems.length > 0) console.error(problems.slice(0, MOST_PRINTED).join('\n'));
   console.log(JSON.stringify(known.figures));
   if (RESULT) writeFileSync(RESULT, JSON.stringify(known));
-  expect(problems.slice(0, 20)).toEqual([]);
+  expect(problems.slice(0, MOST_PRINTED)).toEqual([]);
   expectFaults(figures, on.links.length > 0);
 }
 
@@ -113,6 +119,8 @@ function expectFaults(figures: Figures, hasNetwork: boolean): void {
   if (hasNetwork) expect(figures['links disturbed']).toBeGreaterThan(0);
   expect(figures['faults at the bank']).toBeGreaterThan(0);
   expect(figures['refusing receivers']).toBeGreaterThan(0);
+  expect(figures['fail-overs of the bank']).toBeGreaterThan(0);
+  expect(figures['refused outcomes']).toBeGreaterThan(0);
   expect(transfers?.['insufficient']).toBeGreaterThan(0);
   expect(unreadOf(figures.workloads)).toEqual([]);
   if (!IS_LONG) return;
@@ -131,6 +139,8 @@ const MUST = new Set([
   'pages_paid',
   'refunds',
   'replays',
+  'unreadable',
+  'pending_paid',
   'redelivered',
   'dry',
   'reads',

@@ -90,6 +90,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     url: bank.url,
     secret,
     deduplicates: true,
+    deduplicatesForMs: null,
     conclusiveAfterMs: 5_000,
     timeoutMs: 2_000,
     callsPerSecond: 1_000,
@@ -107,7 +108,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
       bulkTransfers: { store: bulkTransfers },
       providers: { transfer: () => provider },
       localSubmissions: noLocalSubmissions,
-      webhooks: { retry: async () => ({ kind: 'closed' }) },
+      webhooks: { deliverWaiting: async () => ({ kind: 'closed' }) },
       log: createLog({ level: 'silent', name: 'test' }),
     } as unknown as ActivityDeps),
   });
@@ -122,6 +123,8 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     policy: {
       attentionAfterMs: 24 * HOUR_MS,
       pollMaxMs: HOUR_MS / 6,
+      maxSubmissions: 4,
+      maxErrors: 12,
     },
   };
   try {

@@ -1,4 +1,7 @@
+import { deserialize, serialize } from 'node:v8';
 import { type RecordSet, createRecordSet } from '../../../src/core/commit/collection.js';
+import { forwardedMutations } from '../../../src/composition/capabilities.js';
+import type { AnyMutation } from '../../support/mutations.js';
 import { bulkTransfers } from '../../../src/capabilities/bulk-transfers/bulk-transfer.js';
 import fc from 'fast-check';
 import { NeedsFullRead, type Snapshot } from '../../../src/core/commit/unit-of-work.js';
@@ -54,6 +57,24 @@ describe('decide', () => {
         expect(balances(grouped.state)).toEqual(balances(single.state));
       }),
       { numRuns: 500 },
+    );
+  });
+
+  test('mutations that processes forward are decided alike after serialization', () => {
+    fc.assert(
+      fc.property(anyHistory, (history) => {
+        const mutations = history.filter(({ kind }) => Object.hasOwn(forwardedMutations, kind));
+        const decided = (all: AnyMutation[]) =>
+          run(
+            emptySnapshot(),
+            all.map((one) => [one]),
+          );
+        const here = decided(mutations);
+        const there = decided(deserialize(serialize(mutations)) as AnyMutation[]);
+        expect(deserialize(serialize(there.outcomes))).toEqual(here.outcomes);
+        expect(balances(there.state)).toEqual(balances(here.state));
+      }),
+      { numRuns: 100 },
     );
   });
 
@@ -305,7 +326,8 @@ describe('decide', () => {
       pendingTransfer({ amount_minor: 1n, limit_day: '2026-11-20' }),
       limit,
     );
-    const next = run(released.state, [[tomorrow], [yesterday]]);
+    const nextDay = new Date(NOW.getTime() + 24 * 60 * 60 * 1000);
+    const next = run(released.state, [[tomorrow], [yesterday]], nextDay);
     expect(next.outcomes[0]).toMatchObject({ resource: tomorrow.transfer._id });
     expect(next.outcomes[1]).toMatchObject({ resource: null });
     expect(lagosDay(new Date('2026-11-21T23:00:00Z'))).toBe('2026-11-22');

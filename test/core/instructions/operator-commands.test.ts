@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  evaluateAttestedAbsence,
   evaluateOperatorCommand,
   OPERATOR_COMMANDS,
   parseOperatorCommand,
@@ -32,11 +33,26 @@ const undecided: ProviderCallResult[] = [
     kind: 'not_found',
     submissions: 1,
     possibleSubmissions: 1,
-    resendSafety: { kind: 'idempotent' },
+    resendSafety: { kind: 'idempotent', forMs: null },
   },
 ];
 
 const { labels } = transferContract;
+
+test('absence is attested by retry alone, and changes nothing unless the provider does not know the payment', () => {
+  const payload = { actor: 'ada', reason: 'r', absent: true };
+  expect(parseOperatorCommand('retry', payload)).toMatchObject({ kind: 'retry', absent: true });
+  expect(parseOperatorCommand('retry', { ...payload, absent: 'yes' })).toHaveProperty('problem');
+  for (const kind of ['verify', 'complete', 'fail'] as const) {
+    expect(parseOperatorCommand(kind, payload)).toHaveProperty('problem');
+  }
+  const unknown: ProviderCallResult = { kind: 'unknown', reason: 'timeout' };
+  expect(evaluateAttestedAbsence(unknown, false, labels)).toEqual({
+    done: false,
+    message:
+      'Not submitted again: the bank does not answer. An attested absence changes nothing then.',
+  });
+});
 
 describe('an operator command', () => {
   test('parsing never throws, whatever the payload is', () => {

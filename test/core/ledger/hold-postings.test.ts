@@ -16,6 +16,16 @@ const holds: Record<string, Hold> = {
     captured: [clearing(100n), { account: accounts.fees, amountMinor: 7n }],
   },
   'without a fee': { ...base, captured: [clearing(100n)] },
+  'settled with less': {
+    ...base,
+    settledMinor: 60n,
+    captured: [clearing(100n), { account: accounts.fees, amountMinor: 7n }],
+  },
+  'settled with more': {
+    ...base,
+    settledMinor: 130n,
+    captured: [clearing(100n), { account: accounts.fees, amountMinor: 7n }],
+  },
   'for a card': {
     ...base,
     captured: [{ account: accounts.cardAvailable('crd_1'), amountMinor: 100n }],
@@ -61,7 +71,14 @@ test.each(cases)(
     expect(movedOn(accounts.held(TENANT), all)).toBe(
       life.length === 0 ? hold.captured.reduce((sum, leg) => sum + leg.amountMinor, 0n) : 0n,
     );
-    expect(movedOn(accounts.suspense, all)).toBe(life.at(-1) === 'suspense' ? -100n : 0n);
+    const settled = hold.settledMinor ?? 100n;
+    const isSettled = life.at(-1) === 'capture' || life.at(-1) === 'suspense-debit';
+    const surplus = settled > 100n ? 100n - settled : 0n;
+    const inSuspense = life.at(-1) === 'suspense' ? -settled : isSettled ? surplus : 0n;
+    expect(movedOn(accounts.suspense, all)).toBe(inSuspense);
+    if (isSettled && hold.captured[0]?.account === accounts.clearing('bank')) {
+      expect(movedOn(accounts.clearing('bank'), all)).toBe(settled);
+    }
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
   },
 );

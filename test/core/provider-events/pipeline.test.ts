@@ -1,5 +1,6 @@
 import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import { randomUUID } from 'node:crypto';
+import type { Document } from 'mongodb';
 import type { ProviderEvent } from '../../../src/core/provider-events/event.js';
 import { maskMessage } from '../../../src/core/provider-events/message.js';
 import type { ReceivedMessage } from '../../../src/core/provider-events/receive.js';
@@ -128,6 +129,37 @@ describe('a message that arrives before its record', () => {
       result: 'unknown_reference',
       attention: null,
     });
+  });
+});
+
+describe('a message that our own store refuses to apply', () => {
+  test('calls an operator after the last attempt, and a replay applies it once', async () => {
+    const { db } = service.deps.database;
+    const id = await tenant.send('006');
+    await tenant.waitFor(id, 'processing');
+    const [transfers] = await db.listCollections({ name: 'transfers' }).toArray();
+    const validator = (transfers as { options: Document }).options['validator'] as Document;
+    const others = { $or: [{ _id: { $ne: id } }, { status: 'processing' }] };
+    await db.command({ collMod: 'transfers', validator: { $and: [validator, others] } });
+    await bank.post(bank.about(id, 'transfer.refused', { code: 'account_closed' }));
+    const stored = await becomes({ 'facts.reference': id }, 'failed');
+    expect(stored).toMatchObject({
+      attempt_count: 3,
+      attention: { reason: 'it could not be applied: the log of the worker says why' },
+      next_check_at: null,
+    });
+    await db.command({ collMod: 'transfers', validator });
+    expect((await tenant.get(id)).status).toBe('processing');
+
+    const { providerEvents } = service.deps;
+    await providerEvents.replay(await providerEvents.withOwner(stored, true), null);
+    await tenant.waitFor(id, 'failed');
+    expect(await becomes({ 'facts.reference': id }, 'processed')).toMatchObject({
+      result: 'applied',
+      attention: null,
+    });
+    const { timeline } = await tenant.stored(id);
+    expect(timeline.filter(({ type }) => type === 'released')).toHaveLength(1);
   });
 });
 

@@ -80,6 +80,8 @@ describe('a provider event', () => {
         card_id: card.id,
         provider: 'sandbox-bank',
         event: expect.any(String),
+        // The issuer's message: amounts and states, and no text of it.
+        data: expect.objectContaining({ event: event.event, data: expect.any(Object) }),
         status: 'processed',
         received_at: expect.any(String),
         processed_at: expect.any(String),
@@ -108,21 +110,27 @@ describe('a provider event', () => {
     expect((await cards.balance(card.id)).available_minor).toBe(0);
   });
 
-  test('about no card of ours is stored without sensitive data, answered and ignored', async () => {
+  test('about no card of ours is stored without sensitive data, and calls an operator if money has moved', async () => {
     const pan = '4111111111111111';
     const about = issuer.about('card.funded', { reference: pan, card: 'ic_nobody' });
     const { id } = about;
     expect(await issuer.post({ ...about, id: `${id}-${pan}` })).toMatchObject({ status: 200 });
+    await issuer.post(
+      issuer.about('card.funding_pending', { reference: pan, card: 'ic_nobody_2' }),
+    );
     await issuer.allProcessed();
-    const found = await service.deps.database.db
-      .collection('provider_events')
-      .findOne({ 'facts.issuer_card': 'ic_nobody' });
+    const storedOf = (issuerCard: string) =>
+      service.deps.database.db
+        .collection('provider_events')
+        .findOne({ 'facts.issuer_card': issuerCard });
+    const found = await storedOf('ic_nobody');
     expect(found).toMatchObject({
       tenant_id: null,
       card_id: null,
-      status: 'ignored',
-      attention: null,
+      status: 'failed',
+      attention: { reason: 'its card is not known here' },
     });
+    expect(await storedOf('ic_nobody_2')).toMatchObject({ status: 'ignored', attention: null });
     expect(
       JSON.stringify(found, (_, value) => (typeof value === 'bigint' ? Number(value) : value)),
     ).not.toContain(pan);
@@ -242,7 +250,7 @@ describe('replays', () => {
     expect((await events.replayed(newId('providerEvent'), id)).status).toBe(404);
   });
 
-  test('are for the tenant’s own events and an admin key', async () => {
+  test('are for the tenant’s own events, with a key that may write', async () => {
     const card = await cards.issue();
     const event = await processedEventOf(card);
     const { id } = (await events.replay(event)).body.data;
@@ -254,7 +262,7 @@ describe('replays', () => {
     expect((await events.list(newId('card'))).status).toBe(404);
     const { key } = await service.deps.apiKeys.create({
       tenantId: tenant.id,
-      level: 'write',
+      level: 'read',
       kind: 'secret',
     });
     const refused = await apiClient(service.api.url, key).call(

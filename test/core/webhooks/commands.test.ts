@@ -169,18 +169,17 @@ test('a command names the dependency that does not answer', async () => {
   const { tenant } = await all.tenant(at);
   const id = await tenant.send('006');
   const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${unusedPort}` };
-  const [delivery] = await all.inState(tenant, 'delivered');
   const withoutMongo = {
     MONGODB_URI: `mongodb://127.0.0.1:${unusedPort}/?directConnection=true&serverSelectionTimeoutMS=500`,
   };
   // Concurrent, because each command waits for its own connection to fail.
-  const [shown, redelivered, unread] = await Promise.all([
+  const [shown, retried, unread] = await Promise.all([
     bursar(`transfers show ${id}`, withoutTemporal),
-    bursar(`webhooks deliveries redeliver ${delivery?._id}`, withoutTemporal),
+    bursar(`transfers retry ${id} --reason again`, withoutTemporal),
     bursar(`transfers show ${id}`, withoutMongo),
   ]);
   expect(shown).toMatchObject({ code: 0 });
-  expect(redelivered).toMatchObject({
+  expect(retried).toMatchObject({
     code: 1,
     out: expect.stringMatching(/Temporal or the worker does not answer/),
   });

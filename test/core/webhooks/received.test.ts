@@ -115,10 +115,10 @@ describe('a secret', () => {
     const at = await all.receiver(500);
     const { tenant, secret, id } = await all.tenant(at);
     await tenant.send();
-    const [dead] = await all.inState(tenant, 'dead', 2);
+    await all.inState(tenant, 'dead', 2);
     const bare = secret.slice('whsec_'.length);
     const history = await all.service.deps.temporal.client.workflow
-      .getHandle(deliveryWorkflowId(String(dead?._id)))
+      .getHandle(deliveryWorkflowId(id))
       .fetchHistory();
     const places = {
       logs: all.service.logs(),

@@ -74,6 +74,29 @@ test('old events are deleted when all their deliveries are terminal, and never b
   expect(await left(waiting)).toEqual({ event: 0, deliveries: 0 });
 });
 
+test('an old event that waits for a parked endpoint only is deleted', async () => {
+  const outgoing = eventWith('retrying', 'delivered');
+  const [id = ''] = await insert(outgoing);
+  const [waiting] = outgoing.deliveries;
+  await removeOld(91);
+  expect(await left(id)).toEqual({ event: 1, deliveries: 2 });
+
+  await database.db.collection<{ _id: string }>('webhook_endpoints').insertOne({
+    _id: String(waiting?.endpoint_id),
+    tenant_id: 'ten_a',
+    url: 'https://shop.example',
+    status: 'parked',
+    secrets: [{ sealed: '', created_at: new Date(), expires_at: null }],
+    created_at: new Date(),
+    updated_at: new Date(),
+    parked_at: new Date(),
+  } as object as { _id: string });
+  await removeOld(89);
+  expect(await left(id)).toEqual({ event: 1, deliveries: 2 });
+  await removeOld(91);
+  expect(await left(id)).toEqual({ event: 0, deliveries: 0 });
+});
+
 test('retention deletes more than one page of events', async () => {
   const ids = await insert(...Array.from({ length: 501 }, () => eventWith('delivered')));
   await removeOld(91);

@@ -13,22 +13,22 @@ afterAll(async () => {
 });
 
 describe('a delivery that fails', () => {
-  test('a failed delivery is retried by its workflow, and arrives when the receiver is back', async () => {
+  test('failed deliveries are retried by the workflow of their endpoint, and arrive when the receiver is back', async () => {
     const at = await all.receiver(503);
-    const { tenant } = await all.tenant(at);
+    const { tenant, id: endpoint } = await all.tenant(at);
     const id = await tenant.send();
     await all.waitForEvents(at, id, 2);
     at.behave(200);
     const delivered = await all.inState(tenant, 'delivered', 2);
-    for (const { attempts, _id } of delivered) {
+    for (const { attempts } of delivered) {
       expect(attempts[0]).toMatchObject({ status: 503, error: 'refused' });
       expect(attempts.at(-1)).toMatchObject({ status: 200, error: null });
-      const run = all.service.deps.temporal.client.workflow.getHandle(deliveryWorkflowId(_id));
-      expect((await run.describe()).taskQueue).toBe(
-        `${all.service.env['BURSAR_TASK_QUEUE']}-webhooks`,
-      );
-      await run.result();
     }
+    const run = all.service.deps.temporal.client.workflow.getHandle(deliveryWorkflowId(endpoint));
+    expect((await run.describe()).taskQueue).toBe(
+      `${all.service.env['BURSAR_TASK_QUEUE']}-webhooks`,
+    );
+    await run.result();
     // The same message every time: only its time and signature are new.
     const [first] = at.received;
     const again = at.received.filter(({ headers }) => {
@@ -102,12 +102,36 @@ describe('a delivery that fails', () => {
     expect(target.received).toEqual([]);
   });
 
+  test('what died while its endpoint failed is delivered when an operator resumes the endpoint', async () => {
+    const at = await all.receiver(500);
+    const { tenant, id } = await all.tenant(at);
+    const transfer = await tenant.send();
+    await all.inState(tenant, 'dead', 2);
+    at.behave(204);
+    await all.webhooks.resumeEndpoint(id);
+    await all.inState(tenant, 'delivered', 2);
+    expect(new Set(at.events(transfer).map(({ sequence }) => sequence))).toEqual(new Set([1, 2]));
+  });
+
+  test('an event that its receiver always refuses dies alone: the endpoint gets all others at the first attempt', async () => {
+    const at = await all.receiver((response, { body }) =>
+      response.writeHead(body.includes('"transfer.processing"') ? 422 : 204).end(),
+    );
+    const { tenant, id } = await all.tenant(at);
+    for (let i = 0; i < 3; i += 1) await tenant.waitFor(await tenant.send(), 'completed');
+    const dead = await all.inState(tenant, 'dead', 3);
+    expect(dead.map(({ attempts }) => attempts.length)).toEqual([4, 4, 4]);
+    const others = await all.inState(tenant, 'delivered', 3);
+    expect(others.map(({ name }) => name)).toEqual(Array(3).fill('transfer.completed'));
+    expect(await all.webhooks.endpoints.get(id)).toMatchObject({ status: 'enabled' });
+  });
+
   test('a delivery is cancelled when its endpoint is removed', async () => {
     const at = await all.receiver(500);
     const { tenant, id } = await all.tenant(at);
     await tenant.send();
     await all.inState(tenant, 'retrying', 1);
-    await all.webhooks.endpoints.remove(id);
+    await all.webhooks.removeEndpoint(id);
     await eventually('nothing is left to do', async () =>
       (await all.deliveriesOf(tenant)).every(({ next_check_at: dueAt }) => dueAt === null)
         ? true

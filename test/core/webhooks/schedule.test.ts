@@ -10,6 +10,7 @@ import type { Delivery } from '../../../src/core/webhooks/event.js';
 import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../../src/platform/temporal/queues.js';
 import { createWebhooks, type Webhooks } from '../../../src/core/webhooks/index.js';
+import { MAX_DELIVERY_ROUNDS } from '../../../workflows/policies.js';
 import { createWorkers } from '../../../worker/worker.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
@@ -29,11 +30,14 @@ const PROMISED_MS = [
 ];
 /** The skipping clock's own steps. */
 const GRAIN_MS = 2_000;
+const PARK_AFTER_DAYS = 3;
 
 let environment: TestWorkflowEnvironment;
 let database: TestDatabase;
 let webhooks: Webhooks;
 let receiver: Receiver;
+/** The time of Temporal's skipping clock, as the last round has read it. */
+let now = new Date();
 
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -51,8 +55,10 @@ beforeAll(async () => {
       BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
       SANDBOX_BANK_SECRET: 'a secret of the tests',
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+      BURSAR_WEBHOOK_PARK_AFTER_DAYS: String(PARK_AFTER_DAYS),
     }),
     log: createLog({ level: 'silent', name: 'test' }),
+    clock: () => now,
   });
 });
 afterAll(async () => {
@@ -64,89 +70,163 @@ afterAll(async () => {
 
 let sequence = 0;
 
-/** A delivery whose first attempt has failed. */
-async function failedOnce(): Promise<Delivery> {
+/** An endpoint, for which this number of deliveries waits. The first attempt of the first one has failed. */
+async function waiting(
+  count = 1,
+  { resources = 1 } = {},
+): Promise<{ endpoint: string; deliveries: Delivery[] }> {
   sequence += 1;
-  const endpoint = await webhooks.endpoints.add(`ten_${sequence}`, receiver.url);
-  const event = {
-    _id: `evt_${sequence}`,
-    tenant_id: `ten_${sequence}`,
-    resource_id: 'trf_1',
-    name: 'transfer.completed',
-    sequence,
-    body: '{}',
-    created_at: new Date(),
-  };
-  const delivery = newDelivery(event, String(endpoint?.id), new Date());
-  await webhooks.deliveries.insert([
-    { event, deliveries: [{ ...delivery, status: 'retrying', attempt_count: 1 }] },
-  ]);
-  return delivery;
+  const tenant = `ten_${sequence}`;
+  const added = await webhooks.endpoints.add(tenant, receiver.url);
+  const endpoint = String(added?.id);
+  const begin = await environment.currentTimeMs();
+  const made = Array.from({ length: count }, (_, i) => {
+    const event = {
+      _id: `evt_${sequence}_${i}`,
+      tenant_id: tenant,
+      resource_id: `trf_${sequence}_${i % resources}`,
+      name: 'transfer.completed',
+      sequence: i + 1,
+      body: JSON.stringify({ id: `evt_${sequence}_${i}` }),
+      created_at: new Date(begin + i),
+    };
+    const retryAt = i === 0 ? new Date(begin + Number(PROMISED_MS[0])) : event.created_at;
+    const delivery: Delivery = {
+      ...newDelivery(event, endpoint, new Date()),
+      status: 'retrying',
+      attempt_count: i === 0 ? 1 : 0,
+      retry_at: retryAt,
+    };
+    return { event, deliveries: [delivery] };
+  });
+  await webhooks.deliveries.insert(made);
+  return { endpoint, deliveries: made.flatMap(({ deliveries }) => deliveries) };
 }
 
-/** Runs the delivery's workflow to its end; returns the time of each attempt on the time-skipping clock. */
-async function run({ _id: id }: Delivery): Promise<number[]> {
+/** Runs the endpoint's workflow to its end. Returns the times of the attempts on the time-skipping clock. */
+async function run(endpoint: string): Promise<number[]> {
+  const times: number[] = [];
+  await runWith(endpoint, async () => {
+    now = new Date(await environment.currentTimeMs());
+    const before = receiver.received.length;
+    const result = await webhooks.deliverWaiting(endpoint);
+    if (receiver.received.length > before) times.push(now.getTime());
+    return result;
+  });
+  return times;
+}
+
+/** Runs the endpoint's workflow with these rounds. */
+async function runWith(endpoint: string, round: Webhooks['deliverWaiting']): Promise<void> {
   const workers = await createWorkers({
     connection: environment.nativeConnection,
     namespace: 'default',
-    taskQueue: id,
+    taskQueue: endpoint,
     workflowBundle: { codePath: String(process.env.BURSAR_TEST_BUNDLE) },
     providers: [],
-    activities: withEmptyParts<ActivityDeps>({ webhooks }),
+    activities: withEmptyParts<ActivityDeps>({ webhooks: { deliverWaiting: round } }),
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
   try {
     const handle = await environment.client.workflow.start('webhookDelivery', {
-      workflowId: deliveryWorkflowId(id),
-      taskQueue: webhooksQueue(id),
-      args: [{ id, attemptCount: 1, afterMs: PROMISED_MS[0], scheduleMs: PROMISED_MS }],
+      workflowId: deliveryWorkflowId(endpoint),
+      taskQueue: webhooksQueue(endpoint),
+      args: [{ id: endpoint }],
     });
     await handle.result();
-    const { events } = await handle.fetchHistory();
-    const times = (events ?? []).flatMap((event) =>
-      event.workflowExecutionStartedEventAttributes || event.activityTaskStartedEventAttributes
-        ? [Number(event.eventTime?.seconds) * 1000]
-        : [],
-    );
-    return times;
   } finally {
     for (const worker of workers) worker.shutdown();
     await running;
   }
 }
 
+const statesOf = async (deliveries: readonly Delivery[]) =>
+  (await Promise.all(deliveries.map(({ _id }) => webhooks.deliveries.get(_id)))).map(
+    (found) => found?.status,
+  );
+
+beforeEach(() => receiver.behave(500));
+
 test('a delivery to a receiver that is down for days is attempted at the documented times, and is dead after the last', async () => {
-  const delivery = await failedOnce();
-  const times = await run(delivery);
-  const pauses = times.slice(1).map((time, i) => time - Number(times[i]));
+  const { endpoint, deliveries } = await waiting();
+  const begin = await environment.currentTimeMs();
+  const before = receiver.received.length;
+  const times = await run(endpoint);
+  const pauses = times.map((time, i) => time - (times[i - 1] ?? begin));
   expect(pauses).toHaveLength(PROMISED_MS.length);
   pauses.forEach((pause, i) => {
     expect(Math.abs(pause - Number(PROMISED_MS[i]))).toBeLessThanOrEqual(GRAIN_MS);
   });
-  expect(await webhooks.deliveries.get(delivery._id)).toMatchObject({
+  expect(await webhooks.deliveries.get(String(deliveries[0]?._id))).toMatchObject({
     status: 'dead',
     next_check_at: null,
+    retry_at: null,
   });
-  expect(receiver.received).toHaveLength(PROMISED_MS.length);
+  expect(receiver.received.length - before).toBe(PROMISED_MS.length);
 });
 
-test('a receiver that is back after hours gets the delivery once, at the next documented time', async () => {
-  const delivery = await failedOnce();
+test('a receiver that is back after hours gets everything that waits, oldest first', async () => {
+  const { endpoint, deliveries } = await waiting(250);
   const before = receiver.received.length;
   receiver.behave((response) =>
-    response.writeHead(receiver.received.length - before < 4 ? 503 : 200).end(),
+    response.writeHead(receiver.received.length - before < 20 ? 503 : 200).end(),
   );
-  const times = await run(delivery);
-  expect(times).toHaveLength(1 + 4);
-  const stored = await webhooks.deliveries.get(delivery._id);
-  expect(stored).toMatchObject({ status: 'delivered', attempt_count: 5, next_check_at: null });
-  expect(stored?.attempts.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
+  await run(endpoint);
+  expect(new Set(await statesOf(deliveries))).toEqual(new Set(['delivered']));
+  // All are events of one resource. A round to a failing endpoint tries few of them, each one when its time has come.
+  const taken = receiver.received.slice(before + 20).map(({ body }) => JSON.parse(body).id);
+  const last = taken.slice(-200);
+  expect(last).toEqual(deliveries.slice(-200).map(({ event_id: id }) => id));
+});
+
+test('what has waited is sent at a pace: at most eight at once', async () => {
+  const { endpoint, deliveries } = await waiting(120, { resources: 120 });
+  let [open, most] = [0, 0];
+  receiver.behave((response) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      response.writeHead(200).end();
+    }, 20);
+  });
+  await run(endpoint);
+  expect(new Set(await statesOf(deliveries))).toEqual(new Set(['delivered']));
+  expect(most).toBeLessThanOrEqual(8);
+});
+
+test('an endpoint that fails for three days is parked after few attempts, and all of its deliveries stay', async () => {
+  const { endpoint, deliveries } = await waiting(500);
+  const before = receiver.received.length;
+  const begin = await environment.currentTimeMs();
+  const times = await run(endpoint);
+  expect(Number(times.at(-1)) - begin).toBeGreaterThanOrEqual(PARK_AFTER_DAYS * 24 * HOUR);
+  expect(receiver.received.length - before).toBeLessThan(60);
+  expect(new Set(await statesOf(deliveries))).toEqual(new Set(['retrying']));
+  const tenant = String(deliveries[0]?.tenant_id);
+  expect(await webhooks.endpoints.list(tenant)).toMatchObject([{ status: 'parked' }]);
+});
+
+test('the run of a long queue continues as new before its history is long', async () => {
+  let rounds = 0;
+  await runWith('whe_long_queue', async () => {
+    rounds += 1;
+    return rounds < 2 * MAX_DELIVERY_ROUNDS ? { kind: 'waiting', afterMs: 0 } : { kind: 'closed' };
+  });
+  const { workflow } = environment.client;
+  const { events = [] } = await workflow
+    .getHandle(deliveryWorkflowId('whe_long_queue'))
+    .fetchHistory();
+  expect(events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId).toMatch(
+    /./,
+  );
+  expect(events?.length).toBeLessThan(3_000);
 });
 
 test('a delivery that was delivered or cancelled meanwhile is not sent again', async () => {
-  const delivery = await failedOnce();
-  await webhooks.deliveries.record({ of: delivery, kind: 'cancelled' });
+  const { endpoint, deliveries } = await waiting();
+  await webhooks.deliveries.record({ of: deliveries[0] as Delivery, kind: 'cancelled' });
   const before = receiver.received.length;
-  await run(delivery);
+  await run(endpoint);
   expect(receiver.received).toHaveLength(before);
 });

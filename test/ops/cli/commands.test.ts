@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createApiKeys } from '../../../src/platform/api-keys/store.js';
 import { compiled } from '../../../src/shared/package-root.js';
+import { beginVerification } from '../../../src/core/ledger/verifications.js';
 import { createLog } from '../../../src/shared/log.js';
 import { createTenants } from '../../../src/platform/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -112,12 +116,14 @@ test('keys list names a key that should be rotated; keys rotate and keys revoke 
 
 test('tenants update changes plan, rate, features and safeguards by name and shows them', async () => {
   const changed = await json(
-    `tenants update ${tenantId} --plan enterprise --rate-per-minute 70 --feature cards=off --feature billpay=off --safeguard kyc=2`,
+    `tenants update ${tenantId} --plan enterprise --rate-per-minute 70 --feature cards=off --feature billpay=off --safeguard kyc=2 --min-amount-minor 200 --max-amount-minor 900`,
   );
   expect(changed).toMatchObject({
     plan: 'enterprise',
     rate_per_minute: 70,
     burst_per_minute: 105,
+    min_amount_minor: 200,
+    max_amount_minor: 900,
     cards: false,
     billpay: false,
     identity: true,
@@ -134,6 +140,7 @@ test('tenants update changes plan, rate, features and safeguards by name and sho
   await Promise.all(
     [
       [`${tenantId} --feature cards=maybe`, 'on or off'],
+      [`${tenantId} --min-amount-minor 901`, 'above the highest'],
       [`${tenantId} --rate-per-minute 9999999999`, 'a whole number from 1'],
       ['ten_nobody --plan scale', 'there is no tenant'],
     ].map(async ([line, reason = '']) =>
@@ -144,3 +151,52 @@ test('tenants update changes plan, rate, features and safeguards by name and sho
     ),
   );
 }, 120_000);
+
+test('ledger close closes the days that are over, and ledger verify continues an interrupted verification', async () => {
+  const postings = database.db.collection<{ _id: string }>('postings');
+  await json(`wallets credit --tenant ${tenantId} --amount-minor 700 --reference closing`);
+  await postings.updateMany({ tenant_id: tenantId }, [
+    { $set: { at: { $subtract: ['$at', 3 * DAY_MS] } } },
+  ]);
+  const before = await json(`wallets show --tenant ${tenantId}`);
+  expect(await json('ledger close')).toEqual({ ok: true, closed: 1, refused: [] });
+  expect(await json(`wallets show --tenant ${tenantId}`)).toEqual(before);
+  expect(await json('ledger verify')).toMatchObject({ ok: true, closed_days: 1, problems: [] });
+  expect((await bursar('ledger verify --resume')).out).toContain('no interrupted verification');
+
+  await beginVerification(database.db, { tenantId });
+  expect(await json('ledger verify --resume')).toMatchObject({ ok: true, closed_days: 1 });
+  await postings.updateOne({ _id: `credit/${tenantId}/closing` }, [
+    { $set: { at: { $add: ['$at', 1] } } },
+  ]);
+  const changed = await bursar(`ledger verify --tenant ${tenantId} --json`);
+  expect([changed.code, JSON.parse(changed.out)]).toMatchObject([1, { problems_found: 1 }]);
+  expect((await bursar('ledger verify --from 2026-13-01')).out).toContain('must be a day');
+});
+
+test('ledger archive moves old closed days into files, and the tenant is verified without them', async () => {
+  const postings = database.db.collection<{ _id: string }>('postings');
+  const { id } = await createTenants({ db: database.db, environment: 'sandbox' }).create({
+    name: 'Old',
+    plan: 'sandbox',
+  });
+  await json(`wallets credit --tenant ${id} --amount-minor 700 --reference old`);
+  await postings.updateMany({ tenant_id: id }, [
+    { $set: { at: { $subtract: ['$at', 40 * DAY_MS] } } },
+  ]);
+  await json('ledger close');
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-archive-'));
+  const archive = `ledger archive --to ${folder} --tenant ${id} --older-than-days`;
+  expect((await bursar(`${archive} 29`)).out).toContain('from 30 to');
+  expect(await json(`${archive} 39`)).toMatchObject({
+    ok: true,
+    archived_days: 1,
+    removed: { postings: 1 },
+  });
+  expect(readdirSync(join(folder, id))).toHaveLength(1);
+  expect(await postings.countDocuments({ tenant_id: id })).toBe(0);
+  expect(await json(`${archive} 39`)).toMatchObject({ archived_days: 0, removed: {} });
+  expect(await json(`wallets show --tenant ${id}`)).toMatchObject({ available_minor: 700 });
+  expect(await json(`ledger verify --tenant ${id}`)).toMatchObject({ ok: true, postings: 1 });
+  rmSync(folder, { recursive: true });
+});

@@ -139,3 +139,25 @@ test('doctor reports a delivery that died within a day, and only counts an older
     'webhooks: given up': [false, '2, 1 of them in the last 24 hours'],
   });
 });
+
+test('doctor reports parked endpoints, and an endpoint whose workflow is gone', async () => {
+  const endpoint = (changes: object) => ({
+    tenant_id: 'ten_a',
+    url: 'https://shop.example',
+    status: 'enabled',
+    secrets: [{ sealed: '', created_at: ago(1), expires_at: null }],
+    created_at: ago(1),
+    updated_at: ago(1),
+    ...changes,
+  });
+  const endpoints = database.db.collection('webhook_endpoints');
+  await endpoints.insertOne(endpoint({ status: 'parked', parked_at: ago(600) }));
+  expect(await rows()).toMatchObject({
+    'webhooks: parked endpoints': [false, '1, the first one for 10 min'],
+  });
+  await insertDelivery({ status: 'retrying', next_check_at: ago(-600) });
+  await endpoints.insertOne(endpoint({ next_check_at: ago(600) }));
+  expect(await rows()).toMatchObject({
+    'webhooks: undelivered': [false, '1, the oldest for 6 days; overdue for 10 min'],
+  });
+});

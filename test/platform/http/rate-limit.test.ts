@@ -122,3 +122,21 @@ test('provider routes are counted by address, separately from other requests', a
   expect((await callback('192.0.2.9')).status).toBe(200);
   expect((await call('get', '/api/v1/things', null, '192.0.2.8')).status).toBe(401);
 });
+
+test('a flood with a public key ends in 429 for its address, and leaves the secret keys’ window unchanged', async () => {
+  const tenant = { plan: 'enterprise', ratePerMinute: 16 } as const;
+  const secret = await app.createKey({}, tenant);
+  const { key } = await app.apiKeys.create({
+    tenantId: secret.tenantId,
+    level: 'write',
+    kind: 'public',
+  });
+  const flood = await Promise.all(
+    Array.from({ length: 12 }, () => call('get', '/api/v1/things', key, '192.0.2.20')),
+  );
+  // A quarter of the burst passes the limit; a public key may read nothing.
+  expect(flood.filter(({ status }) => status !== 429)).toHaveLength(6);
+  expect((await call('get', '/api/v1/things', key, '192.0.2.21')).status).not.toBe(429);
+  const own = await call('get', '/api/v1/things', secret.key, '192.0.2.20');
+  expect([own.status, own.headers['x-ratelimit-remaining']]).toEqual([200, '23']);
+});

@@ -43,12 +43,12 @@ beforeAll(async () => {
     transfer({ next_check_at: AHEAD, attention: null }),
   ]);
   await insert('recurring_charges', [
-    { next_check_at: LONG_AGO },
+    { next_check_at: LONG_AGO, attention: { since: LONG_AGO } },
     { next_check_at: AHEAD },
     { next_check_at: null },
   ]);
   await insert('bulk_transfers', [
-    { next_check_at: LONG_AGO },
+    { next_check_at: LONG_AGO, attention: { since: LONG_AGO } },
     { next_check_at: AHEAD },
     { next_check_at: null },
   ]);
@@ -70,6 +70,10 @@ beforeAll(async () => {
     { status: 'retrying', next_check_at: LONG_AGO, created_at },
     { status: 'dead', next_check_at: null, created_at },
   ]);
+  await insert('webhook_endpoints', [
+    ...many(() => ({ status: 'enabled', parked_at: null })),
+    { status: 'parked', parked_at: LONG_AGO },
+  ]);
   const attention = { since: LONG_AGO };
   // As with real events, no two keys are equal.
   const event = (changes: object, i = Math.random()) => ({ dedupe_key: `${i}`, ...changes });
@@ -80,7 +84,7 @@ beforeAll(async () => {
     event({ next_check_at: AHEAD, attention: null }),
   ]);
   await insert('provider_event_replays', [
-    { next_check_at: LONG_AGO },
+    { next_check_at: LONG_AGO, attention: { since: LONG_AGO } },
     { next_check_at: AHEAD },
     { next_check_at: null },
   ]);
@@ -99,6 +103,7 @@ const WAITING = {
   transfers_attention: 1,
   card_operations_attention: 2,
   transfers_overdue: 2,
+  bulk_transfers_attention: 1,
   bulk_transfers_overdue: 1,
   card_operations_overdue: 1,
   card_authorizations_attention: 1,
@@ -107,11 +112,14 @@ const WAITING = {
   charges_overdue: 2,
   refunds_attention: 1,
   refunds_overdue: 1,
+  recurring_charges_attention: 1,
   recurring_charges_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
+  webhook_endpoints_parked: 1,
   provider_events_overdue: 1,
   provider_events_attention: 1,
+  provider_event_replays_attention: 1,
   provider_event_replays_overdue: 1,
 };
 

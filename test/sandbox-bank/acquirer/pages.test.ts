@@ -130,6 +130,23 @@ describe('actions of the customer', () => {
     expect(await client.kinds(reference)).toEqual([]);
   });
 
+  test('016: a declined method leaves the page open, and another one pays', async () => {
+    const { url, reference } = await client.newPage('016');
+    const declined = await pay(url, 'stolen');
+    expect([declined.status, await declined.text()]).toEqual([
+      200,
+      expect.stringContaining('Choose something else'),
+    ]);
+    expect(await stateOf(reference)).toMatchObject({
+      status: 'awaiting_customer',
+      code: 'stolen_card',
+    });
+    await pay(url);
+    expect(await stateOf(reference)).toMatchObject({ status: 'paid', code: null });
+    const callbacks = await service.wait(reference, 1);
+    expect(callbacks.map(({ body }) => body.event)).toEqual(['charge.paid']);
+  });
+
   test('a cancelled page is abandoned', async () => {
     const { url, reference } = await client.newPage();
     expect((await cancel(url)).headers.get('location')).toBe(backTo(reference));

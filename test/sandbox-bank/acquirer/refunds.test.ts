@@ -133,7 +133,10 @@ test('006: pending until the outcome is set, by id, note or reference', async ()
   expect((await client.reportRefundOutcome(first.body.refund, 'refunded')).body.status).toBe(
     'refunded',
   );
-  expect((await client.reportRefundOutcome(first.body.refund, 'failed')).status).toBe(409);
+  // A completed refund fails after all.
+  const late = await client.reportRefundOutcome(first.body.refund, 'failed');
+  expect(late.body).toMatchObject({ status: 'returned' });
+  expect((await client.reportRefundOutcome(first.body.refund, 'refunded')).status).toBe(409);
   const { body } = await client.reportRefundOutcome(second.request.merchant_note, 'failed');
   expect(body).toMatchObject({ status: 'refused', code: 'declined' });
   await client.reportRefundOutcome(third.request.client_reference, 'refunded');

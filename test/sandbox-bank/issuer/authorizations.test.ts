@@ -42,16 +42,23 @@ test('the issuer sends a signed authorization request, and follows the serviceâ€
   ] as const) {
     react = () => ({ status: 200, body: { approved, code } });
     const { body } = await client.authorize(card.reference, { channel: 'pos', merchant });
-    expect(body).toEqual({ token: expect.any(String) as string, approved, code });
+    expect(body).toEqual({
+      token: expect.any(String) as string,
+      message_id: expect.any(String) as string,
+      approved,
+      approved_amount_minor: approved ? 5_000 : 0,
+      code,
+    });
     const about = service.about(body.token);
     // A decline is reported too, at some later time; no other event is.
     const requested = approved ? about : about.filter(({ body: b }) => b.event !== 'card.declined');
     expect(requested.map((each) => each.body)).toEqual([
       expect.objectContaining({
-        id: body.token,
+        id: body.message_id,
         event: 'card.authorization_requested',
         data: expect.objectContaining({
           card: card.card,
+          message_id: body.message_id,
           amount_minor: 5_000,
           channel: 'pos',
           merchant,
@@ -133,29 +140,91 @@ test('a payment with a card that is locked or closed at the issuer is declined w
 });
 
 test.each([
-  [{ outcome: 'cleared' }, 'cleared', 5_000],
-  [{ outcome: 'cleared', amount_minor: 1_200 }, 'cleared', 1_200],
-  [{ outcome: 'cleared', amount_minor: 6_000 }, 'cleared', 6_000],
-  [{ outcome: 'reversed' }, 'authorization_reversed', 5_000],
-  [{ outcome: 'expired' }, 'authorization_expired', 5_000],
+  [{ outcome: 'cleared' }, 'cleared', 'card.cleared', 5_000],
+  [{ outcome: 'cleared', amount_minor: 1_200 }, 'cleared', 'card.cleared', 1_200],
+  [{ outcome: 'cleared', amount_minor: 6_000 }, 'cleared', 'card.cleared', 6_000],
+  [{ outcome: 'reversed' }, 'authorization_reversed', 'card.authorization_reversed', 5_000],
+  [{ outcome: 'expired' }, 'authorization_expired', 'card.authorization_expired', 5_000],
 ])(
-  'an authorization ends with the set outcome (%j) once, and the service is notified',
-  async (request, kind, amount) => {
+  'an authorization has the set outcome (%j), and the service is notified',
+  async (request, kind, event, amount) => {
     const { body } = await client.authorize(card.card);
-    for (const _ of [1, 2]) expect((await client.end(body.token, request)).body.status).toBe(kind);
+    expect((await client.end(body.token, request)).body.status).toBe(kind);
     const [, callback] = await service.wait(body.token, 2);
     expect(callback?.body).toMatchObject({
-      event: `card.${kind}`,
+      event,
       data: { card: card.card, client_reference: card.reference, amount_minor: amount },
     });
-    const contrary = { outcome: kind === 'cleared' ? 'expired' : 'cleared' };
-    expect((await client.end(body.token, contrary)).body.error?.code).toBe('already_settled');
     expect(await client.effects({ reference: body.token })).toMatchObject([
       { kind: 'authorized', amount_minor: 5_000 },
       { kind, amount_minor: amount },
     ]);
   },
 );
+
+test('a further request of a payment has the token and a message of its own, and both amounts are held', async () => {
+  const { body: first } = await client.authorize(card.card);
+  const more = { authorization: first.token, kind: 'increment', amount_minor: 700 };
+  const { body: second } = await client.authorize(card.card, more);
+  expect(second).toMatchObject({ token: first.token, approved: true, approved_amount_minor: 700 });
+  expect(second.message_id).not.toBe(first.message_id);
+  const requests = service.about(first.token).map(({ body }) => body.data);
+  expect(requests).toMatchObject([
+    { kind: 'authorization', message_id: first.message_id, amount_minor: 5_000 },
+    { kind: 'increment', message_id: second.message_id, amount_minor: 700 },
+  ]);
+  const ended = await client.end(first.token, {
+    outcome: 'cleared',
+    amount_minor: 1_000,
+    final: false,
+  });
+  expect(ended.body).toMatchObject({ status: 'cleared', held_minor: 4_700 });
+  const unknown = await client.authorize(card.card, { authorization: 'nothing' });
+  expect(unknown.body.error?.code).toBe('authorization_not_found');
+});
+
+test('a payment may be cleared in parts, reversed in part, refunded and corrected; each is reported under an id of its own', async () => {
+  const { body } = await client.authorize(card.card);
+  const outcomes = [
+    [{ outcome: 'cleared', amount_minor: 1_000, final: false }, 'card.cleared'],
+    [{ outcome: 'reversed', amount_minor: 500 }, 'card.authorization_reversed'],
+    [{ outcome: 'cleared' }, 'card.cleared'],
+    [{ outcome: 'refunded', amount_minor: 300 }, 'card.refunded'],
+    [{ outcome: 'refund_reversed', amount_minor: 300 }, 'card.refund_reversed'],
+    [{ outcome: 'corrected', amount_minor: -50 }, 'card.corrected'],
+  ] as const;
+  for (const [outcome] of outcomes) {
+    expect((await client.end(body.token, outcome)).status).toBe(200);
+  }
+  const reports = (await service.wait(body.token, 7)).slice(1).map((each) => each.body);
+  expect(reports.map(({ event }) => event).toSorted()).toEqual(
+    outcomes.map(([, event]) => event).toSorted(),
+  );
+  expect(new Set(reports.map(({ data }) => data['message_id'])).size).toBe(6);
+  const cleared = reports.filter(({ event }) => event === 'card.cleared').map(({ data }) => data);
+  expect(cleared.map((each) => `${each.amount_minor} ${String(each['final'])}`).toSorted()).toEqual(
+    ['1000 false', '3500 true'],
+  );
+  expect((await client.effects({ reference: body.token })).map(({ kind }) => kind)).toEqual([
+    'authorized',
+    'cleared',
+    'authorization_reversed',
+    'cleared',
+    'refunded_to_card',
+    'card_refund_reversed',
+    'clearing_corrected',
+  ]);
+});
+
+test('an advice tells the service what the network approved in its place, without a request', async () => {
+  const { body } = await client.authorize(card.card, { kind: 'advice' });
+  expect(body).toMatchObject({ approved: true, code: 'stand_in' });
+  const [told] = await service.wait(body.token, 1);
+  expect(told?.body).toMatchObject({
+    event: 'card.authorization_advice',
+    data: { message_id: body.message_id, amount_minor: 5_000 },
+  });
+});
 
 test('a fault affects its own call only: a funding fails, a decision is not received, a card is issued', async () => {
   const { faults } = bankClient(bank.url);

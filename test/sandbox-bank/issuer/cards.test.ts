@@ -63,7 +63,10 @@ describe('issuing a card', () => {
     const [callback] = await service.wait(request.reference, 1);
     expect(callback?.body).toMatchObject({
       event: 'card.issued',
-      data: { card: expect.stringMatching(/^card_/) as string, client_reference: 'customer-001' },
+      data: {
+        card: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        client_reference: 'customer-001',
+      },
     });
     await eventually(async () =>
       (await client.lookupCard(request.reference)).body.status === 'issued' ? true : undefined,

@@ -127,15 +127,21 @@ export function cardClient(bank: BankClient) {
         { method: 'PUT', ...init },
       ),
     authorize: (card: string, changes: Record<string, unknown> = {}) =>
-      bank.post<{ token: string; approved: boolean; code: string; error?: { code: string } }>(
-        '/_sandbox/authorizations',
-        { card, amount_minor: 5_000, ...changes },
-      ),
+      bank.post<{
+        token: string;
+        message_id: string;
+        approved: boolean;
+        approved_amount_minor: number;
+        code: string;
+        error?: { code: string };
+      }>('/_sandbox/authorizations', { card, amount_minor: 5_000, ...changes }),
     end: (token: string, body: Record<string, unknown>) =>
-      bank.post<{ status: string; amount_minor: number; error?: { code: string } }>(
-        `/_sandbox/authorizations/${token}`,
-        body,
-      ),
+      bank.post<{
+        status: string;
+        amount_minor: number;
+        held_minor: number;
+        error?: { code: string };
+      }>(`/_sandbox/authorizations/${token}`, body),
     async effects(filter: { reference?: string; client_reference?: string } = {}) {
       const query = new URLSearchParams(filter).toString();
       const { body } = await bank.call<{ entries: CardEffect[] }>(`/_sandbox/journal?${query}`);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startSandboxBank, type RunningSandboxBank } from '../../../sandbox-bank/server.js';
 import {
   bankClient,
@@ -9,11 +10,13 @@ import {
 } from '../support.js';
 
 const CONCLUSIVE_AFTER_MS = 2_000;
+const FORGETS_AFTER_MS = 500;
 
 let folder: string;
 let banks: RunningSandboxBank[];
 let strict: BankClient;
 let careless: BankClient;
+let forgetful: BankClient;
 
 beforeAll(async () => {
   folder = temporaryFolder();
@@ -21,9 +24,15 @@ beforeAll(async () => {
   banks = [
     await startSandboxBank({ ...shared, dataDir: `${folder}/strict` }),
     await startSandboxBank({ ...shared, dataDir: `${folder}/careless`, deduplicate: false }),
+    await startSandboxBank({
+      ...shared,
+      dataDir: `${folder}/forgetful`,
+      deduplicateForMs: FORGETS_AFTER_MS,
+    }),
   ];
   strict = bankClient(banks[0]?.url ?? '');
   careless = bankClient(banks[1]?.url ?? '');
+  forgetful = bankClient(banks[2]?.url ?? '');
 });
 
 afterAll(async () => {
@@ -56,6 +65,20 @@ describe('with de-duplication', () => {
   test('the age of a request does not matter', async () => {
     const requested_at = new Date(Date.now() - 3_600_000).toISOString();
     expect((await strict.submit(strict.transferRequest('789', { requested_at }))).status).toBe(201);
+  });
+
+  test('that has an end, a repeat after it is executed again, and an old request never', async () => {
+    const request = forgetful.transferRequest('789');
+    await forgetful.submit(request);
+    expect((await forgetful.submit(request)).status).toBe(200);
+    await sleep(FORGETS_AFTER_MS);
+    const again = { ...request, requested_at: new Date().toISOString() };
+    expect((await forgetful.submit(again)).status).toBe(201);
+    expect(await forgetful.journal(request.reference)).toHaveLength(2);
+    await sleep(FORGETS_AFTER_MS);
+    const requested_at = new Date(Date.now() - CONCLUSIVE_AFTER_MS).toISOString();
+    const old = await forgetful.submit({ ...request, requested_at });
+    expect([old.status, old.body.error?.code]).toEqual([422, 'too_old']);
   });
 });
 
@@ -101,4 +124,19 @@ test('without anyone to call, 001 shows as paid when its time has come', async (
     (await strict.lookup(request.reference)).body.status === 'paid' ? true : undefined,
   );
   expect(await strict.journal(request.reference)).toHaveLength(1);
+});
+
+describe('after a fail-over to a lagging copy', () => {
+  test('look-ups do not find the named transfers for a time, and a repeat is executed again', async () => {
+    const [named, other] = [careless.transferRequest('006'), careless.transferRequest('006')];
+    await careless.submit(named);
+    await careless.submit(other);
+    const lookup = async ({ reference }: { reference: string }) =>
+      (await careless.call(`/v1/transfers/${reference}`)).status;
+    await careless.post('/_sandbox/failover', { references: [named.reference], for_ms: 500 });
+    expect([await lookup(named), await lookup(other)]).toEqual([404, 200]);
+    expect((await careless.submit(named)).status).toBe(201);
+    await sleep(500);
+    expect(await lookup(named)).toBe(200);
+  });
 });

@@ -14,6 +14,8 @@ export type SandboxBankOptions = {
   secret: string;
   /** True if the bank executes a repeated request once. If not, it refuses requests older than `conclusiveAfterMs`. */
   deduplicates: boolean;
+  /** The bank recognizes a repeat for this long, and then refuses old requests too; null means without end. */
+  deduplicatesForMs: number | null;
   conclusiveAfterMs: number;
   /** Bound of one call, from the first byte to the last. */
   timeoutMs: number;
@@ -23,11 +25,16 @@ export type SandboxBankOptions = {
 /** The resend safety of the sandbox bank, which its settings decide. */
 export function resendSafetyOf({
   deduplicates,
+  deduplicatesForMs: forMs,
   conclusiveAfterMs,
 }: SandboxBankOptions): ResendSafety {
-  return deduplicates
-    ? { kind: 'idempotent' }
-    : { kind: 'conclusive_after', ms: conclusiveAfterMs + CLOCK_AHEAD_MS };
+  const requestLivesMs = conclusiveAfterMs + CLOCK_AHEAD_MS;
+  if (!deduplicates) return { kind: 'conclusive_after', ms: requestLivesMs };
+  // A repeat may arrive as late as its age allows, and must still be recognized then.
+  return {
+    kind: 'idempotent',
+    forMs: forMs === null ? null : Math.max(0, forMs - requestLivesMs),
+  };
 }
 
 /**

@@ -15,9 +15,16 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { CARD_SAFE_FIELDS, readCardMessage } from './card-events.js';
+import { CARD_SAFE_FIELDS, readAuthorizationState, readCardMessage } from './card-events.js';
 import { readSigned, readStored } from './signed.js';
-import { cardAnswer, fundingAnswer, fundingState, isRefusal, issueState } from './card-wire.js';
+import {
+  authorizationAnswer,
+  cardAnswer,
+  fundingAnswer,
+  fundingState,
+  isRefusal,
+  issueState,
+} from './card-wire.js';
 import { createBankHttp, type Reply } from './http.js';
 
 /** Creates the sandbox bank's adapter of the card port. */
@@ -61,6 +68,13 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
       const path = `/v1/cards/${encodeURIComponent(card)}`;
       const reply = await http({ method: 'GET', path }, signal);
       return readLookup(reply, 'card_not_found', (answer) => readCardState(answer, card));
+    },
+    async findAuthorization(token, signal) {
+      const path = `/v1/authorizations/${encodeURIComponent(token)}`;
+      const reply = await http({ method: 'GET', path }, signal);
+      return readLookup(reply, 'authorization_not_found', (answer) =>
+        readAuthorizationAnswer(answer, token),
+      );
     },
     readMessage: readSigned(secret, readCardMessage),
     readStored: readStored(readCardMessage),
@@ -135,6 +149,19 @@ function readSetting(reply: Reply, order: CardStateRequest): SetStateAnswer {
       current.version === order.version;
     return isSet ? { kind: 'set' as const } : unreadable();
   });
+}
+
+/** An answer with one report that cannot be read says nothing: the hold must not end without it. */
+function readAuthorizationAnswer(body: unknown, token: string) {
+  const parsed = authorizationAnswer.safeParse(body);
+  if (!parsed.success || parsed.data.token !== token) return unreadable();
+  const reports = parsed.data.reports.map(({ event, occurred_at, data }) => {
+    const state = readAuthorizationState(event, data);
+    return state && { state, at: new Date(occurred_at) };
+  });
+  const readable = reports.filter((report) => report !== null);
+  if (readable.length < reports.length) return unreadable();
+  return { kind: 'authorization' as const, over: parsed.data.over, reports: readable };
 }
 
 function readCardState(body: unknown, card: string) {

@@ -1,6 +1,19 @@
-import type { AuthorizationReading, CardEvent, CardEventState } from '../card-issuer.js';
+import type { z } from 'zod';
+import type {
+  AuthorizationReading,
+  AuthorizationState,
+  CardEvent,
+  CardEventState,
+} from '../card-issuer.js';
 import type { MessageReading, SafeFields } from '../provider-message.js';
-import { fundingState, issuedData, issuedState, moneyData, requestData } from './card-wire.js';
+import {
+  authorizationData,
+  fundingState,
+  issuedData,
+  issuedState,
+  moneyData,
+  requestData,
+} from './card-wire.js';
 import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
 
 type About = Pick<CardEvent, 'card' | 'reference' | 'state'>;
@@ -12,13 +25,57 @@ const MONEY_EVENTS = new Map<string, (money: Money) => CardEventState>([
   ['card.funded', funding('funded')],
   ['card.funding_refused', funding('refused')],
   ['card.funding_reversed', funding('reversed')],
-  ['card.declined', ({ code }) => authorization({ kind: 'declined', code: code ?? 'no_answer' })],
+]);
+
+type Report = z.infer<typeof authorizationData>;
+
+/** Events about an authorization, by name. */
+const AUTHORIZATION_EVENTS = new Map<string, (report: Report) => AuthorizationState | null>([
+  [
+    'card.authorization_advice',
+    ({ message_id: messageId, amount_minor: amountMinor }) =>
+      messageId == null ? null : { kind: 'approved', messageId, amountMinor, standIn: 'network' },
+  ],
+  [
+    'card.declined',
+    ({ message_id, code }) => ({
+      kind: 'declined',
+      messageId: message_id ?? null,
+      code: code ?? 'no_answer',
+    }),
+  ],
   [
     'card.cleared',
-    ({ amount_minor }) => authorization({ kind: 'cleared', amountMinor: amount_minor }),
+    ({ message_id, amount_minor: amountMinor, final }) => ({
+      kind: 'cleared',
+      messageId: message_id ?? null,
+      amountMinor,
+      final,
+    }),
   ],
-  ['card.authorization_reversed', () => authorization({ kind: 'reversed' })],
-  ['card.authorization_expired', () => authorization({ kind: 'expired' })],
+  [
+    'card.authorization_reversed',
+    ({ message_id, amount_minor, whole }) => ({
+      kind: 'reversed',
+      messageId: message_id ?? null,
+      amountMinor: whole ? null : amount_minor,
+    }),
+  ],
+  [
+    'card.authorization_expired',
+    ({ message_id }) => ({ kind: 'expired', messageId: message_id ?? null }),
+  ],
+  ...(['refunded', 'refund_reversed', 'corrected'] as const).map(
+    (kind) =>
+      [
+        `card.${kind}`,
+        ({ message_id, amount_minor: amountMinor }: Report) => ({
+          kind,
+          messageId: message_id ?? null,
+          amountMinor,
+        }),
+      ] as const,
+  ),
 ]);
 
 /** The fields of the issuer's messages that hold nothing of a cardholder. `card` is the issuer's id of a card. */
@@ -27,6 +84,9 @@ export const CARD_SAFE_FIELDS: SafeFields = {
   event: 'value',
   occurred_at: 'value',
   reference: 'value',
+  message_id: 'value',
+  final: 'value',
+  whole: 'value',
   card: 'value',
   brand: 'value',
   last4: 'value',
@@ -52,13 +112,33 @@ export function readCardMessage(
     return readRequest(data) ?? { kind: 'unreadable', dedupeKey: hash(), name };
   }
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
-  const known = name === 'card.issued' || MONEY_EVENTS.has(name);
-  if (!known) return { kind: 'unreadable', dedupeKey, name };
-  const about = name === 'card.issued' ? readIssued(data) : readMoney(name, data);
+  const read = readerOf(name);
+  if (!read) return { kind: 'unreadable', dedupeKey, name };
+  const about = read(name, data);
   // By its hash: the issuer may send the event again under the same id, corrected.
   if (!about) return { kind: 'unreadable', dedupeKey: hash(), name };
   const occurredAt = new Date(occurred_at);
   return { kind: 'event', event: { dedupeKey, name, ...about, occurredAt } };
+}
+
+function readerOf(name: string): ((name: string, data: unknown) => About | null) | undefined {
+  if (name === 'card.issued') return (_, data) => readIssued(data);
+  if (MONEY_EVENTS.has(name)) return readMoney;
+  return AUTHORIZATION_EVENTS.has(name) ? readAuthorization : undefined;
+}
+
+/** The state in an event about an authorization; null if it is unreadable. */
+export function readAuthorizationState(name: string, report: Report): AuthorizationState | null {
+  const state = AUTHORIZATION_EVENTS.get(name)?.(report) ?? null;
+  return name !== 'card.corrected' && report.amount_minor < 0n ? null : state;
+}
+
+function readAuthorization(name: string, data: unknown): About | null {
+  const parsed = authorizationData.safeParse(data);
+  const state = parsed.success ? readAuthorizationState(name, parsed.data) : null;
+  if (!parsed.success || !state) return null;
+  const { card, reference } = parsed.data;
+  return { card, reference, state: { subject: 'authorization', state } };
 }
 
 function readRequest(data: unknown): AuthorizationReading | null {
@@ -70,6 +150,7 @@ function readRequest(data: unknown): AuthorizationReading | null {
     kind: 'authorization',
     request: {
       token,
+      messageId: parsed.data.message_id ?? token,
       card,
       amountMinor: amount_minor,
       currency,
@@ -100,10 +181,4 @@ function funding(status: 'pending' | 'funded' | 'refused' | 'reversed') {
     subject: 'funding',
     state: fundingState(status, money),
   });
-}
-
-function authorization(
-  state: Extract<CardEventState, { subject: 'authorization' }>['state'],
-): CardEventState {
-  return { subject: 'authorization', state };
 }

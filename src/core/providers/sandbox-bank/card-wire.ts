@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { FundingState, IssueState } from '../card-issuer.js';
-import { amount, code } from './wire.js';
+import { opaqueId } from '../../../shared/card-data.js';
+import { amount, code, signedAmount } from './wire.js';
 
 /** The issuer's wire format. Fields that money depends on are read strictly; unknown fields are allowed. */
 
-/** Timelines and workflow histories get this id. It starts with a letter, so no card number can pass as an id. */
-const id = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/);
+/** An id is opaque. Timelines and workflow histories get it, so it must not be a card number. */
+const id = z.string().refine((text) => opaqueId(text) !== null);
 const reference = z.string().min(1).max(200);
 
 const face = {
@@ -50,9 +51,37 @@ export const moneyData = z.object({
   code,
 });
 
+/** The data of a message about an authorization. */
+export const authorizationData = z.object({
+  reference,
+  message_id: id.nullish(),
+  card: id,
+  amount_minor: signedAmount,
+  currency: z.literal('NGN'),
+  /** Of a clearing: whether it is the last one. */
+  final: z.boolean().default(true),
+  /** Of a reversal: whether it returns all. */
+  whole: z.boolean().default(true),
+  code,
+});
+
+/** The issuer's answer about an authorization. Reports have the data and the names of their events. */
+export const authorizationAnswer = z.object({
+  token: z.string(),
+  over: z.boolean(),
+  reports: z.array(
+    z.object({
+      event: z.string(),
+      occurred_at: z.iso.datetime({ offset: true }),
+      data: authorizationData,
+    }),
+  ),
+});
+
 /** The data of an authorization request. */
 export const requestData = z.object({
   reference: id,
+  message_id: id.optional(),
   card: id,
   amount_minor: amount,
   currency: z.string().regex(/^[A-Z]{3}$/),

@@ -15,6 +15,7 @@ const STATUS_OF_EVENT = new Map([
   ['refund.pending', 'pending'],
   ['refund.refunded', 'refunded'],
   ['refund.refused', 'refused'],
+  ['refund.returned', 'returned'],
 ]);
 
 /** The fields of the network's messages that hold nothing of a customer. An authorization code is a secret. */

@@ -32,7 +32,7 @@ const authorization = z.object({
 
 /** The acquirer's answer about a charge. */
 export const chargeAnswer = z.discriminatedUnion('status', [
-  z.object({ reference, status: z.literal('awaiting_customer') }),
+  z.object({ reference, status: z.literal('awaiting_customer'), code }),
   z.object({ reference, status: z.literal('pending') }),
   z.object({
     reference,
@@ -59,7 +59,7 @@ export const refundAnswer = z.object({
   refund: id,
   charge: reference,
   merchant_note: z.string().max(1_000).nullable(),
-  status: z.enum(['pending', 'refunded', 'refused']),
+  status: z.enum(['pending', 'refunded', 'refused', 'returned']),
   amount_minor: amount,
   currency,
   code,
@@ -96,7 +96,11 @@ function refusalCode(theirs: string | null | undefined): string {
 export function chargeState(charge: ChargeAnswer): ChargeState {
   switch (charge.status) {
     case 'awaiting_customer':
-      return { kind: 'pending', awaits: 'customer' };
+      return {
+        kind: 'pending',
+        awaits: 'customer',
+        ...(charge.code != null && { lastDecline: refusalCode(charge.code) }),
+      };
     case 'pending':
       return { kind: 'pending', awaits: 'provider' };
     case 'declined':

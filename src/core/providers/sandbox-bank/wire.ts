@@ -6,6 +6,8 @@ export const amount = z
   .int()
   .min(0)
   .transform((value) => BigInt(value));
+/** An amount that may be negative, such as that of a correction. */
+export const signedAmount = z.int().transform((value) => BigInt(value));
 /** Clients, timelines and workflow histories get the session id, so it must be an identifier and no free text. */
 const sessionId = z
   .string()

@@ -1,13 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issuerClient } from '../../../support/issuer.js';
+import { issuerClient, type PaymentOutcome } from '../../../support/issuer.js';
 import type { Random } from '../random.js';
 import type { ChaosCluster } from '../cluster.js';
 import { chooseOf, untilDone } from './choosing.js';
 
 type Outcome = 'cleared' | 'reversed' | 'expired';
+/** Shares of the approved amount: cleared in two parts, incremented, reversed in part. */
+const PARTS = 0.3;
+const INCREMENTED = 0.2;
+const REVERSED_IN_PART = 0.15;
+const REFUNDED = 0.2;
 type Paid = { token: string; amountMinor: number };
 
-/** Share of approved payments that the issuer never reports, so that their holds expire. */
+/** Share of approved payments that expire without a report, so that the issuer is asked when their hold is past its time. */
 const LEFT = 0.05;
 /** Decline reasons of payments without a decision in time. */
 const IN_VAIN = new Set(['deadline_exceeded', 'no_answer', 'service_unavailable']);
@@ -17,11 +22,58 @@ const MOST_TRIES = 4;
 export function createPayers(cluster: ChaosCluster, random: Random, problems: string[]) {
   const issuer = issuerClient(cluster.service);
   const open: Paid[] = [];
-  const counts = { payments: 0, approved: 0, cleared: 0, reversed: 0, expired: 0, left: 0 };
+  const counts = {
+    payments: 0,
+    approved: 0,
+    increments: 0,
+    parts: 0,
+    cleared: 0,
+    reversed: 0,
+    expired: 0,
+    refunded: 0,
+    left: 0,
+  };
   /** Counts of declined payments, by reason. */
   const declined: Record<string, number> = {};
 
+  /** Lets something become of a payment, until the issuer has answered. */
+  async function report(
+    token: string,
+    outcome: PaymentOutcome,
+    minor?: number,
+    final = true,
+  ): Promise<boolean> {
+    const status = await untilDone(cluster, random, async () => {
+      const answered = await issuer.end(token, outcome, minor, { final });
+      return answered >= 500 ? null : answered;
+    });
+    if (status !== 200) problems.push(`the issuer refuses to have ${token} ${outcome}: ${status}`);
+    return status === 200;
+  }
+
+  /** Lets a payment expire without a report. */
+  async function leave(token: string): Promise<void> {
+    const status = await untilDone(cluster, random, async () => {
+      const answered = await issuer.end(token, 'expired', undefined, { report: false });
+      return answered >= 500 ? null : answered;
+    });
+    if (status === 200) counts.left += 1;
+  }
+
+  /** Increments, partial clearings and partial reversals before the end of a payment. */
+  async function partsOf({ token, amountMinor }: Paid): Promise<void> {
+    const part = Math.max(1, Math.round(amountMinor * random.between(0.1, 0.4)));
+    if (random.chance(INCREMENTED)) {
+      const more = { authorization: token, kind: 'increment', amount_minor: part } as const;
+      const decision = await issuer.pay('any', more).catch(() => null);
+      if (decision?.approved) counts.increments += 1;
+    }
+    if (random.chance(PARTS) && (await report(token, 'cleared', part, false))) counts.parts += 1;
+    if (random.chance(REVERSED_IN_PART)) await report(token, 'reversed', part);
+  }
+
   async function endOne({ token, amountMinor }: Paid): Promise<void> {
+    await partsOf({ token, amountMinor });
     const [outcome, share] = chooseOf<[Outcome, number]>(random, [
       [50, ['cleared', 1]],
       [20, ['cleared', random.between(0.1, 0.9)]],
@@ -31,12 +83,11 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
       [6, ['expired', 1]],
     ]);
     const minor = Math.max(1, Math.round(amountMinor * share));
-    const status = await untilDone(cluster, random, async () => {
-      const answered = await issuer.end(token, outcome, outcome === 'cleared' ? minor : undefined);
-      return answered >= 500 ? null : answered;
-    });
-    if (status === 200) counts[outcome] += 1;
-    else problems.push(`the issuer refuses to have ${token} ${outcome}: ${status}`);
+    const done = await report(token, outcome, outcome === 'cleared' ? minor : undefined);
+    if (done) counts[outcome] += 1;
+    if (done && outcome === 'cleared' && random.chance(REFUNDED)) {
+      if (await report(token, 'refunded', Math.max(1, Math.round(minor / 2)))) counts.refunded += 1;
+    }
   }
 
   /** Clears or reverses a payment that was approved before. */
@@ -56,7 +107,7 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
         const decision = await issuer.pay(card, { amount_minor, channel }).catch(() => null);
         if (decision?.approved) {
           counts.approved += 1;
-          if (random.chance(LEFT)) counts.left += 1;
+          if (random.chance(LEFT)) await leave(decision.token);
           else open.push({ token: decision.token, amountMinor: amount_minor });
         }
         const code = decision?.code ?? 'no_answer';

@@ -79,11 +79,13 @@ async function check(
   sent: readonly SentRequest<{ note?: string }>[],
 ): Promise<string[]> {
   const { db } = cluster.service.deps.database;
+  const events = await db.collection<ProviderEvent>('provider_events').find().toArray();
+  // Operators replay unreadable messages, see messages.ts.
+  const unreadable = events.filter(({ reading }) => reading === 'unreadable');
   const replays = await db
     .collection<ProviderEventReplay>('provider_event_replays')
-    .find()
+    .find({ event_id: { $nin: unreadable.map(({ _id }) => _id) } })
     .toArray();
-  const events = await db.collection<ProviderEvent>('provider_events').find().toArray();
   const byId = new Map(replays.map((one) => [one._id, one]));
   const statusOf = new Map(events.map(({ _id, status }) => [_id, status]));
   const accepted = sent.filter(({ answer }) => answer?.status === 201);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transfer } from '../../../../src/capabilities/transfers/transfer.js';
 import { transferBody } from '../../../support/tenant.js';
 import type { Workload } from '../workload.js';
@@ -7,7 +8,7 @@ import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
 import type { ChaosCluster } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
-import { chooseOf } from './choosing.js';
+import { chooseOf, untilDone } from './choosing.js';
 
 /**
  * Ends of account numbers. The bank pays most at once; for a fifth its answer leaves the outcome unknown. Requests that
@@ -21,7 +22,14 @@ const PLAIN = [
   [1, '009'],
   [1, '010'],
   [1, '011'],
+  [1, '006'],
 ] as const;
+/** Ends of accounts whose transfers stay pending until the bank is told the outcome. */
+const PENDING = '006';
+/** A transfer is pending for long enough that a fail-over of the bank hides it from several polls. */
+const PENDING_MS = [5_000, 25_000] as const;
+/** The outcome is set again after this, so that a second execution of a transfer would be paid too. */
+const AGAIN_AFTER_MS = 15_000;
 // Accounts with three errors take as long as many accounts without an answer.
 const DOUBTFUL = [
   [5, '004'],
@@ -47,6 +55,20 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
     problems,
   );
   const { db } = cluster.service.deps.database;
+  let decided = 0;
+
+  /** Pays a pending transfer at the bank, whenever the bank gets it. */
+  async function decide(id: string): Promise<void> {
+    const pay = async () => {
+      const status = await cluster.service.bank.setTransferOutcome(id, 'paid');
+      return status === 404 ? null : status;
+    };
+    await sleep(random.between(...PENDING_MS));
+    await untilDone(cluster, random, pay);
+    decided += 1;
+    await sleep(AGAIN_AFTER_MS);
+    await untilDone(cluster, random, pay);
+  }
 
   async function check(received: ReceivedWebhooks): Promise<string[]> {
     const transfers = await db.collection<Transfer>('transfers').find().toArray();
@@ -70,7 +92,9 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
         amount_minor: Math.round(random.between(...AMOUNTS_MINOR)),
         recipient_account: `012345${Math.floor(random.next() * 10)}${suffix}`,
       });
-      await send({ of, path: '/transfers', body, key: `chaos ${body.reference}` });
+      const key = `chaos ${body.reference}`;
+      const { id } = await send({ of, path: '/transfers', body, key });
+      if (suffix === PENDING && id !== null) void decide(id);
     },
     async look() {
       const known = sent.filter(({ answer }) => answer?.id);
@@ -86,6 +110,7 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
       requests: sent.length,
       transfers: sent.filter(({ answer }) => answer?.status === 201).length,
       insufficient: sent.filter(({ answer }) => answer?.code === 'insufficient_balance').length,
+      pending_paid: decided,
       reads: reads(),
     }),
     problems,

@@ -1,0 +1,160 @@
+/** Measures one hot wallet over several API processes, and a quiet wallet beside it. See docs/performance.md. */
+import { migrations } from '../src/composition/migrations.js';
+import { migrate } from '../src/platform/database/migrations.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import type { Tenant } from '../src/platform/tenants/tenant.js';
+import { startChild, type Child } from './child.js';
+import type { CommitAnswer, CommitQuestion } from './committing-process.js';
+import { measureCpu } from './cpu.js';
+import { environmentOf, openStack } from './stack.js';
+import {
+  interleave,
+  isShort,
+  median,
+  oneDigit,
+  printGoals,
+  printMachine,
+  printTable,
+  ratioOf,
+  warmUp,
+  whole,
+} from './support.js';
+import { createRichTenant } from './transfers.js';
+
+const CLIENTS = [40, 240];
+const PROCESSES = [1, 2, 5];
+const ROUNDS = isShort ? 1 : 5;
+const FOR_MS = isShort ? 1_000 : 4_000;
+const WARM_UP_MS = isShort ? 500 : 3_000;
+const MOST = Math.max(...PROCESSES);
+
+type Worker = Child<CommitQuestion, CommitAnswer>;
+type Run = {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  quietP50Ms: number;
+  cpuMs: number;
+  othersShare: number;
+};
+type Shape = { processes: number; forwards: boolean; clients: number };
+
+const nameOf = ({ processes, forwards, clients }: Shape) =>
+  `${clients} clients, ${processes} process${processes === 1 ? '' : 'es'}${processes === 1 || forwards ? '' : ', without forwarding'}`;
+
+const SHAPES: readonly Shape[] = CLIENTS.flatMap((clients) => [
+  ...PROCESSES.map((processes) => ({ processes, forwards: true, clients })),
+  { processes: MOST, forwards: false, clients },
+]);
+
+/** Runs the clients of the hot wallet spread over the processes, and one client of the quiet wallet in the last one. */
+async function runShape(
+  { processes, forwards, clients }: Shape,
+  { workers, mongod, hot, quiet, forMs }: Parts & { forMs: number },
+): Promise<Run> {
+  const taking = workers.slice(0, processes);
+  const pids = Object.fromEntries(taking.map(({ pid }, i) => [`process ${i}`, pid]));
+  const { result, usedMs, othersShare } = await measureCpu({ mongod, ...pids }, () =>
+    Promise.all(
+      taking.map((worker, i) =>
+        worker.request({
+          forwards,
+          hot,
+          quiet: i === processes - 1 ? quiet : null,
+          clients: clients / processes,
+          forMs,
+        }),
+      ),
+    ),
+  );
+  const completed = result.reduce((sum, each) => sum + each.hot.completed, 0);
+  const used = Object.values<number>(usedMs).reduce((sum, ms) => sum + ms, 0);
+  return {
+    perSecond: result.reduce((sum, each) => sum + each.hot.perSecond, 0),
+    p50Ms: median(result.map((each) => each.hot.p50Ms)),
+    p99Ms: Math.max(...result.map((each) => each.hot.p99Ms)),
+    quietP50Ms: result.at(-1)?.quiet?.p50Ms ?? NaN,
+    cpuMs: used / completed,
+    othersShare,
+  };
+}
+
+type Parts = { workers: Worker[]; mongod: number; hot: Tenant; quiet: Tenant };
+
+function print(results: Record<string, Run[]>): void {
+  const of = (name: string, pick: (run: Run) => number) =>
+    median((results[name] ?? []).map((run) => pick(run)));
+  printTable(
+    ['one wallet', 'accepted/s', 'p50 ms', 'p99 ms', 'quiet wallet p50 ms', 'CPU ms each'],
+    Object.keys(results).map((name) => [
+      name,
+      whole(of(name, (run) => run.perSecond)),
+      oneDigit(of(name, (run) => run.p50Ms)),
+      oneDigit(of(name, (run) => run.p99Ms)),
+      oneDigit(of(name, (run) => run.quietP50Ms)),
+      of(name, (run) => run.cpuMs).toFixed(2),
+    ]),
+  );
+  const ratio = (above: Shape, below: Shape, pick: (run: Run) => number) =>
+    ratioOf((results[nameOf(above)] ?? []).map(pick), (results[nameOf(below)] ?? []).map(pick));
+  printGoals(
+    CLIENTS.flatMap((clients) => {
+      const one = { processes: 1, forwards: true, clients };
+      const most = { processes: MOST, forwards: true, clients };
+      return [
+        {
+          what: `${clients} clients: accepted/s, ${MOST} processes / 1`,
+          ratio: ratio(most, one, (run) => run.perSecond),
+          goal: { least: 0.8 },
+        },
+        {
+          what: `${clients} clients: p50 of the quiet wallet, ${MOST} processes / 1`,
+          ratio: ratio(most, one, (run) => run.quietP50Ms),
+          goal: { most: 2 },
+        },
+        {
+          what: `${clients} clients: accepted/s, ${MOST} processes without forwarding / 1`,
+          ratio: ratio({ ...most, forwards: false }, one, (run) => run.perSecond),
+          goal: null,
+        },
+      ];
+    }),
+  );
+}
+
+const stack = await openStack();
+try {
+  const mongod = await stack.mongod();
+  const unused = await stack.freePort();
+  const { config } = environmentOf(stack, {
+    mongodbUri: mongod.uri,
+    bankPort: unused,
+    apiPort: unused,
+    temporalAddress: `127.0.0.1:${unused}`,
+  });
+  const database = await connectDatabase(config.mongodb, 'bursar-bench');
+  await migrate(database.db, migrations);
+  const newTenant = async () =>
+    (await createRichTenant(config, database, createGroupCommit(database))).tenant;
+  const [hot, quiet] = [await newTenant(), await newTenant()];
+  const workers = Array.from({ length: MOST }, () =>
+    startChild<CommitQuestion, CommitAnswer>('./committing-process.js', {
+      BENCH_MONGODB_URI: config.mongodb.uri,
+      BENCH_DATABASE: config.mongodb.database,
+    }),
+  );
+  const parts = { workers, mongod: mongod.pid, hot, quiet };
+  const paced = (forMs: number) =>
+    Object.fromEntries(
+      SHAPES.map((shape) => [nameOf(shape), () => runShape(shape, { ...parts, forMs })]),
+    );
+  await warmUp(paced(WARM_UP_MS));
+  const results = await interleave(paced(FOR_MS), ROUNDS);
+  printMachine({ MongoDB: mongod.version }, results);
+  print(results);
+  for (const worker of workers) await worker.stop();
+  await database.client.close();
+} finally {
+  await stack.stop();
+}

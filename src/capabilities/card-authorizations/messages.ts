@@ -1,0 +1,124 @@
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
+import {
+  cardAuthorizations,
+  isApproved,
+  messageIn,
+  NEVER_ASKED,
+  type AuthorizationMessage,
+  type CardAuthorization,
+} from './card-authorization.js';
+import type { FactKind } from './facts.js';
+import type { DecideCardAuthorization } from './mutations.js';
+import { authorizationEvent } from './webhook-events.js';
+
+/** Writes an authorization with the event of its change, if the change is one. */
+export function writeAndEmit(
+  uow: UnitOfWork,
+  after: CardAuthorization,
+  kind: FactKind,
+): CardAuthorization {
+  const next = { ...after, event_sequence: after.event_sequence + 1 };
+  uow.change(cardAuthorizations, next);
+  uow.emit(authorizationEvent(next, kind));
+  return next;
+}
+
+/** Stores the decline of a message. It changes nothing of what other messages hold. */
+export function recordDecline(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  {
+    request,
+    authorizationRequestId,
+    code,
+  }: { request: AuthorizationRequest; authorizationRequestId: string; code: string },
+  now: Date,
+): CardAuthorization {
+  const { messageId: message_id, amountMinor: amount_minor } = request;
+  const requestIds = [authorizationRequestId];
+  const message = { message_id, amount_minor, approved: false, code, request_ids: requestIds };
+  const detail = `declined: ${code}`;
+  const next = {
+    ...known,
+    version: known.version + 1,
+    code: known.approved ? known.code : code,
+    messages: [...known.messages, message],
+    updated_at: now,
+    timeline: [...known.timeline, timelineEntry(now, 'accepted', known.provider, { detail })],
+  };
+  return writeAndEmit(uow, next, 'declined');
+}
+
+/**
+ * Repeat of a decided message. Adds this request to those that may have received the approval. A request past its own
+ * deadline is declined and not added.
+ */
+export function repeatedRequest(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  { request: { messageId }, authorizationRequestId, answerBy }: DecideCardAuthorization,
+  now: Date,
+): CardAuthorization {
+  const ids = messageIn(known, messageId)?.request_ids ?? [];
+  const isKnown = ids.includes(authorizationRequestId);
+  if (isKnown || !isApproved(known, messageId) || now > answerBy) return known;
+  const requestIds = [...ids, authorizationRequestId];
+  return changeRequestIds(uow, known, { messageId, requestIds, detail: 'repeated request' }, now);
+}
+
+function changeRequestIds(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  { messageId, requestIds, detail }: { messageId: string; requestIds: string[]; detail: string },
+  now: Date,
+): CardAuthorization {
+  const next = {
+    ...known,
+    messages: known.messages.map((message) =>
+      message.message_id === messageId ? { ...message, request_ids: requestIds } : message,
+    ),
+    version: known.version + 1,
+    updated_at: now,
+    timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
+  };
+  uow.change(cardAuthorizations, next);
+  return next;
+}
+
+/**
+ * Withdraws a request that was answered with a decline. Returns the record, or null if the hold of its approval must be
+ * released: no other request may have received that approval.
+ */
+export function withdraw(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  given: { withdrawsRequestId: string; request: AuthorizationRequest; code: string | null },
+  now: Date,
+): CardAuthorization | null {
+  const { withdrawsRequestId: authorizationRequestId, request } = given;
+  const message = messageIn(known, request.messageId);
+  if (!message) {
+    const code = given.code ?? NEVER_ASKED;
+    return recordDecline(uow, known, { request, authorizationRequestId, code }, now);
+  }
+  const others = message.request_ids.filter((id) => id !== authorizationRequestId);
+  if (others.length === 0) return null;
+  return changeRequestIds(
+    uow,
+    known,
+    {
+      messageId: request.messageId,
+      requestIds: others,
+      detail: 'one request was declined, and another may have been approved',
+    },
+    now,
+  );
+}
+
+/** True if this request may have been answered with the approval of the message. */
+export const mayHaveAnswered = (
+  { request_ids: ids }: AuthorizationMessage,
+  { withdrawsRequestId }: { withdrawsRequestId: string },
+) => ids.includes(withdrawsRequestId);

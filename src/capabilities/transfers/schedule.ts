@@ -1,0 +1,60 @@
+import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import type { Providers } from '../../core/providers/registry.js';
+import { transferRateLimitKey } from '../../platform/temporal/queues.js';
+import { keepSchedule } from '../../platform/temporal/schedules.js';
+import { searchAttributes } from '../../platform/temporal/search-attributes.js';
+import { transferReconciliationId, type TransferReconciliationInput } from './workflow-contract.js';
+
+/** Share of a provider's rate limit for the scheduled reconciliation. Payments and polls have the rest. */
+export const RECONCILIATION_RATE_SHARE = 0.05;
+
+/** Settings of the scheduled reconciliation. `days: 0` turns it off. */
+type ReconciliationSettings = { days: number; everyMs: number };
+
+/** Creates, updates or deletes the Schedules that compare ended transfers with their providers. */
+export function createReconciliationSchedules({
+  client,
+  taskQueue,
+  providers,
+  settings: { days, everyMs },
+}: {
+  client: Client;
+  taskQueue: string;
+  providers: Pick<Providers, 'all' | 'rateLimits'>;
+  settings: ReconciliationSettings;
+}) {
+  function optionsOf(provider: string) {
+    const limit = providers.rateLimits.find(({ name }) => name === transferRateLimitKey(provider));
+    const input: TransferReconciliationInput = {
+      provider,
+      days,
+      perSecond: (limit?.callsPerSecond ?? 1) * RECONCILIATION_RATE_SHARE,
+      position: null,
+      counts: { asked: 0, unanswered: 0, differing: 0, settled: 0 },
+    };
+    return {
+      spec: { intervals: [{ every: everyMs }] },
+      action: {
+        type: 'startWorkflow' as const,
+        workflowType: 'transferReconciliation',
+        workflowId: transferReconciliationId(taskQueue, provider),
+        taskQueue,
+        args: [input],
+        typedSearchAttributes: [{ key: searchAttributes.provider, value: provider }],
+        staticSummary: `transfers of the last ${days} days, compared with ${provider}`,
+      },
+      // A reconciliation that takes longer than the interval goes on, and the next one begins after it.
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
+    };
+  }
+
+  return {
+    /** Makes the Schedule of each provider agree with the settings. An operator's pause is kept. */
+    async keep(): Promise<void> {
+      for (const { name } of providers.all) {
+        const scheduleId = transferReconciliationId(taskQueue, name);
+        await keepSchedule(client, scheduleId, days === 0 ? null : optionsOf(name));
+      }
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import type { AnyBulkWriteOperation, Db } from 'mongodb';
+import { isDuplicate } from '../../platform/database/duplicate.js';
+import type { ClosingDocument } from './collections.js';
+import { closingCollections, endOfDay, nextTenants, sumDay, type DaySums } from './days.js';
+import { lagosDay } from './wallet.js';
+
+/**
+ * A day is closed this long after its end. A posting has the time of its commit's decision, by the database server, and
+ * MongoDB ends a transaction after 60 s (3 s in our deployments), so no commit of that day is left.
+ */
+export const CLOSE_AFTER_MS = 60 * 60 * 1000;
+
+const BATCH = 500;
+const TENANTS = 100;
+
+/** The days that were closed, and those that can't be: some of their postings do not balance. */
+export type ClosedDays = { closed: number; refused: string[] };
+
+type Settings = {
+  /** Called often during a long read. */
+  onProgress?: () => void;
+  /** Asked between two days: true ends the work early. */
+  isOver?: () => boolean;
+};
+
+/**
+ * Closes the due days of the tenants after `after`, and of each tenant from the oldest on. `next` is the tenant after which to
+ * continue if `isOver` ended it early, null at the end. A repeat closes nothing twice, so a run may die anywhere.
+ */
+export async function closeDueDays(
+  db: Db,
+  after: string,
+  settings: Settings = {},
+): Promise<ClosedDays & { next: string | null }> {
+  const { localTime } = await db.admin().command({ hello: 1 });
+  const until = new Date(Number(localTime) - CLOSE_AFTER_MS);
+  const refused: string[] = [];
+  let closed = 0;
+  let previous = after;
+  for (;;) {
+    const tenants = await nextTenants(db, previous, TENANTS);
+    if (tenants.length === 0) return { closed, refused, next: null };
+    for (const tenantId of tenants) {
+      for (;;) {
+        if (settings.isOver?.()) return { closed, refused, next: previous };
+        settings.onProgress?.();
+        const result = await closeNextDay(db, tenantId, until, settings.onProgress);
+        if (result === 'closed') closed += 1;
+        else if (result !== 'none') refused.push(result.refused);
+        if (result !== 'closed') break;
+      }
+      previous = tenantId;
+    }
+  }
+}
+
+/** Closes the oldest open day of a tenant that ended before `until`. */
+async function closeNextDay(
+  db: Db,
+  tenantId: string,
+  until: Date,
+  onProgress?: () => void,
+): Promise<'closed' | 'none' | { refused: string }> {
+  const { days, postings } = closingCollections(db);
+  const last = await days.findOne({ tenant_id: tenantId }, { sort: { day: -1 } });
+  const oldest = await postings.findOne(
+    { tenant_id: tenantId, ...(last && { at: { $gte: endOfDay(last.day) } }) },
+    { sort: { at: 1, _id: 1 }, projection: { at: 1 } },
+  );
+  if (!oldest) return 'none';
+  const day = lagosDay(oldest.at);
+  if (endOfDay(day) > until) return 'none';
+  const sums = await sumDay(db, tenantId, day, onProgress);
+  if (sums.unbalanced.length > 0) return { refused: `${tenantId}/${day}` };
+  await writeClosings(db, tenantId, day, sums);
+  await writeDay(db, tenantId, day, sums);
+  return 'closed';
+}
+
+/** Writes the closings of a day, or replaces those that a run has written that died before the day was closed. */
+async function writeClosings(db: Db, tenantId: string, day: string, { movements }: DaySums) {
+  const { closings } = closingCollections(db);
+  const moved = [...movements];
+  for (let at = 0; at < moved.length; at += BATCH) {
+    const batch = moved.slice(at, at + BATCH);
+    const before = await closingsBefore(
+      db,
+      tenantId,
+      day,
+      batch.map(([account]) => account),
+    );
+    const writes = batch.map(([account, { debitsMinor, creditsMinor, postings }]) => {
+      const opening = before.get(account) ?? 0n;
+      const replacement: Omit<ClosingDocument, '_id'> = {
+        tenant_id: tenantId,
+        day,
+        account,
+        opening_minor: opening,
+        debits_minor: debitsMinor,
+        credits_minor: creditsMinor,
+        closing_minor: opening + creditsMinor - debitsMinor,
+        postings,
+      };
+      const filter = { _id: `${tenantId}/${day}/${account}`, tenant_id: tenantId };
+      return { replaceOne: { filter, replacement, upsert: true } };
+    });
+    await closings.bulkWrite(writes satisfies AnyBulkWriteOperation<ClosingDocument>[], {
+      ordered: false,
+    });
+  }
+}
+
+/** The closing balances of these accounts on their last day before this one. Accounts without one have none. */
+async function closingsBefore(
+  db: Db,
+  tenantId: string,
+  day: string,
+  accounts: readonly string[],
+): Promise<Map<string, bigint>> {
+  const found = await closingCollections(db)
+    .closings.aggregate<{ _id: string; balance: bigint }>([
+      { $match: { tenant_id: tenantId, account: { $in: accounts }, day: { $lt: day } } },
+      { $sort: { account: 1, day: -1 } },
+      { $group: { _id: '$account', balance: { $first: '$closing_minor' } } },
+    ])
+    .toArray();
+  return new Map(found.map(({ _id, balance }) => [_id, balance]));
+}
+
+/** Closes the day: from now on its closings count. */
+async function writeDay(db: Db, tenantId: string, day: string, sums: DaySums): Promise<void> {
+  try {
+    await closingCollections(db).days.insertOne({
+      _id: `${tenantId}/${day}`,
+      tenant_id: tenantId,
+      day,
+      postings: sums.postings,
+      accounts: sums.movements.size,
+      digest: sums.digest,
+      closed_at: new Date(),
+    });
+  } catch (error) {
+    // Another run has closed it, with the same closings.
+    if (!isDuplicate(error)) throw error;
+  }
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import type { Db } from 'mongodb';
+import type { ClosedDayDocument, ClosingDocument, PostingDocument } from './collections.js';
+import { lagosDay } from './wallet.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The first moment of a day of the books, `YYYY-MM-DD` in Africa/Lagos (UTC+1 all the year round). */
+export const startOfDay = (day: string): Date => new Date(`${day}T00:00:00.000+01:00`);
+
+/** The first moment after a day. */
+export const endOfDay = (day: string): Date => new Date(startOfDay(day).getTime() + DAY_MS);
+
+/** True for a calendar day, `YYYY-MM-DD`. */
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) &&
+  !Number.isNaN(startOfDay(text).getTime()) &&
+  lagosDay(startOfDay(text)) === text;
+
+/** The collections of closings. */
+export const closingCollections = (db: Db) => ({
+  postings: db.collection<PostingDocument>('postings'),
+  closings: db.collection<ClosingDocument>('ledger_closings'),
+  days: db.collection<ClosedDayDocument>('ledger_days'),
+});
+
+/** Ids of documents that are named `<prefix>/…`: `0` is the character after `/`. */
+export const idsUnder = (prefix: string) => ({ $gte: `${prefix}/`, $lt: `${prefix}0` });
+
+/** The movements of an account: amounts that left it and arrived on it, both positive, and the postings with either. */
+export type Movement = { debitsMinor: bigint; creditsMinor: bigint; postings: number };
+
+/** The postings of a tenant on one day, added up. */
+export type DaySums = {
+  movements: Map<string, Movement>;
+  postings: number;
+  /** Ids of postings whose legs do not sum to zero; at most `MAX_UNBALANCED`. */
+  unbalanced: string[];
+  /** SHA-256 of the postings in the order of their time and id. */
+  digest: string;
+};
+
+const MAX_UNBALANCED = 100;
+
+/** Adds up postings one by one, which come in the order of their time and id. */
+export function createDaySums() {
+  const movements = new Map<string, Movement>();
+  const hash = createHash('sha256');
+  const unbalanced: string[] = [];
+  let postings = 0;
+  return {
+    add(posting: PostingDocument): void {
+      postings += 1;
+      hash.update(lineOf(posting));
+      let sum = 0n;
+      const seen = new Set<string>();
+      for (const { account, amount_minor: amountMinor } of posting.legs) {
+        sum += amountMinor;
+        let movement = movements.get(account);
+        if (!movement) {
+          movement = { debitsMinor: 0n, creditsMinor: 0n, postings: 0 };
+          movements.set(account, movement);
+        }
+        if (amountMinor < 0n) movement.debitsMinor -= amountMinor;
+        else movement.creditsMinor += amountMinor;
+        if (!seen.has(account)) movement.postings += 1;
+        seen.add(account);
+      }
+      if (sum !== 0n && unbalanced.length < MAX_UNBALANCED) unbalanced.push(posting._id);
+    },
+    result: (): DaySums => ({ movements, postings, unbalanced, digest: hash.digest('hex') }),
+  };
+}
+
+/** All that a posting says, as one line: its id, its time, and its legs in their order. */
+const lineOf = ({ _id, at, legs }: PostingDocument): string =>
+  `${JSON.stringify([
+    _id,
+    at.getTime(),
+    legs.map(({ account, amount_minor: amountMinor }) => [account, String(amountMinor)]),
+  ])}\n`;
+
+/**
+ * Reads the postings of a tenant on one day. Memory grows with the accounts that moved, not with the postings. `onRead` is
+ * called now and then, so that the caller can report that it lives.
+ */
+export async function sumDay(
+  db: Db,
+  tenantId: string,
+  day: string,
+  onRead?: () => void,
+): Promise<DaySums> {
+  const sums = createDaySums();
+  let read = 0;
+  const found = closingCollections(db)
+    .postings.find({ tenant_id: tenantId, at: { $gte: startOfDay(day), $lt: endOfDay(day) } })
+    .sort({ at: 1, _id: 1 })
+    .batchSize(1_000);
+  for await (const posting of found) {
+    sums.add(posting);
+    read += 1;
+    if (read % 1_000 === 0) onRead?.();
+  }
+  return sums.result();
+}
+
+/**
+ * The next tenants with books after this one, in the order of ids; none after the last. Read from the indexes of postings, days
+ * and wallets, so that neither a posting without a wallet nor a tenant whose postings are archived is left out.
+ */
+export async function nextTenants(db: Db, after: string, limit: number): Promise<string[]> {
+  const { postings, days } = closingCollections(db);
+  const later = [
+    { $match: { tenant_id: { $gt: after } } },
+    { $group: { _id: '$tenant_id' } },
+    { $sort: { _id: 1 } },
+    { $limit: limit },
+  ];
+  const comment = acrossTenants('report');
+  const found = await Promise.all([
+    postings
+      .aggregate<{ _id: string }>(later, { hint: { tenant_id: 1, at: 1, _id: 1 }, ...comment })
+      .toArray(),
+    days
+      .aggregate<{ _id: string }>(later, { hint: { tenant_id: 1, day: 1 }, ...comment })
+      .toArray(),
+    db
+      .collection<{ _id: string }>('wallets')
+      .find(
+        { _id: { $gt: after } },
+        { sort: { _id: 1 }, limit, projection: { _id: 1 }, ...comment },
+      )
+      .toArray(),
+  ]);
+  const ids = new Set(found.flat().map(({ _id }) => _id));
+  return [...ids].toSorted(byBytes).slice(0, limit);
+}
+
+/** The order of MongoDB's indexes. */
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));

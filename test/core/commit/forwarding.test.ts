@@ -1,0 +1,235 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { deserialize } from 'node:v8';
+import { MongoNetworkError, MongoServerError } from 'mongodb';
+import { forwardedMutations } from '../../../src/composition/capabilities.js';
+import { creditWallet } from '../../../src/capabilities/wallets/create.js';
+import { createForwarding, type ForwardedMutation } from '../../../src/core/commit/forwarding.js';
+import { serveForwarding } from '../../../src/core/commit/forwarding-server.js';
+import { createGroupCommit, type GroupCommit } from '../../../src/core/commit/group-commit.js';
+import type { Mutation, MutationsByName } from '../../../src/core/commit/mutation.js';
+import { createCommitProcesses, type CommitProcess } from '../../../src/core/commit/processes.js';
+import { noOutbox } from '../../../src/core/webhooks/outbox.js';
+import { OverloadError } from '../../../src/shared/batching.js';
+import { ApiError } from '../../../src/shared/errors.js';
+import { newId } from '../../../src/shared/ids.js';
+import { createLog } from '../../../src/shared/log.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { eventually } from '../../support/eventually.js';
+import { commitNamed } from '../../support/mutations.js';
+import { acceptTransferMutation, pendingTransfer } from '../../support/transfers.js';
+
+const RELEASE = '1.0.0';
+const log = createLog({ level: 'silent', name: 'test' });
+
+/** Refused in the two ways in which the engine refuses mutations. */
+const refuse: Mutation<{ tenantId: string; as: 'field' | 'overload' | 'away' | 'bug' }> = {
+  reads: () => ({}),
+  decide(_, { as }) {
+    if (as === 'away') throw new MongoNetworkError('connection 5 closed');
+    if (as === 'bug')
+      throw new MongoServerError({ message: 'Document failed validation', code: 121 });
+    if (as === 'overload') throw new OverloadError();
+    throw new ApiError('validation_error', { field: 'amount_minor', details: { least: 1 } });
+  },
+};
+const mutations: MutationsByName = { ...forwardedMutations, refuse };
+
+let database: TestDatabase;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+  await processes().deleteMany({});
+});
+afterAll(() => database.close());
+
+const processes = () => database.db.collection<CommitProcess>('commit_processes');
+
+/** A commit engine with its own forwarding; with a host it commits for others, and counts what it commits. */
+async function openProcess({ serves = false, release = RELEASE } = {}) {
+  const known = createCommitProcesses(database.db, { release, log });
+  const forwarding = createForwarding(known, mutations);
+  const engine = createGroupCommit(database, noOutbox, () => false, forwarding);
+  const here = { count: 0 };
+  const counted: GroupCommit = {
+    ...engine,
+    commitHere: (planned) => {
+      here.count += 1;
+      return engine.commitHere(planned);
+    },
+  };
+  const served = await serveForwarding({
+    host: serves ? '127.0.0.1' : undefined,
+    port: 0,
+    groupCommit: counted,
+    mutations,
+    processes: known,
+    log,
+  });
+  closing.push(async () => {
+    await served.close();
+    await forwarding.close();
+    await known.idle();
+  });
+  /** Waits until this process has read the list and would hand this tenant's mutations to another one, or to none. */
+  const choosing = (tenantId: string, wanted: boolean) =>
+    eventually('the list is read', () =>
+      (known.committerOf(tenantId) !== null) === wanted ? true : undefined,
+    );
+  return { engine, forwarding, here, choosing };
+}
+
+/** A listener in place of a committing process. It gets the batch and commits it or not, and closes the connection. */
+async function openDying(commits: GroupCommit | null) {
+  const got: ForwardedMutation[] = [];
+  const server: Server = createServer((req, res) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
+      const batch = deserialize(Buffer.concat(chunks)) as ForwardedMutation[];
+      got.push(...batch);
+      for (const { name, input } of commits ? batch : []) {
+        await commits?.commit(mutations[name] as Mutation, input);
+      }
+      res.destroy();
+    })();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await processes().insertOne({
+    _id: 'dying',
+    url: `http://127.0.0.1:${port}`,
+    token: 'token',
+    release: RELEASE,
+    seen_at: new Date(),
+  });
+  closing.push(() => new Promise((resolve) => server.close(resolve)));
+  return got;
+}
+
+async function credit(engine: GroupCommit, tenantId: string, reference: string) {
+  return creditWallet(engine, { tenantId, amountMinor: 100n, reference });
+}
+
+const available = async (tenantId: string) => {
+  const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
+  return (await wallets.findOne({ _id: tenantId }))?.available_minor;
+};
+
+test('a contended wallet is committed by the one process that serves others, and each caller gets its own result', async () => {
+  const [serving, other] = [await openProcess({ serves: true }), await openProcess()];
+  const tenantId = newId('tenant');
+  await credit(other.engine, tenantId, 'before');
+  expect(serving.here.count).toBe(0);
+  other.forwarding.conflicted([tenantId]);
+  await other.choosing(tenantId, true);
+  const more = Array.from({ length: 20 }, (_, i) => credit(other.engine, tenantId, `after-${i}`));
+  await Promise.all(more);
+  expect(serving.here.count).toBe(20);
+  expect(await available(tenantId)).toBe(2_100n);
+  const transfer = pendingTransfer({ tenant_id: tenantId });
+  const refused = await commitNamed(other.engine, acceptTransferMutation(transfer));
+  expect(refused).toMatchObject({ answer: { status: 422 }, resource: null });
+  expect(serving.here.count).toBe(21);
+});
+
+test('processes that conflict about a wallet agree on one that commits it', async () => {
+  const all = [await openProcess({ serves: true }), await openProcess({ serves: true })];
+  const tenantId = newId('tenant');
+  const credits = Array.from({ length: 400 }, (_, i) =>
+    credit((all[i % 2] as (typeof all)[number]).engine, tenantId, `together-${i}`),
+  );
+  await Promise.all(credits);
+  expect(await available(tenantId)).toBe(40_000n);
+  for (const { forwarding } of all) forwarding.conflicted([tenantId]);
+  await eventually('one of two hands over', async () => {
+    const before = all.map(({ here }) => here.count);
+    const again = all.map(({ engine }, i) => credit(engine, tenantId, `again-${before[i]}`));
+    await Promise.all(again);
+    return all.some(({ here }, i) => here.count > Number(before[i])) || undefined;
+  });
+});
+
+test.each([true, false])(
+  'a mutation without an answer is committed here, and takes effect once (committed there: %s)',
+  async (committed) => {
+    const plain = createGroupCommit(database);
+    const got = await openDying(committed ? plain : null);
+    const { engine, forwarding, choosing } = await openProcess();
+    const tenantId = newId('tenant');
+    await credit(engine, tenantId, 'before');
+    forwarding.conflicted([tenantId]);
+    await choosing(tenantId, true);
+    await Promise.all(Array.from({ length: 5 }, (_, i) => credit(engine, tenantId, `credit-${i}`)));
+    expect(got.length).toBeGreaterThan(0);
+    expect(await available(tenantId)).toBe(600n);
+    // It is not asked again at once.
+    const asked = got.length;
+    await credit(engine, tenantId, 'later');
+    expect(got).toHaveLength(asked);
+    expect(await available(tenantId)).toBe(700n);
+  },
+);
+
+test('a refusal comes back as it was decided', async () => {
+  const [serving, other] = [await openProcess({ serves: true }), await openProcess()];
+  const tenantId = newId('tenant');
+  other.forwarding.conflicted([tenantId]);
+  await other.choosing(tenantId, true);
+  const asked = (as: 'field' | 'overload' | 'away' | 'bug') =>
+    other.engine.commit(refuse, { tenantId, as });
+  await expect(asked('field')).rejects.toMatchObject({
+    code: 'validation_error',
+    status: 400,
+    field: 'amount_minor',
+    details: { least: 1 },
+  });
+  await expect(asked('field')).rejects.toBeInstanceOf(ApiError);
+  await expect(asked('overload')).rejects.toBeInstanceOf(OverloadError);
+  expect(serving.here.count).toBe(3);
+  // A database that is away is a 503, as it is without forwarding.
+  await expect(asked('away')).rejects.toMatchObject({ code: 'service_unavailable', status: 503 });
+  // Any other error is the one that the sender's own commit has.
+  await expect(asked('bug')).rejects.toBeInstanceOf(MongoServerError);
+  await expect(asked('bug')).rejects.toMatchObject({ code: 121 });
+  expect(serving.here.count).toBe(6);
+});
+
+test.each(['another release', 'was not seen for a while', 'does not listen', 'another token'])(
+  'no mutation is lost to a process that is listed wrongly (%s)',
+  async (how) => {
+    const release = how === 'another release' ? '2.0.0' : RELEASE;
+    const serving = await openProcess({ serves: true, release });
+    if (how === 'was not seen for a while') {
+      await processes().updateMany({}, { $set: { seen_at: new Date(Date.now() - 20_000) } });
+    }
+    if (how === 'does not listen') {
+      await processes().updateMany({}, { $set: { url: 'http://127.0.0.1:9' } });
+    }
+    if (how === 'another token') await processes().updateMany({}, { $set: { token: 'another' } });
+    const { engine, forwarding } = await openProcess();
+    const tenantId = newId('tenant');
+    await credit(engine, tenantId, 'before');
+    forwarding.conflicted([tenantId]);
+    for (let i = 0; i < 5; i += 1) await credit(engine, tenantId, `credit-${i}`);
+    expect(serving.here.count).toBe(0);
+    expect(await available(tenantId)).toBe(600n);
+  },
+);
+
+test('a mutation of a wallet that is not contended, or without a name, is committed by its own process', async () => {
+  const [serving, other] = [await openProcess({ serves: true }), await openProcess()];
+  const [contended, quiet] = [newId('tenant'), newId('tenant')];
+  other.forwarding.conflicted([contended]);
+  await other.choosing(contended, true);
+  await credit(other.engine, quiet, 'one');
+  const unnamed: Mutation<{ tenantId: string }> = { reads: () => ({}), decide: () => 'here' };
+  expect(await other.engine.commit(unnamed, { tenantId: contended })).toBe('here');
+  expect(serving.here.count).toBe(0);
+});

@@ -1,0 +1,74 @@
+import { claimsOf, type Supervised } from '../../../src/core/supervision/supervision.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+
+const STALL_TIMEOUT_MS = 30_000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const records = () => database.db.collection<Supervised>('claimed_records');
+const idsOf = (found: readonly Supervised[]) => found.map(({ _id }) => _id);
+
+/** The claims of one process whose clock is ahead by `aheadMs`. */
+const processAt = (aheadMs = 0) =>
+  claimsOf(records(), {
+    clock: () => new Date(Date.now() + aheadMs),
+    stallTimeoutMs: STALL_TIMEOUT_MS,
+  });
+
+async function dueRecords(count: number): Promise<string[]> {
+  await records().deleteMany({});
+  const due = Array.from({ length: count }, (_, i) => ({
+    _id: `r${String(i).padStart(4, '0')}`,
+    next_check_at: new Date(Date.now() - 60_000 + i),
+  }));
+  await records().insertMany(due);
+  return idsOf(due);
+}
+
+test('ten processes claim each due record exactly once', async () => {
+  const all = await dueRecords(1_000);
+  const claimAll = async () => {
+    const claims = processAt();
+    const mine: string[] = [];
+    for (let page = await claims.claimDue(50); page.more || page.claimed.length > 0;) {
+      mine.push(...idsOf(page.claimed));
+      page = await claims.claimDue(50);
+    }
+    return mine;
+  };
+  const claimed = (await Promise.all(Array.from({ length: 10 }, claimAll))).flat();
+  expect(claimed.toSorted()).toEqual(all);
+});
+
+test('the oldest records are claimed first', async () => {
+  const [first, second] = await dueRecords(3);
+  const { claimed, more } = await processAt().claimDue(2);
+  expect([idsOf(claimed), more]).toEqual([[first, second], true]);
+});
+
+test('the records of a process that died are due again when its claim is over', async () => {
+  const all = await dueRecords(3);
+  await processAt().claimDue(10);
+  expect((await processAt().claimDue(10)).claimed).toEqual([]);
+  expect((await processAt(STALL_TIMEOUT_MS - 5_000).claimDue(10)).claimed).toEqual([]);
+  expect(idsOf((await processAt(STALL_TIMEOUT_MS + 1_000).claimDue(10)).claimed)).toEqual(all);
+});
+
+test('records that are given back are due as before, but for those that changed meanwhile', async () => {
+  const [first, ...others] = await dueRecords(3);
+  const before = await records().find().toArray();
+  const { claimed } = await processAt().claimDue(10);
+  const later = new Date(Date.now() + 3_600_000);
+  await records().updateOne({ _id: String(first) }, { $set: { next_check_at: later } });
+  await processAt().releaseClaim(claimed);
+  const rest = await records()
+    .find({ _id: { $in: others } })
+    .toArray();
+  expect(rest).toEqual(before.filter(({ _id }) => _id !== first));
+  expect(idsOf((await processAt().claimDue(10)).claimed)).toEqual(others);
+  expect((await records().findOne({ _id: String(first) }))?.next_check_at).toEqual(later);
+});

@@ -1,0 +1,37 @@
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import { transferBody } from '../support/tenant.js';
+
+/** Longer than the bank's time after which "not found" is conclusive, with the pauses between polls. */
+const LAG_MS = 8_000;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 1_000 } });
+});
+afterAll(async () => {
+  await service?.close();
+});
+
+test('a transfer that the bank acknowledged and no longer finds gets attention, is not submitted again, and completes once the bank finds it', async () => {
+  const tenant = await service.tenant({ balanceMinor: 1_000_000 });
+  const { id } = (await tenant.transfer(transferBody('006'))).body.data;
+  const records = service.deps.database.db.collection<Transfer>('transfers');
+  const record = () => records.findOne({ _id: id });
+  await eventually('the acknowledgement is stored', async () =>
+    (await record())?.acknowledged_at ? true : undefined,
+  );
+  await service.bank.failOver([id], LAG_MS);
+  await eventually('an operator is called', async () =>
+    (await record())?.attention?.reason.includes('had acknowledged') ? true : undefined,
+  );
+  const over = Date.now() + LAG_MS;
+  await eventually('the fail-over is over', async () => (Date.now() > over ? true : undefined));
+  expect(await record()).toMatchObject({ status: 'processing', submissions: 1 });
+  await service.bank.setTransferOutcome(id, 'paid');
+  await tenant.waitFor(id, 'completed');
+  expect(await service.bank.journal(id)).toHaveLength(1);
+  expect(await service.problems()).toEqual([]);
+});

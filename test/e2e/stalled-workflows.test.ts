@@ -1,0 +1,212 @@
+import { readFileSync } from 'node:fs';
+import type { Document } from 'mongodb';
+import { Registry } from 'prom-client';
+import { backlogs } from '../../src/composition/backlogs.js';
+import { createDeps } from '../../src/composition/deps.js';
+import { supervisedRecords } from '../../src/composition/supervision.js';
+import { loadConfig } from '../../src/shared/config.js';
+import { measureBacklogs } from '../../src/platform/metrics/backlog.js';
+import { STALLED } from '../../src/core/supervision/stalls.js';
+import { createDispatcher } from '../../worker/dispatcher.js';
+import { createWatchdog } from '../../worker/watchdog.js';
+import { bursar } from '../support/cli.js';
+import { sharedEngines } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { startOwnWorker } from '../support/own-worker.js';
+import { startService, type Service } from '../support/service.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
+
+/** Account suffix of transfers that stay pending until the test sets their outcome at the bank. */
+const PENDING = '006';
+const SECOND_MS = 1_000;
+
+let service: Service;
+let stopWorker: (() => Promise<void>) | null = null;
+
+beforeAll(async () => {
+  const env = { BURSAR_ATTENTION_AFTER_MS: '2000', BURSAR_STALL_TIMEOUT_MS: '1000' };
+  service = await startService({ workers: 0, env, bank: { callbacks: false } });
+});
+
+afterEach(async () => {
+  await stopWorker?.();
+  stopWorker = null;
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+/** The workflows, of which those of this tenant's transfers fail each workflow task. */
+function failingTasksOf(tenant: TestTenant): { code: string } {
+  const code = readFileSync(sharedEngines().bundle, 'utf8');
+  const parts = code.split('async function transfer(input) {');
+  expect(parts).toHaveLength(2);
+  const bug = `if (input.tenantId === '${tenant.id}') throw new TypeError('a bug of the tests');`;
+  return { code: parts.join(`async function transfer(input) { ${bug}`) };
+}
+
+const reasonOf = async (tenant: TestTenant, id: string) =>
+  (await tenant.stored(id)).attention?.reason;
+
+const stalled = (tenant: TestTenant, id: string) =>
+  eventually(`${id} is found to make no progress`, async () =>
+    (await reasonOf(tenant, id)) === STALLED ? true : undefined,
+  );
+
+async function shownToOperators(id: string): Promise<void> {
+  const list = await bursar('transfers list --attention --json', service.env);
+  expect(list.out).toContain(id);
+  const doctor = await bursar('doctor --json', service.env);
+  const rows = JSON.parse(doctor.out) as { check: string; ok: boolean }[];
+  expect(rows).toContainEqual(
+    expect.objectContaining({ check: 'transfers: attention', ok: false }),
+  );
+  const registry = new Registry();
+  measureBacklogs(registry, { db: service.deps.database.db, log: service.deps.log, backlogs });
+  expect(await registry.metrics()).toMatch(
+    /bursar_backlog_records\{backlog="transfers_attention"\} [1-9]/,
+  );
+}
+
+test('a transfer whose workflow fails its tasks has attention, in the list, doctor and metrics, and completes once the workflow works', async () => {
+  const [broken, healthy] = [await service.tenant(), await service.tenant()];
+  stopWorker = await startOwnWorker(service, { workflowBundle: failingTasksOf(broken) });
+  const id = await broken.send();
+  const pending = await healthy.send(PENDING);
+  await stalled(broken, id);
+  await shownToOperators(id);
+  const log = (await healthy.stored(pending)).timeline.map(({ detail }) => detail);
+  expect(log).not.toContain(STALLED);
+  await healthy.waitFor(await healthy.send(), 'completed');
+
+  await stopWorker();
+  stopWorker = await startOwnWorker(service);
+  expect(await broken.waitFor(id, 'completed')).toMatchObject({ attention: null });
+  await service.bank.setTransferOutcome(pending, 'paid');
+  await healthy.waitFor(pending, 'completed');
+  expect(await service.problems()).toEqual([]);
+});
+
+test('a transfer that no workflow can be started for, because Temporal is away, has attention too', async () => {
+  const tenant = await service.tenant();
+  const env = { ...service.env, TEMPORAL_ADDRESS: `127.0.0.1:${await service.deadPort()}` };
+  const away = await createDeps(loadConfig({ ...env, BURSAR_LOG_LEVEL: 'silent' }), 'test');
+  const api = await service.newApi(env);
+  await api.start();
+  const { body } = await tenant.at(api.url).transfer(transferBody());
+  const { id } = body.data;
+  const records = supervisedRecords(away);
+  const loops = [
+    createDispatcher(records, away.log),
+    createWatchdog(records, { ...away.config.instructions, log: away.log }),
+  ];
+  const running = Promise.all(loops.map((loop) => loop.run()));
+  await stalled(tenant, id);
+  await shownToOperators(id);
+  for (const loop of loops) loop.stop();
+  await running;
+  await api.kill();
+  await away.close();
+
+  stopWorker = await startOwnWorker(service);
+  expect(await tenant.waitFor(id, 'completed')).toMatchObject({ attention: null });
+});
+
+describe('the watchdog', () => {
+  const ago = (seconds: number) => new Date(Date.now() - seconds * SECOND_MS);
+
+  /** An open record of each kind, accepted long ago. */
+  const OPEN: Readonly<Record<string, Document>> = {
+    transfers: { status: 'processing', created_at: ago(3600) },
+    card_operations: { status: 'processing', created_at: ago(3600) },
+    charges: { status: 'pending', created_at: ago(3600) },
+    refunds: { status: 'processing', created_at: ago(3600) },
+    bulk_transfers: { created_at: ago(3600) },
+    card_authorizations: { held_minor: 1n, created_at: ago(3600) },
+    recurring_charges: { status: 'active', next_charge_at: ago(3600) },
+    provider_events: { status: 'received', received_at: ago(3600) },
+    provider_event_replays: { status: 'pending', created_at: ago(3600) },
+  };
+  const records = () => supervisedRecords(service.deps);
+
+  // These records have the fields alone that the watchdog reads.
+  beforeAll(async () => {
+    for (const collMod of Object.keys(OPEN)) {
+      await service.deps.database.db.command({ collMod, validator: {} });
+    }
+  });
+
+  test('knows every kind of supervised record', () => {
+    expect(Object.keys(OPEN).toSorted()).toEqual(Object.keys(records()).toSorted());
+  });
+
+  test('reads through indexes alone', async () => {
+    const { db } = service.deps.database;
+    await db.setProfilingLevel('all');
+    for (const { store } of Object.values(records())) {
+      await store.clearStalled();
+      await store.raiseStalled(SECOND_MS);
+    }
+    await db.setProfilingLevel('off');
+    const looks = await db.collection('system.profile').find({ op: 'update' }).toArray();
+    expect(looks).toHaveLength(3 * Object.keys(OPEN).length);
+    for (const { ns, planSummary } of looks) {
+      expect([ns, planSummary]).toEqual([ns, expect.stringContaining('IXSCAN')]);
+    }
+  });
+
+  test.each(Object.keys(OPEN))(
+    'raises attention on %s only if starts stay without effect for long, and clears it after progress',
+    async (name) => {
+      const collection = service.deps.database.db.collection<Document & { _id: string }>(name);
+      const store = records()[name]?.store;
+      if (!store) throw new Error(`${name} is not supervised`);
+      const { attentionAfterMs } = service.deps.config.instructions;
+      const _id = `stalled-${name}`;
+      const set = (fields: Document) => collection.updateOne({ _id }, { $set: fields });
+      const attention = async (afterMs = attentionAfterMs) => {
+        await store.clearStalled();
+        await store.raiseStalled(afterMs);
+        return (await collection.findOne({ _id }))?.['attention'] ?? null;
+      };
+      const start = async () => {
+        const next_check_at = ago(1);
+        const found = await collection.findOne({ _id });
+        // Sets the clock back: the pauses between two starts are over.
+        const isMarker =
+          found?.['stalled']?.progress?.getTime() === found?.['next_check_at']?.getTime();
+        await set({ next_check_at, ...(isMarker && { 'stalled.progress': next_check_at }) });
+        await store.rescheduleCheck([{ _id, next_check_at }]);
+      };
+      await collection.insertOne({
+        _id,
+        version: 1,
+        attention: null,
+        timeline: [],
+        next_check_at: ago(1),
+        ...OPEN[name],
+      });
+      try {
+        await start();
+        await start();
+        await start();
+        // The starts are recent: workers may be behind.
+        expect(await attention()).toBeNull();
+        await set({ 'stalled.since': ago(60) });
+        expect(await attention(7_200 * SECOND_MS)).toBeNull();
+        expect(await attention()).toMatchObject({ reason: STALLED });
+        await start();
+        expect(await attention()).toMatchObject({ reason: STALLED });
+        const progress = { next_check_at: ago(-60), next_charge_at: ago(-60) };
+        await set(progress);
+        expect(await attention()).toBeNull();
+        expect((await collection.findOne({ _id }))?.['stalled']).toBeUndefined();
+        await set({ ...OPEN[name], next_check_at: ago(60) });
+        expect(await attention()).toMatchObject({ reason: STALLED });
+      } finally {
+        await collection.deleteOne({ _id });
+      }
+    },
+  );
+});
