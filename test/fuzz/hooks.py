@@ -54,14 +54,16 @@ def name_one_key(headers, body):
         del body["idempotency_key"]
 
 
-# As in src/shared/metadata.ts.
+# As in src/shared/card-data.ts.
 HEXADECIMAL = re.compile(
     r"(?<![0-9A-Za-z])(?=[0-9]*[a-f])(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![0-9A-Za-z])",
     re.ASCII | re.IGNORECASE,
 )
-BARE = re.compile(r"(?<![0-9])[3-6][0-9]{12,18}(?![0-9])")
+BARE = re.compile(
+    r"(?<![0-9])(?:[3-6][0-9]{12,18}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12})(?![0-9])"
+)
 GROUPED = re.compile(
-    r"(?<![0-9A-Za-z])(?:[3-6][0-9]{3}([ ._/‐–-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"
+    r"(?<![0-9A-Za-z])(?:[2-6][0-9]{3}([ ._/‐–-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"
     r"|3[0-9]{3}([ ._/‐–-])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])"
 )
 
@@ -74,19 +76,20 @@ def leave_out_card_numbers(value):
         elif isinstance(child, (dict, list)):
             leave_out_card_numbers(child)
         elif isinstance(child, str) and is_card_number(child):
-            # Every card number begins with 3 to 6: the text keeps its form and length.
-            value[name] = "".join("1" if re.search("[3-6]", normalize("NFKC", one)) else one for one in child)
+            # Every card number begins with 2 to 6: the text keeps its form and length.
+            value[name] = "".join("1" if re.search("[2-6]", normalize("NFKC", one)) else one for one in child)
         elif is_number(child) and is_card_number(whole_part(child)):
             value[name] = 1_000
 
 
 def is_card_number(text):
     plain = HEXADECIMAL.sub(" ", normalize("NFKC", text))
-    return any(passes_luhn(found[0]) for regex in (BARE, GROUPED) for found in regex.finditer(plain))
+    grouped = [re.sub("[^0-9]", "", found[0]) for found in GROUPED.finditer(plain)]
+    return any(passes_luhn(found[0]) for run in (plain, *grouped) for found in BARE.finditer(run))
 
 
 def passes_luhn(text):
-    digits = [int(digit) for digit in reversed(re.sub("[^0-9]", "", text))]
+    digits = [int(digit) for digit in reversed(text)]
     return sum(digits[::2] + [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]) % 10 == 0
 
 
