@@ -223,7 +223,8 @@ function suspend(
 const wasSuspended = (
   { suspended, returned_attempts: returned }: Charge,
   attempt: number,
-): boolean => returned.includes(attempt) || suspended.some((payment) => payment.attempt === attempt);
+): boolean =>
+  returned.includes(attempt) || suspended.some((payment) => payment.attempt === attempt);
 
 /** Completes a charge with an amount in suspense, which an operator has accepted in place of the requested one. */
 function accept(
