@@ -42,9 +42,9 @@ export function createProviders(config: Config) {
       callsPerSecond,
       bulkTransfersOf: null,
     })),
-    ...payments.all.map(({ name, payments: { callsPerSecond } }) => ({
+    ...payments.all.map(({ name, payments: { rates } }) => ({
       name: paymentRateLimitKey(name),
-      callsPerSecond,
+      callsPerSecond: slowest(rates),
       bulkTransfersOf: null,
     })),
   ];
@@ -75,6 +75,10 @@ export function createProviders(config: Config) {
     ): MessageReader<PortEvents[Port], AuthorizationReading> | undefined => readers[port](name),
   };
 }
+
+/** One queue has all calls of a port, so the slowest of them bounds it. */
+const slowest = (rates: PaymentProvider['payments']['rates']): number =>
+  Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
 
 function byName<Provider extends { name: string }>(what: string, all: Provider[]) {
   const named = new Map(all.map((provider) => [provider.name, provider]));

@@ -147,7 +147,7 @@ describe('the masked copy of a readable message', () => {
       authorization: { ...authorization, ...bank },
     });
     expect(readPaymentMessage(message, hash)).toMatchObject({
-      event: { about: { state: { authorization: { code: 'auth_secret' } } } },
+      event: { about: { state: { method: { code: 'auth_secret' } } } },
     });
     expect(readStoredPaymentMessage(mask(message, PAYMENT_SAFE_FIELDS))).toMatchObject({
       kind: 'event',
