@@ -37,7 +37,7 @@ describe('a page whose address was lost', () => {
     await eventually('the first page exists', async () => {
       const id = (await record(body.reference))?._id;
       const { status } = await fetch(`${service.bank.url}/v1/charges/${id}-1`, {
-        headers: { authorization: `Bearer ${service.deps.config.sandboxBank.secret}` },
+        headers: { authorization: `Bearer ${service.env['SANDBOX_BANK_SECRET']}` },
       });
       return status === 200 ? true : undefined;
     });

@@ -152,8 +152,8 @@ describe('the masked copy of a readable message', () => {
     expect(readStoredPaymentMessage(mask(message, PAYMENT_SAFE_FIELDS))).toMatchObject({
       kind: 'event',
       event: {
-        charge: paid.reference,
-        about: { state: { kind: 'succeeded', amountMinor: 5n, authorization: null } },
+        reference: paid.reference,
+        about: { state: { kind: 'succeeded', amountMinor: 5n, method: null } },
       },
     });
   });

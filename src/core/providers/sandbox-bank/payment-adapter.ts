@@ -11,6 +11,7 @@ import type {
 } from '../payment-provider.js';
 import { OWN_REFERENCES, type Rejected } from '../port.js';
 import {
+  bankHttp,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -18,7 +19,7 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { createBankHttp, type Reply } from './http.js';
+import type { Reply } from '../http.js';
 import {
   PAYMENT_SAFE_FIELDS,
   readPaymentMessage,
@@ -44,7 +45,7 @@ const at = (...segments: string[]) => `/v1/${segments.map(encodeURIComponent).jo
 
 /** Creates the sandbox bank's adapter of the payment port. */
 export function createSandboxBankPayments(options: SandboxBankOptions): PaymentProvider {
-  const http = createBankHttp(options);
+  const http = bankHttp(options);
   const get = (path: string, signal: AbortSignal) => http({ method: 'GET', path }, signal);
   const post = (path: string, body: unknown, signal: AbortSignal) =>
     http({ method: 'POST', path, body }, signal);
