@@ -1,4 +1,5 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
+import { newId } from '../../src/shared/ids.js';
 import { bulkClient } from './bulk.js';
 import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
@@ -43,7 +44,7 @@ export const fixtures: Record<string, Fixture> = {
     await database.db.collection<CardOperation>('card_operations').insertOne(operation);
     return operation._id;
   },
-  // Stores an event directly: it is as if it had been sent to an endpoint that was removed.
+  // Stores an event directly, with a delivery to an endpoint that was removed since.
   '/events/{id}': async (tenant, _made, { deps: { webhooks } }) => {
     const transfer = await tenant.send();
     const draft = {
@@ -55,7 +56,7 @@ export const fixtures: Record<string, Fixture> = {
       at: new Date(),
       data: { id: transfer },
     };
-    const outgoing = toOutgoing(draft, [], new Date());
+    const outgoing = toOutgoing(draft, [{ id: newId('webhookEndpoint') }], new Date());
     await webhooks.deliveries.insert([outgoing]);
     return outgoing.event._id;
   },
