@@ -33,5 +33,19 @@ export function createIdempotency({ db }: Database, clock: () => Date = () => ne
       if (found.fingerprint !== claim.fingerprint) throw new ApiError('idempotency_key_reused');
       return { answer: found.answer, resource: found.resource, replayed: true };
     },
+
+    /** Replaces the response under a key. False if it is no longer this one. */
+    async replace(
+      tenantId: string,
+      { id }: Claim,
+      saved: SavedResponse,
+      next: SavedResponse,
+    ): Promise<boolean> {
+      const { matchedCount } = await keys.updateOne(
+        { _id: id, tenant_id: tenantId, body: saved.body },
+        { $set: { body: next.body } },
+      );
+      return matchedCount === 1;
+    },
   };
 }

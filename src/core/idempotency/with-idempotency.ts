@@ -2,7 +2,7 @@ import { holdsCardNumber } from '../../shared/card-data.js';
 import { ApiError } from '../../shared/errors.js';
 import { readClaim } from './claim.js';
 import type { Idempotency } from './store.js';
-import type { SavedResponse, Claim } from '../commit/saved-response.js';
+import { successResponse, type SavedResponse, type Claim } from '../commit/saved-response.js';
 import { callerOf, type AppContext } from '../../platform/http/context.js';
 import { excludeFromLoad } from '../../platform/http/load.js';
 import { readWait, untilClosed, type Wait } from '../../platform/http/prefer.js';
@@ -26,8 +26,8 @@ export type Present = (resource: string, wait: Wait) => Promise<unknown>;
  * Answers a POST under its idempotency key: with the saved response if there is one, else with the result of `execute`,
  * which commits the claim together with the record. `resource` is the path of the `Location` of a 201; the record is
  * named there by the field `named`, or by its id. `path` is the path in the key's fingerprint, if it differs from
- * `resource`. With `present`, a client that sends `Prefer: wait` gets the record's present state instead of the saved
- * response. With `waitMs`, every client gets it after at most that time.
+ * `resource`. With `present`, a client that sends `Prefer: wait` gets the record's present state, which takes the place of
+ * the saved response before it is sent. With `waitMs`, every client gets it after at most that time.
  */
 export async function withIdempotency(
   ctx: AppContext,
@@ -58,9 +58,45 @@ export async function withIdempotency(
   const seconds = made && present ? readWait(ctx.get('Prefer')) : null;
   const ms = waitMs ?? (seconds === null ? null : seconds * 1000);
   if (!made || !present || ms === null) return sendBytes(ctx, answer.status, answer.body);
-  const state = await excludeFromLoad(ctx, present(made, { ms, signal: untilClosed(ctx) }));
+  const signal = untilClosed(ctx);
+  const state = await excludeFromLoad(ctx, present(made, { ms, signal }));
   if (seconds !== null) ctx.set('Preference-Applied', `wait=${seconds}`);
-  sendData(ctx, answer.status, state);
+  // A client that has disconnected reads no answer.
+  if (claim === null || state === null) return sendData(ctx, answer.status, state);
+  const latest = await replaceResponse({ idempotency, tenantId: tenant.id, claim }, answer, state, {
+    again: () => present(made, { ms: 0, signal }),
+  });
+  sendBytes(ctx, latest.status, latest.body);
+}
+
+/** Requests that replace one response at the same moment are few: clients send repeats one after the other. */
+const REPLACE_ATTEMPTS = 5;
+
+/**
+ * Saves the state that is about to be sent in place of the response under the key, so that no repeat shows an earlier
+ * state. Each state was read after the response that it replaces. If another request has replaced that one meanwhile, the
+ * state is read again.
+ */
+async function replaceResponse(
+  key: { idempotency: Idempotency; tenantId: string; claim: Claim },
+  first: SavedResponse,
+  state: unknown,
+  { again }: { again: () => Promise<unknown> },
+): Promise<SavedResponse> {
+  const { idempotency, tenantId, claim } = key;
+  let saved = first;
+  let next = successResponse(state as object, first.status);
+  for (let attempt = 1; ; attempt += 1) {
+    if (next.body === saved.body || (await idempotency.replace(tenantId, claim, saved, next))) {
+      return next;
+    }
+    const found = await idempotency.findResponse(tenantId, claim);
+    // The key has expired, and its response with it.
+    if (found === null) return next;
+    saved = found.answer;
+    if (attempt === REPLACE_ATTEMPTS) return saved;
+    next = successResponse((await again()) as object, first.status);
+  }
 }
 
 /** Refuses an invalid key, or two different ones, of a POST that is safe to repeat and so claims none. */
