@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { MAX_AMOUNT_MINOR, plainText, amountMinor } from '../../platform/http/wire.js';
-import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
+import { MAX_AMOUNT_MINOR, ownName, plainText, amountMinor } from '../../platform/http/wire.js';
 import { freeForm, exampleOperation } from '../cards/index.js';
 import { idSchema } from '../../shared/ids.js';
 import { attentionField } from '../../core/instructions/api-fields.js';
@@ -17,26 +16,18 @@ const amount = z
     override: { minimum: Number(LEAST_FUNDING_MINOR), maximum: 500_000_000 },
   });
 
-const reference = () =>
-  z
-    .string()
-    .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
-    .optional();
-
 const fundFields = {
   amount_minor: amount,
   currency: z.literal('NGN').default('NGN'),
-  transaction_reference: reference().meta({
-    description: 'Your own reference, unique among all fundings of the card.',
-    example: 'top-up-7',
-  }),
-  reference: reference().meta({
-    deprecated: true,
-    description: 'Older name of `transaction_reference`.',
-    example: 'top-up-7',
-  }),
+  transaction_reference: ownName(
+    'Your own reference, unique among all fundings of the card.',
+    'top-up-7',
+  ).optional(),
+  reference: ownName('Older name of `transaction_reference`.', 'top-up-7')
+    .optional()
+    .meta({ deprecated: true }),
   reason: plainText(200).optional().meta({ description: 'The reason for the funding.' }),
-  request_id: reference().meta({ description: 'Your own id of the request.' }),
+  request_id: ownName('Your own id of the request.', 'req-1042').optional(),
 };
 
 /** The body of a funding. Unknown fields are kept as metadata. */

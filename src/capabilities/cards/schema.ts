@@ -5,8 +5,8 @@ import {
   plainText,
   amountMinor,
   timestamp,
+  ownName,
 } from '../../platform/http/wire.js';
-import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import {
   FIELD_NAME,
   findMetadataProblem,
@@ -113,10 +113,7 @@ export const cardSecurityResource = z
 /** The body of `POST /cards`. */
 export const createCardBody = z
   .strictObject({
-    customer_id: z
-      .string()
-      .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
-      .meta({ description: 'Your own id of the cardholder.', example: 'customer-7' }),
+    customer_id: ownName('Your own id of the cardholder.', 'customer-7'),
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).default('prepaid').meta({
       description:

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { keyBody, pageQuery } from '../../platform/http/wire.js';
+import { keyBody, namedBy, pageQuery } from '../../platform/http/wire.js';
 import { timelineEntryResource } from '../../core/instructions/api-fields.js';
 import { createChargeBody, listChargesQuery, chargeResource, exampleCharge } from './schema.js';
 
 const tag = 'Payments';
 const params = {
-  reference: z.string().min(1).max(100).meta({
-    description: 'Your reference of the charge, or its id.',
-    example: exampleCharge.reference,
-  }),
+  reference: namedBy('Your reference of the charge, or its id.', exampleCharge.reference),
 };
 const exampleBody = {
   amount_minor: exampleCharge.amount_minor,

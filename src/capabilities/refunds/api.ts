@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { pageQuery } from '../../platform/http/wire.js';
+import { namedBy, pageQuery } from '../../platform/http/wire.js';
 import { timelineEntryResource } from '../../core/instructions/api-fields.js';
 import { createRefundBody, refundResource, exampleRefund } from './schema.js';
 
 const tag = 'Payments';
 const params = {
-  reference: z.string().min(1).max(100).meta({
-    description: 'Your reference of the refund, or its id.',
-    example: exampleRefund.reference,
-  }),
+  reference: namedBy('Your reference of the refund, or its id.', exampleRefund.reference),
 };
 
 /** Creates a refund. */

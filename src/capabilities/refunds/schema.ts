@@ -5,8 +5,8 @@ import {
   plainText,
   amountMinor,
   timestamp,
+  ownName,
 } from '../../platform/http/wire.js';
-import { ownName } from '../payment-tokens/index.js';
 import {
   attentionField,
   failureField,

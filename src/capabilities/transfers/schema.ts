@@ -7,8 +7,9 @@ import {
   withDaysInOrder,
   plainText,
   timestamp,
+  namedBy,
+  ownName,
 } from '../../platform/http/wire.js';
-import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
@@ -39,14 +40,10 @@ const transferFields = {
     description: 'Purpose of the transfer.',
     example: 'Invoice 1042',
   }),
-  reference: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
-    .optional()
-    .meta({
-      description: 'Your own name of the transfer, unique for ever. The default is its id.',
-      example: 'invoice-1042',
-    }),
+  reference: ownName(
+    'Your own name of the transfer, unique for ever. The default is its id.',
+    'Invoice 1042',
+  ).optional(),
   currency: z.literal('NGN').default('NGN'),
   metadata: metadata.optional(),
 };
@@ -74,7 +71,7 @@ export const listTransfersQuery = withDaysInOrder(
       .optional()
       .meta({ description: '`successful` means the same as `completed`.' }),
     ...daysQuery('acceptance'),
-    reference: z.string().min(1).max(100).optional(),
+    reference: namedBy('Your reference of the transfer.', 'Invoice 1042').optional(),
     sort: z
       .enum(['created_at', '-created_at', 'amount_minor', '-amount_minor'])
       .default('-created_at')
@@ -97,7 +94,7 @@ export const exampleTransfer = {
   total_minor: 251_000,
   ...exampleRecipient,
   status: 'completed',
-  reference: 'invoice-1042',
+  reference: 'Invoice 1042',
   narration: 'Invoice 1042',
   session_id: '999999261121093002000000000042',
   currency: 'NGN',

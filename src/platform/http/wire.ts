@@ -15,17 +15,56 @@ export const timestamp = (description: string) =>
   z.string().meta({ description, format: 'date-time', example: '2026-11-21T09:30:00.000Z' });
 
 /**
- * Schema of a text without control characters. The length counts characters, not UTF-16 units; control characters and
- * lone surrogates would not survive a bank.
+ * Controls, marks of direction and separators of lines: nobody sees them, and a text with them may read as another one.
+ * They are listed one by one, because the patterns of JSON Schema have no Unicode classes.
+ */
+const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
+const PLAIN_TEXT = `^[^${CONTROL}]+$`;
+
+/**
+ * Schema of a text without control and direction characters. The length counts characters, not UTF-16 units. Lone
+ * surrogates would not survive a bank, and are refused in every text of a request.
  */
 export const plainText = (max: number) =>
   z
     .string()
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, textErrors(Infinity, 'must not contain control characters'))
+    .regex(
+      new RegExp(PLAIN_TEXT, 'u'),
+      textErrors(Infinity, 'must not contain control or direction characters'),
+    )
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
+    .meta({ override: { minLength: 1, maxLength: max, pattern: PLAIN_TEXT } });
+
+/** In a name, also the characters of no width. */
+const INVISIBLE = `${CONTROL}\\u200b-\\u200d\\u2060-\\u2065\\ufeff`;
+const OWN_NAME_LENGTH = 100;
+/** A segment `.` or `..` would change a path that has the name in it. */
+const OWN_NAME = `^(?!\\.{1,2}$)[^ ${INVISIBLE}](?:[^${INVISIBLE}]{0,${OWN_NAME_LENGTH - 2}}[^ ${INVISIBLE}])?$`;
+
+/** The one form of a name: two spellings of the same text are one name. */
+const composed = (name: string) => name.normalize('NFC');
+
+/** Schema of a caller's own name of something, such as a reference. Names are compared in the form NFC of Unicode. */
+export const ownName = (description: string, example: string) =>
+  z
+    .string()
+    .regex(
+      new RegExp(OWN_NAME, 'u'),
+      textErrors(
+        OWN_NAME_LENGTH,
+        'must not begin or end with a space, have control or direction characters, or be "." or ".."',
+      ),
+    )
+    .overwrite(composed)
     .meta({
-      override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
+      description,
+      example,
+      override: { minLength: 1, maxLength: OWN_NAME_LENGTH, pattern: OWN_NAME },
     });
+
+/** Schema of a caller's own name in a path or a query. A name that was never accepted names nothing. */
+export const namedBy = (description: string, example: string) =>
+  z.string().min(1).max(OWN_NAME_LENGTH).overwrite(composed).meta({ description, example });
 
 /** Schema of the field `idempotency_key`. */
 export const idempotencyKey = z

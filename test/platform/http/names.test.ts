@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { namedBy, ownName, plainText } from '../../../src/platform/http/wire.js';
+
+const name = ownName('A name.', 'x');
+const path = namedBy('A name.', 'x');
+
+describe('a caller’s own name', () => {
+  test.each([
+    'Invoice 42',
+    'a',
+    '№ 7/2026 – été',
+    '請求書 42',
+    'فاتورة 42',
+    '🧾 42',
+    '...',
+    'a'.repeat(100),
+    '🧾'.repeat(100),
+  ])('%s is accepted unchanged, and found by itself', (text) => {
+    expect(name.parse(text)).toBe(text.normalize('NFC'));
+    expect(path.parse(name.parse(text).slice(0, 100))).toBe(name.parse(text).slice(0, 100));
+  });
+
+  test.each([
+    ['', 'empty'],
+    [' a', 'a space'],
+    ['a ', 'a space'],
+    ['.', '"."'],
+    ['..', '"."'],
+    ['a\u0000b', 'control'],
+    ['a\nb', 'control'],
+    ['a\u0085b', 'control'],
+    ['a\u202eb', 'direction'],
+    ['a\u2066b', 'direction'],
+    ['a\u200bb', 'direction'],
+    ['\ufeffa', 'direction'],
+    ['a'.repeat(101), 'at most 100'],
+  ])('%j is refused, and the message says why', (text, why) => {
+    const { error } = name.safeParse(text);
+    expect(error?.issues[0]?.message).toContain(why);
+  });
+
+  test('two spellings of one text are one name, and an accepted name stays as it is', () => {
+    expect(name.parse('e\u0301te\u0301')).toBe(name.parse('\u00e9t\u00e9'));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 }), (text) => {
+        const parsed = name.safeParse(text);
+        if (!parsed.success) return;
+        expect(name.parse(parsed.data)).toBe(parsed.data);
+        const apart = text.normalize('NFD');
+        if (apart.length <= 100) expect(path.parse(apart)).toBe(parsed.data);
+      }),
+    );
+  });
+});
+
+test('a text refuses marks of direction, which would show another text than is stored', () => {
+  const text = plainText(100);
+  expect(text.safeParse('Rent for May').success).toBe(true);
+  for (const mark of ['\u202e', '\u2067', '\u200f', '\u061c', '\u2028']) {
+    expect(text.safeParse(`Rent ${mark}for May`).success).toBe(false);
+  }
+});
