@@ -49,6 +49,8 @@ export type Effect = {
   final?: boolean;
   /** For a refund: the client's reference of its charge. */
   charge?: string;
+  /** For a bill: the biller. */
+  biller?: string;
   at: number;
 };
 

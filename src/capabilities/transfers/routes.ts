@@ -10,15 +10,11 @@ import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { toListing } from '../../core/instructions/listing.js';
 import { presentTransfer } from './presenter.js';
-import type { ListTransfersQuery } from './schema.js';
 import type { Transfers } from './store.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
-import type { Transfer, TransferListing } from './transfer.js';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
-const LAST_DAY = '9999-12-31';
+import type { Transfer } from './transfer.js';
 
 /** The routes of transfers. */
 export function transferRoutes(deps: {
@@ -46,7 +42,7 @@ export function transferRoutes(deps: {
     }),
 
     route(listTransfers, async (ctx, { query }) => {
-      const { items, total } = await transfers.list(callerOf(ctx).tenant.id, listing(query));
+      const { items, total } = await transfers.list(callerOf(ctx).tenant.id, toListing(query));
       sendList(ctx, items.map(presentTransfer), { page: query.page, limit: query.limit, total });
     }),
 
@@ -67,21 +63,4 @@ export function transferRoutes(deps: {
     if (!found) throw new ApiError('not_found');
     return found;
   }
-}
-
-/** Translates the query for the store: inclusive days become a half-open range, `successful` becomes `completed`. */
-function listing(query: ListTransfersQuery): TransferListing {
-  const { page, limit, reference, status, start_date: start, end_date: end } = query;
-  return {
-    page,
-    limit,
-    reference,
-    status: status === 'successful' ? 'completed' : status,
-    from: start === undefined ? undefined : new Date(start),
-    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
-    sort: {
-      field: query.sort.endsWith('amount_minor') ? 'amount_minor' : 'created_at',
-      descending: query.sort.startsWith('-'),
-    },
-  };
 }
