@@ -1,5 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { isGuessable, parseSealingKeys } from './sealing-keys.js';
 
 const flag = (fallback: boolean) =>
   z
@@ -21,6 +22,15 @@ const days = z
     (list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])),
     'must be in ascending order',
   );
+
+const sealingKeys = z.string().transform((list, ctx) => {
+  try {
+    return parseSealingKeys(list);
+  } catch (error) {
+    ctx.addIssue({ code: 'custom', message: (error as Error).message, input: null });
+    return z.NEVER;
+  }
+});
 
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
@@ -77,6 +87,8 @@ const fields = z.object({
 
   /** Key of the HMAC under which API keys are stored. Without it, a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
+  /** Keys that seal fields in the database, `id:base64` each. The first one seals, all of them open. */
+  BURSAR_SEALING_KEYS: sealingKeys,
 
   /** Allows live with the sandbox bank, which moves no money: live has no other bank yet. */
   BURSAR_LIVE_REHEARSAL: flag(false),
@@ -153,6 +165,10 @@ const environment = fields
     path: ['BURSAR_FAILPOINT'],
     message: 'must not be set when BURSAR_ENV is live',
   })
+  .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_SEALING_KEYS.some(isGuessable)), {
+    path: ['BURSAR_SEALING_KEYS'],
+    message: 'must have random keys when BURSAR_ENV is live',
+  })
   .refine(
     (e) => (e.BURSAR_WORKER_DEPLOYMENT === undefined) === (e.BURSAR_WORKER_BUILD_ID === undefined),
     {
@@ -208,6 +224,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: temporalOf(e, env),
     keyPepper: e.BURSAR_KEY_PEPPER,
+    sealingKeys: e.BURSAR_SEALING_KEYS,
     sandboxBank: sandboxBankOf(e),
     instructions: {
       attentionAfterMs: e.BURSAR_ATTENTION_AFTER_MS,
@@ -223,15 +240,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       maxOpen: e.BURSAR_MAX_OPEN_TRANSFERS,
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
     },
-    cards: {
-      jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
-      authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
-      authorizationTerms: {
-        holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
-        overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
-        overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
-      },
-    },
+    cards: cardsOf(e),
     providerEvents: {
       retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_PROVIDER_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
@@ -246,6 +255,19 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       scheduleMs: e.BURSAR_WEBHOOK_RETRY_SECONDS.map((value) => value * 1000),
       parkAfterMs: e.BURSAR_WEBHOOK_PARK_AFTER_DAYS * 24 * 60 * 60 * 1000,
       retentionMs: e.BURSAR_WEBHOOK_RETENTION_DAYS * 24 * 60 * 60 * 1000,
+    },
+  };
+}
+
+/** The settings of cards. */
+function cardsOf(e: z.output<typeof environment>) {
+  return {
+    jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
+    authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
+    authorizationTerms: {
+      holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
+      overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
+      overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
     },
   };
 }

@@ -215,6 +215,7 @@ function environment(options: ServiceOptions, bankUrl: string): Environment {
     BURSAR_TASK_QUEUE: name,
     BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
     SANDBOX_BANK_URL: bankUrl,
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: 'a secret of the tests',
     SANDBOX_BANK_DEDUPLICATE: String(bank.deduplicate ?? true),
     SANDBOX_BANK_CONCLUSIVE_AFTER_MS: String(bank.conclusiveAfterMs ?? 2_000),
