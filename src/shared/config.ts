@@ -1,5 +1,11 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import {
+  allowsSandboxBank,
+  checkProviders,
+  providerFields,
+  providersOf,
+} from './provider-settings.js';
 import { isGuessable, parseSealingKeys } from './sealing-keys.js';
 
 const flag = (fallback: boolean) =>
@@ -90,11 +96,12 @@ const fields = z.object({
   /** Keys that seal fields in the database, `id:base64` each. The first one seals, all of them open. */
   BURSAR_SEALING_KEYS: sealingKeys,
 
-  /** Allows live with the sandbox bank, which moves no money: live has no other bank yet. */
+  ...providerFields,
+  /** Allows live with the sandbox bank, which moves no money. */
   BURSAR_LIVE_REHEARSAL: flag(false),
   SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
   /** Authenticates the service to the sandbox bank, and signs the bank's callbacks. */
-  SANDBOX_BANK_SECRET: z.string().min(16),
+  SANDBOX_BANK_SECRET: z.string().min(16).optional(),
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: milliseconds.optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
@@ -176,11 +183,7 @@ const environment = fields
       message: 'must be set together with BURSAR_WORKER_DEPLOYMENT',
     },
   )
-  .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
-    path: ['BURSAR_ENV'],
-    message:
-      'the only bank of live is the sandbox bank, which moves no money: to rehearse, set BURSAR_LIVE_REHEARSAL=true',
-  });
+  .superRefine(checkProviders);
 
 /** The worker's version; null without versions. */
 const deploymentOf = (e: z.infer<typeof environment>) =>
@@ -225,6 +228,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     temporal: temporalOf(e, env),
     keyPepper: e.BURSAR_KEY_PEPPER,
     sealingKeys: e.BURSAR_SEALING_KEYS,
+    /** The name of the provider of each capability's new records, or null. */
+    providers: providersOf(e),
     sandboxBank: sandboxBankOf(e),
     instructions: {
       attentionAfterMs: e.BURSAR_ATTENTION_AFTER_MS,
@@ -272,8 +277,9 @@ function cardsOf(e: z.output<typeof environment>) {
   };
 }
 
-/** The settings of the sandbox bank. */
+/** The settings of the sandbox bank; null if it is not configured. */
 function sandboxBankOf(e: z.output<typeof environment>) {
+  if (e.SANDBOX_BANK_SECRET === undefined || !allowsSandboxBank(e)) return null;
   return {
     url: e.SANDBOX_BANK_URL,
     secret: e.SANDBOX_BANK_SECRET,

@@ -18,6 +18,7 @@ const createBillerParts = ({ config, providers }: CoreDeps) => ({
 /** The capability `billers`: the companies whose bills can be paid, and their customers. */
 export const billerCapability = defineCapability({
   name: 'billers',
+  servedBy: 'billpay',
   operations: billerOperations,
   create: createBillerParts,
   routes: billerRoutes,

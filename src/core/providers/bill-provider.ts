@@ -1,16 +1,9 @@
 import type { MessageReader } from './provider-message.js';
-import type {
-  CallTrace,
-  NotFound,
-  ResendSafety,
-  Throttled,
-  Unknown,
-  UnknownReason,
-} from './transfer-provider.js';
+import type { NotFound, ResendSafety, Throttled, Trace, Unknown, UnknownReason } from './port.js';
 
 /**
- * The port of bill providers: a catalogue of billers, and payments to them. As for transfers: plain values, a missing
- * answer is the value `unknown`, only an explicit answer is terminal, and no answer makes a method throw.
+ * The port of bill providers: a catalogue of billers, and payments to them. The rules of
+ * all ports in `port.ts` apply.
  */
 
 /** The properties of a bill provider that decide how it is called. */
@@ -85,9 +78,9 @@ export type BillState =
   | { kind: 'pending' };
 
 /** The answer to a request to pay. */
-export type BillSubmitAnswer = CallTrace & (BillState | Throttled | Unknown);
+export type BillSubmitAnswer = Trace & (BillState | Throttled | Unknown);
 /** The answer to the query of a payment by its reference. */
-export type BillVerifyAnswer = CallTrace & (BillState | NotFound | Unknown);
+export type BillVerifyAnswer = Trace & (BillState | NotFound | Unknown);
 
 /** An event of a bill payment, as its provider reports it. */
 export type BillEvent = {

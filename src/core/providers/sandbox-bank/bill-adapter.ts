@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../../shared/money.js';
 import type { BillCustomer, BillProvider, BillRequest } from '../bill-provider.js';
-import type { UnknownReason } from '../transfer-provider.js';
+import type { Reply } from '../http.js';
+import type { UnknownReason } from '../port.js';
 import {
+  bankHttp,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -20,13 +22,12 @@ import {
   customerAnswer,
   itemsAnswer,
 } from './bill-wire.js';
-import { createBankHttp, type Reply } from './http.js';
 import { readSigned } from './signed.js';
 
 /** Creates the sandbox bank's adapter of the port of bill providers. */
 export function createSandboxBankBills(options: SandboxBankOptions): BillProvider {
   const { secret, callsPerSecond } = options;
-  const http = createBankHttp(options);
+  const http = bankHttp(options);
   const get = (path: string, signal: AbortSignal) => http({ method: 'GET', path }, signal);
   return {
     name: 'sandbox-bank',
