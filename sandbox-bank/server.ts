@@ -6,7 +6,7 @@ import { createBills } from './billers/bills.js';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
-import { createCallbacks } from './shared/callbacks.js';
+import { createCallbacks, type Callbacks } from './shared/callbacks.js';
 import { createFaults, type Faults } from './shared/faults.js';
 import { Refusal, send } from './shared/http.js';
 import { createLaggingCopy } from './shared/lagging-copy.js';
@@ -15,7 +15,7 @@ import { createIssuer } from './issuer/issuer.js';
 import { createJournal, type Journal } from './shared/journal.js';
 import { openLog, type Log } from './shared/log.js';
 import { createAcquirer } from './acquirer/acquirer.js';
-import { createCallbackSender } from './shared/callback-sender.js';
+import { createCallbackSender, type CallbackSender } from './shared/callback-sender.js';
 import type { BankRecord } from './records.js';
 import type { Route } from './shared/route.js';
 import { createRoutes } from './routes.js';
@@ -90,8 +90,8 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const sendsCallbacks = urls.transfers !== null;
   const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
   const transfers = createTransfers(transferContext);
-  const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
-  const issuer = createIssuer(issuerContext);
+  const forIssuer = { state: state.issuer, urls, log, callbackSender };
+  const issuer = createIssuer({ ...options, ...common, ...forIssuer });
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
   const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
   const bills = createBills({ ...common, state: state.bills, sendsCallbacks });
@@ -120,17 +120,28 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
-    async close() {
-      timers.clear();
-      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      callbacks.close();
-      await callbackSender.close();
-      await log.flushed().catch(() => {});
-      server.closeAllConnections();
-      await stopped;
-      await log.close();
-    },
+    close: () => close({ timers, server, callbacks, callbackSender, log }),
   };
+}
+
+type Closing = {
+  timers: Timers;
+  server: Server;
+  callbacks: Callbacks;
+  callbackSender: CallbackSender;
+  log: Log;
+};
+
+/** Stops the bank with everything on disk that it has answered. */
+async function close({ timers, server, callbacks, callbackSender, log }: Closing): Promise<void> {
+  timers.clear();
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  callbacks.close();
+  await callbackSender.close();
+  await log.flushed().catch(() => {});
+  server.closeAllConnections();
+  await stopped;
+  await log.close();
 }
 
 const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({

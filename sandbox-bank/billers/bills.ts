@@ -49,7 +49,8 @@ export function createBills(parts: Parts) {
     },
     validate,
     setOutcome: createOutcomeSetter(state, outcomes),
-    resume: outcomes.resume,
+    /** After a start: schedules the outcomes that were still open at the last stop. */
+    resume: () => outcomes.resume(),
   };
 }
 

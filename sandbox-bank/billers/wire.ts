@@ -27,7 +27,12 @@ export const billBody = z.strictObject({
 });
 
 /** Presents a biller without its items. */
-export const presentBiller = ({ items: _, ...biller }: Biller) => biller;
+export const presentBiller = ({ id, name: title, category, ...biller }: Biller) => ({
+  id,
+  name: title,
+  category,
+  customer_reference_name: biller.customer_reference_name,
+});
 
 /** Presents an item. */
 export const presentItem = ({ unit_price_minor: unitPrice, ...item }: Item) => ({

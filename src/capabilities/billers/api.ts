@@ -66,7 +66,7 @@ export const validateBillCustomer = operation({
   refusals: ['invalid_account'],
   examples: {
     body: exampleBillCustomer,
-    data: { ...exampleBillCustomer, customer_name: 'OLUWASEUN MOHAMMED' },
+    data: { ...exampleBillCustomer, customer_name: 'OLUWASEUN ABUBAKAR' },
   },
 });
 

@@ -115,5 +115,5 @@ export const billCustomerResource = z
   })
   .meta({
     id: 'BillCustomer',
-    example: { ...exampleBillCustomer, customer_name: 'OLUWASEUN MOHAMMED' },
+    example: { ...exampleBillCustomer, customer_name: 'OLUWASEUN ABUBAKAR' },
   });

@@ -33,10 +33,12 @@ export async function heldByOpen(
   { name }: RecordCollection,
 ): Promise<Map<string, bigint>> {
   const held = new Map<string, bigint>();
-  const open = db.collection<OutgoingPayment>(name).find(
-    { tenant_id: tenantId, status: { $in: OPEN } },
-    { session, hint: LIST_INDEXES.byStatus, projection: { total_minor: 1 } },
-  );
+  const open = db
+    .collection<OutgoingPayment>(name)
+    .find(
+      { tenant_id: tenantId, status: { $in: OPEN } },
+      { session, hint: LIST_INDEXES.byStatus, projection: { total_minor: 1 } },
+    );
   for await (const { total_minor: total } of open) addTo(held, accounts.held(tenantId), total);
   return held;
 }
