@@ -29,7 +29,7 @@ export const SEEDED_BUGS = {
     what: 'a wallet gives what it does not have',
     patches: [
       [
-        'src/core/instructions/outgoing-payments.js',
+        'src/core/outgoing-payments/outgoing-payment.js',
         'if (wallet.availableMinor < payment.total_minor) {',
         'if (wallet.availableMinor < -1000000000000n) {',
       ],

@@ -10,7 +10,7 @@ export type BillRequest = {
   requested_at: string;
 };
 
-/** Whatever the biller gives for a payment. */
+/** The goods of a payment, if the biller gives any. */
 export type Receipt = { token: string | null; units: string | null };
 
 /** The facts about bills in the journal; `bill` is the number that `bill_ordered` assigned. */

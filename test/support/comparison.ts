@@ -1,7 +1,10 @@
 import { audits } from '../../src/composition/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
-import { settledOf, type OutgoingPayment } from '../../src/core/instructions/outgoing-payments.js';
+import {
+  settledOf,
+  type OutgoingPayment,
+} from '../../src/core/outgoing-payments/outgoing-payment.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';

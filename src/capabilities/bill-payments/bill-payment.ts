@@ -1,7 +1,7 @@
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { listIndexes } from '../../core/instructions/listing.js';
-import type { OutgoingPayment } from '../../core/instructions/outgoing-payments.js';
+import type { OutgoingPayment } from '../../core/outgoing-payments/outgoing-payment.js';
 
 /** The receipt of a payment as it is stored. The token is worth the money, so it is sealed for its record. */
 export type StoredReceipt = { sealed_token: string | null; units: string | null };

@@ -6,7 +6,7 @@ import {
   admitPayment,
   postPayment,
   readsOfPayments,
-} from '../../core/instructions/outgoing-payments.js';
+} from '../../core/outgoing-payments/outgoing-payment.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
 import { billPayments, type BillPayment } from './bill-payment.js';
 import {

@@ -8,7 +8,7 @@ import {
   isCovered,
   movePayment,
   type PaymentTransition,
-} from '../../core/instructions/outgoing-payments.js';
+} from '../../core/outgoing-payments/outgoing-payment.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { applyChange } from '../../core/instructions/transition.js';
 import type { WalletBalances } from '../../core/ledger/hold-postings.js';

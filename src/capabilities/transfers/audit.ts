@@ -1,4 +1,4 @@
-import { checkPayment, heldByOpen } from '../../core/instructions/payment-audit.js';
+import { checkPayment, heldByOpen } from '../../core/outgoing-payments/audit.js';
 import {
   auditPages,
   type RecordAudit,

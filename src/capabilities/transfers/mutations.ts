@@ -11,7 +11,7 @@ import {
   admitPayment,
   postPayment,
   readsOfPayments,
-} from '../../core/instructions/outgoing-payments.js';
+} from '../../core/outgoing-payments/outgoing-payment.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
 import { countChange, transferMonthlyCounts } from './counts.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';

@@ -9,7 +9,7 @@ import type { TransferStarter } from './workflow-starter.js';
 import type { Reconcilable, Transfers } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { OPEN } from '../../core/instructions/listing.js';
-import { settledOf } from '../../core/instructions/outgoing-payments.js';
+import { settledOf } from '../../core/outgoing-payments/outgoing-payment.js';
 import type { TransferStatus } from './transfer.js';
 import type { ReconciliationPage, ReconciliationPageInput } from './workflow-contract.js';
 

@@ -1,7 +1,7 @@
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { listIndexes } from '../../core/instructions/listing.js';
-import type { OutgoingPayment } from '../../core/instructions/outgoing-payments.js';
+import type { OutgoingPayment } from '../../core/outgoing-payments/outgoing-payment.js';
 
 /** The stored form of a transfer. Amounts are in kobo. */
 export type Transfer = OutgoingPayment & {

@@ -3,7 +3,7 @@ import {
   isCovered,
   movePayment,
   type PaymentTransition,
-} from '../../core/instructions/outgoing-payments.js';
+} from '../../core/outgoing-payments/outgoing-payment.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import { transitionHeld, type TransitionRules } from '../../core/instructions/held-transitions.js';
 import type { NoSuchAccount } from './workflow-contract.js';

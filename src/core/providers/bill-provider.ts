@@ -67,7 +67,7 @@ export type BillRequest = BillCustomer & {
   requestedAt: Date;
 };
 
-/** Whatever the biller gave for the money. The token is worth the money: it never reaches a log or a history. */
+/** The receipt of a payment. The token is worth the money: it never reaches a log or a history. */
 export type BillReceipt = { token: string | null; units: string | null };
 
 /** The state of a bill payment. `code` is that of Bursar, never the provider's own text. */

@@ -10,8 +10,8 @@ import {
 } from '../ledger/audit-checks.js';
 import { capturePosting, holdPosting, releasePosting } from '../ledger/hold-postings.js';
 import { accounts } from '../ledger/posting.js';
-import { LIST_INDEXES, OPEN } from './listing.js';
-import { holdOf, type OutgoingPayment } from './outgoing-payments.js';
+import { LIST_INDEXES, OPEN } from '../instructions/listing.js';
+import { holdOf, type OutgoingPayment } from './outgoing-payment.js';
 
 /** The problems of a payment: it must have the postings of its state and no others. `name` is its noun in messages. */
 export function checkPayment(
