@@ -6,7 +6,7 @@ import { createBills } from './billers/bills.js';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
-import { createCallbacks, type Callbacks } from './shared/callbacks.js';
+import { createCallbacks } from './shared/callbacks.js';
 import { createFaults, type Faults } from './shared/faults.js';
 import { Refusal, send } from './shared/http.js';
 import { createLaggingCopy } from './shared/lagging-copy.js';
@@ -15,7 +15,7 @@ import { createIssuer } from './issuer/issuer.js';
 import { createJournal, type Journal } from './shared/journal.js';
 import { openLog, type Log } from './shared/log.js';
 import { createAcquirer } from './acquirer/acquirer.js';
-import { createCallbackSender, type CallbackSender } from './shared/callback-sender.js';
+import { createCallbackSender } from './shared/callback-sender.js';
 import type { BankRecord } from './records.js';
 import type { Route } from './shared/route.js';
 import { createRoutes } from './routes.js';
@@ -38,6 +38,8 @@ export type SandboxBankOptions = {
   deduplicate?: boolean;
   /** De-duplication ends this long after a request was accepted; null or undefined: never. */
   deduplicateForMs?: number | null;
+  /** `new_reference`: the address of a payment page is given once, as at some real acquirers. */
+  pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
   /** Receives the outcomes of transfers, charges, refunds and bills. */
@@ -63,6 +65,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     port = 0,
     deduplicate = true,
     conclusiveAfterMs = CONCLUSIVE_AFTER_MS,
+    pages = 'repeatable',
   } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
@@ -90,10 +93,16 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const sendsCallbacks = urls.transfers !== null;
   const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
   const transfers = createTransfers(transferContext);
-  const forIssuer = { state: state.issuer, urls, log, callbackSender };
-  const issuer = createIssuer({ ...options, ...common, ...forIssuer });
+  const issuerParts = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
+  const issuer = createIssuer(issuerParts);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
+  const acquirer = createAcquirer({
+    ...common,
+    state: state.acquirer,
+    sendsCallbacks,
+    publicUrl,
+    pages,
+  });
   const bills = createBills({ ...common, state: state.bills, sendsCallbacks });
   const routes = createRoutes({
     transfers,
@@ -120,20 +129,18 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
-    close: () => close({ timers, server, callbacks, callbackSender, log }),
+    close: () => stop({ server, timers, callbacks, callbackSender, log }),
   };
 }
 
-type Closing = {
-  timers: Timers;
+async function stop(parts: {
   server: Server;
-  callbacks: Callbacks;
-  callbackSender: CallbackSender;
+  timers: Timers;
+  callbacks: { close(): void };
+  callbackSender: { close(): Promise<void> };
   log: Log;
-};
-
-/** Stops the bank with everything on disk that it has answered. */
-async function close({ timers, server, callbacks, callbackSender, log }: Closing): Promise<void> {
+}): Promise<void> {
+  const { server, timers, callbacks, callbackSender, log } = parts;
   timers.clear();
   const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
   callbacks.close();

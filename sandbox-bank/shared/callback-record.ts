@@ -27,10 +27,18 @@ export type AcquirerEventName =
   | 'charge.paid'
   | 'charge.declined'
   | 'charge.abandoned'
+  | 'charge.cancelled'
+  | 'charge.disputed'
+  | 'charge.dispute_won'
+  | 'charge.dispute_lost'
+  | 'setup.saved'
+  | 'setup.declined'
+  | 'setup.cancelled'
   | 'refund.pending'
   | 'refund.refunded'
   | 'refund.refused'
-  | 'refund.returned';
+  | 'refund.returned'
+  | 'refund.needs_account';
 
 /** Events of bills. */
 export type BillEventName = 'bill.pending' | 'bill.paid' | 'bill.refused' | 'bill.reversed';
@@ -43,7 +51,8 @@ export type Subject =
   | { authorization: number; message: number }
   | { charge: number }
   | { refund: number }
-  | { bill: number };
+  | { bill: number }
+  | { dispute: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
 export type CallbackRecord = {

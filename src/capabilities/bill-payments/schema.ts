@@ -6,13 +6,14 @@ import {
   MAX_AMOUNT_MINOR,
   pageQuery,
   timestamp,
+  withDaysInOrder,
 } from '../../platform/http/wire.js';
 import {
   attentionField,
   failureField,
   instructionStatus,
 } from '../../core/instructions/api-fields.js';
-import { listFields, withDayOrder } from '../../core/instructions/listing.js';
+import { listFields } from '../../core/instructions/listing.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
 import { billCustomerFields, billerId, exampleBillCustomer } from '../billers/index.js';
@@ -43,7 +44,7 @@ export const createBillPaymentBody = z
 export type CreateBillPaymentBody = z.infer<typeof createBillPaymentBody>;
 
 /** The query of GET /billpay/payments. Dates are UTC days, both inclusive. */
-export const listBillPaymentsQuery = withDayOrder(
+export const listBillPaymentsQuery = withDaysInOrder(
   z.strictObject({ ...listFields, biller_id: billerId.optional() }),
 );
 

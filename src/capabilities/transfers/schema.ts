@@ -3,6 +3,7 @@ import {
   amountMinor,
   idempotencyKey,
   pageQuery,
+  withDaysInOrder,
   plainText,
   timestamp,
 } from '../../platform/http/wire.js';
@@ -15,7 +16,7 @@ import {
   failureField,
   instructionStatus,
 } from '../../core/instructions/api-fields.js';
-import { listFields, withDayOrder } from '../../core/instructions/listing.js';
+import { listFields } from '../../core/instructions/listing.js';
 import {
   eitherRecipient,
   exampleRecipient,
@@ -65,7 +66,7 @@ export const createTransferBody = withRecipient(
 export type CreateTransferBody = z.infer<typeof createTransferBody>;
 
 /** The query of GET /transfers. Dates are UTC days, both inclusive. */
-export const listTransfersQuery = withDayOrder(z.strictObject(listFields));
+export const listTransfersQuery = withDaysInOrder(z.strictObject(listFields));
 
 /** The query of GET /transfers/{id}/timeline. The page is long enough for nearly every timeline. */
 export const timelineQuery = z.strictObject(pageQuery(100));

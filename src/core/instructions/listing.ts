@@ -1,18 +1,8 @@
 import type { Filter } from 'mongodb';
 import { z } from 'zod';
-import { pageQuery } from '../../platform/http/wire.js';
+import { daysQuery, pageQuery, rangeOf } from '../../platform/http/wire.js';
 import { instructionStatus } from './api-fields.js';
 import type { InstructionRecord, InstructionStatus } from './instruction.js';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
-const LAST_DAY = '9999-12-31';
-
-const day = (description: string) =>
-  z.iso
-    .date()
-    .optional()
-    .meta({ description, override: { pattern: undefined } });
 
 /** The query of a list of payments. Dates are UTC days, both inclusive. */
 export const listFields = {
@@ -21,8 +11,7 @@ export const listFields = {
     .enum([...instructionStatus.options, 'successful'])
     .optional()
     .meta({ description: '`successful` means the same as `completed`.' }),
-  start_date: day('First day of acceptance, UTC.'),
-  end_date: day('Last day of acceptance, UTC; not before `start_date`.'),
+  ...daysQuery('acceptance'),
   reference: z.string().min(1).max(100).optional(),
   sort: z
     .enum(['created_at', '-created_at', 'amount_minor', '-amount_minor'])
@@ -31,13 +20,6 @@ export const listFields = {
 };
 
 type ListQuery = z.infer<z.ZodObject<typeof listFields>>;
-
-/** Refuses a range of days that ends before it begins. */
-export const withDayOrder = <Schema extends z.ZodType<ListQuery>>(schema: Schema): Schema =>
-  schema.refine(({ start_date: start, end_date: end }) => !start || !end || start <= end, {
-    path: ['end_date'],
-    message: 'must not be before start_date',
-  });
 
 /** Statuses of an instruction whose outcome is not known yet. */
 export const OPEN: InstructionStatus[] = ['pending', 'processing'];
@@ -60,14 +42,13 @@ export type Listing = {
 
 /** Translates the query for the store: inclusive days become a half-open range, `successful` becomes `completed`. */
 export function toListing(query: ListQuery): Listing {
-  const { page, limit, reference, status, start_date: start, end_date: end } = query;
+  const { page, limit, reference, status } = query;
   return {
     page,
     limit,
     reference,
     status: status === 'successful' ? 'completed' : status,
-    from: start === undefined ? undefined : new Date(start),
-    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
+    ...rangeOf(query),
     sort: {
       field: query.sort.endsWith('amount_minor') ? 'amount_minor' : 'created_at',
       descending: query.sort.startsWith('-'),
