@@ -28,6 +28,8 @@ export type Behaviour =
   | 'declined_first'
   /** Paid; the fee becomes known 3 s later. */
   | 'fee_later'
+  /** The first request is not answered, and executed so late that a look-up does not find it before. */
+  | 'executed_late'
   | 'lost_first';
 
 /** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */
@@ -45,6 +47,7 @@ const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
   ['refused_first', 2],
   ['throttled_first', 1],
   ['lost_first', 1],
+  ['executed_late', 1],
 ]);
 
 /** Returns how many requests are rejected without being executed before one is accepted. */
