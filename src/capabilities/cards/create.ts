@@ -26,13 +26,15 @@ export type CreateCard = (
 export function createCardCreation(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };
-  issuer: Pick<CardIssuer, 'name' | 'cards'>;
+  /** The issuer of new cards. Throws if there is none. */
+  issuer: () => Pick<CardIssuer, 'name' | 'cards'>;
   clock?: () => Date;
 }): CreateCard {
-  const { groupCommit, starter, issuer, clock = () => new Date() } = deps;
-  const provider = issuer.name;
+  const { groupCommit, starter, clock = () => new Date() } = deps;
 
   return async (tenant, body, claim) => {
+    const issuer = deps.issuer();
+    const provider = issuer.name;
     const card = newCard(tenant.id, body, issuer, clock());
     const operation = newOperation(
       { tenant_id: tenant.id, card_id: card._id, type: 'issue', provider, reference: card._id },
