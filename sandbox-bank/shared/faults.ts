@@ -18,6 +18,8 @@ const CALLS = [
   'charge',
   'refund',
   'revoke',
+  'cancel',
+  'setup',
 ] as const;
 
 /** The body of the control that sets faults. */
