@@ -1,3 +1,4 @@
+import { createBillPaymentActivities, type BillPaymentActivityDeps } from './bill-payments.js';
 import { createCardStateActivities } from './card-states.js';
 import { createCardFundingActivities } from './card-fundings.js';
 import {
@@ -9,6 +10,7 @@ import {
   type ProviderEventActivityDeps,
 } from './provider-events.js';
 import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js';
+import { createCardUnloadActivities } from './card-unloads.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
@@ -37,6 +39,7 @@ export type ActivityDeps = InstructionActivityDeps &
   ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
+  BillPaymentActivityDeps &
   RecurringChargeActivityDeps &
   LedgerActivityDeps;
 
@@ -53,8 +56,10 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
+    ...createBillPaymentActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
+    ...createCardUnloadActivities(deps),
     ...createCardAuthorizationActivities(deps),
     ...createLedgerActivities(deps),
   });

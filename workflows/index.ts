@@ -1,10 +1,12 @@
 export { cardState } from './card-state.js';
 export { cardAuthorization } from './card-authorization.js';
 export { providerEvent } from './provider-event.js';
+export { cardUnload } from './card-unload.js';
 export { cardFunding } from './card-funding.js';
 export { cardIssuance } from './card-issuance.js';
 export { charge } from './charge.js';
 export { webhookDelivery } from './webhook-delivery.js';
+export { billPayment } from './bill-payment.js';
 export { refund } from './refund.js';
 export { recurringChargeRenewal } from './recurring-charge-renewal.js';
 export { providerEventReplay } from './provider-event-replay.js';

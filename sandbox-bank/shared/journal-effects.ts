@@ -23,6 +23,8 @@ export type EffectKind =
   | 'issued'
   | 'funded'
   | 'funding_reversed'
+  | 'unloaded'
+  | 'unload_reversed'
   | (typeof STATE_EFFECTS)[IssuerCardState]
   | 'authorized'
   | 'declined'
@@ -56,6 +58,8 @@ export type Effect = {
   funds?: 'held' | 'taken';
   /** For a refund: the client's reference of its charge. */
   charge?: string;
+  /** For a bill: the biller. */
+  biller?: string;
   at: number;
 };
 

@@ -86,7 +86,7 @@ export async function createDeps(config: Config, name: string) {
     providerEvents,
     webhooks,
     ledger: createLedger({ db, client, config, log }),
-    idempotency: createIdempotency(database),
+    idempotency: createIdempotency(database, sealing),
     rateLimits,
 
     /** Waits until work in progress has ended, then closes the connections. */

@@ -2,12 +2,10 @@ import { z } from 'zod';
 import {
   amountMinor,
   idempotencyKey,
-  daysQuery,
   pageQuery,
   withDaysInOrder,
   plainText,
   timestamp,
-  namedBy,
   ownName,
 } from '../../platform/http/wire.js';
 import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
@@ -18,6 +16,7 @@ import {
   failureField,
   instructionStatus,
 } from '../../core/instructions/api-fields.js';
+import { listFields } from '../../core/instructions/listing.js';
 import {
   eitherRecipient,
   exampleRecipient,
@@ -63,24 +62,7 @@ export const createTransferBody = withRecipient(
 export type CreateTransferBody = z.infer<typeof createTransferBody>;
 
 /** The query of GET /transfers. Dates are UTC days, both inclusive. */
-export const listTransfersQuery = withDaysInOrder(
-  z.strictObject({
-    ...pageQuery(),
-    status: z
-      .enum(['pending', 'processing', 'completed', 'failed', 'successful'])
-      .optional()
-      .meta({ description: '`successful` means the same as `completed`.' }),
-    ...daysQuery('acceptance'),
-    reference: namedBy('Your reference of the transfer.', 'Invoice 1042').optional(),
-    sort: z
-      .enum(['created_at', '-created_at', 'amount_minor', '-amount_minor'])
-      .default('-created_at')
-      .meta({ description: 'A minus sorts in descending order.' }),
-  }),
-);
-
-/** The validated query of GET /transfers. */
-export type ListTransfersQuery = z.infer<typeof listTransfersQuery>;
+export const listTransfersQuery = withDaysInOrder(z.strictObject(listFields));
 
 /** The query of GET /transfers/{id}/timeline. The page is long enough for nearly every timeline. */
 export const timelineQuery = z.strictObject(pageQuery(100));

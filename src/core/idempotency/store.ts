@@ -1,15 +1,22 @@
 import { createLane } from '../../shared/batching.js';
 import type { Database } from '../../platform/database/client.js';
 import { BY_ID, ownedFilter } from '../../platform/database/tenant-filters.js';
+import type { SealedPlace, Sealing } from '../../platform/sealing/sealing.js';
 import { ApiError } from '../../shared/errors.js';
 import type { SavedResponse, Claim, ClaimedKey } from '../commit/saved-response.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
+
+const placeOf = (id: string): SealedPlace => ({ record: id, field: 'body' });
 
 /** The lookup of idempotency keys. */
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /** Looks up keys before any provider is called. A key is claimed only in the commit of the record that it protects. */
-export function createIdempotency({ db }: Database, clock: () => Date = () => new Date()) {
+export function createIdempotency(
+  { db }: Database,
+  sealing: Sealing,
+  clock: () => Date = () => new Date(),
+) {
   const { keys } = ledgerCollections(db);
   const lookUps = createLane<{ id: string; tenantId: string }, ClaimedKey | null>({
     async run(wanted) {
@@ -34,7 +41,10 @@ export function createIdempotency({ db }: Database, clock: () => Date = () => ne
       return { answer: found.answer, resource: found.resource, replayed: true };
     },
 
-    /** Replaces the response under a key. False if it is no longer this one. */
+    /**
+     * Replaces the response under a key. False if it is no longer this one. The new one is sealed: it may have values that
+     * the record itself has only sealed, such as the token of a receipt.
+     */
     async replace(
       tenantId: string,
       { id }: Claim,
@@ -43,9 +53,17 @@ export function createIdempotency({ db }: Database, clock: () => Date = () => ne
     ): Promise<boolean> {
       const { matchedCount } = await keys.updateOne(
         { _id: id, tenant_id: tenantId, body: saved.body },
-        { $set: { body: next.body } },
+        { $set: { body: sealing.seal(next.body, placeOf(id)) } },
       );
       return matchedCount === 1;
+    },
+
+    /** A saved response as it is sent. Throws if it was sealed under a key that is not configured any more. */
+    open(claim: Claim | null, saved: SavedResponse): SavedResponse {
+      if (claim === null || saved.body.startsWith('{')) return saved;
+      const body = sealing.open(saved.body, placeOf(claim.id));
+      if (body === null) throw new Error('a saved response cannot be opened');
+      return { ...saved, body };
     },
   };
 }

@@ -51,7 +51,8 @@ export async function withIdempotency(
   const claim = claimOf(ctx, path);
   const earlier = claim && (await idempotency.findResponse(tenant.id, claim));
   if (!earlier) refuseLate(ctx);
-  const { answer, resource: id, replayed } = earlier ?? (await execute(claim));
+  const { answer: saved, resource: id, replayed } = earlier ?? (await execute(claim));
+  const answer = idempotency.open(claim, saved);
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
   const made = answer.status === 201 ? id : null;
   if (made) ctx.set('Location', `${resource}/${named ? nameIn(answer, named) : made}`);
@@ -63,7 +64,7 @@ export async function withIdempotency(
   if (seconds !== null) ctx.set('Preference-Applied', `wait=${seconds}`);
   // A client that has disconnected reads no answer.
   if (claim === null || state === null) return sendData(ctx, answer.status, state);
-  const latest = await replaceResponse({ idempotency, tenantId: tenant.id, claim }, answer, state, {
+  const latest = await replaceResponse({ idempotency, tenantId: tenant.id, claim }, saved, state, {
     again: () => present(made, { ms: 0, signal }),
   });
   sendBytes(ctx, latest.status, latest.body);
@@ -87,14 +88,15 @@ async function replaceResponse(
   let saved = first;
   let next = successResponse(state as object, first.status);
   for (let attempt = 1; ; attempt += 1) {
-    if (next.body === saved.body || (await idempotency.replace(tenantId, claim, saved, next))) {
+    const before = idempotency.open(claim, saved);
+    if (next.body === before.body || (await idempotency.replace(tenantId, claim, saved, next))) {
       return next;
     }
     const found = await idempotency.findResponse(tenantId, claim);
     // The key has expired, and its response with it.
     if (found === null) return next;
     saved = found.answer;
-    if (attempt === REPLACE_ATTEMPTS) return saved;
+    if (attempt === REPLACE_ATTEMPTS) return idempotency.open(claim, saved);
     next = successResponse((await again()) as object, first.status);
   }
 }

@@ -69,6 +69,9 @@ const counted = (count: number | bigint, noun: string) =>
 const listed = ([first = '', ...others]: string[]) =>
   others.length === 0 ? first : `one of ${[first, ...others].join(', ')}`;
 
+/** The message for a name that goes to a provider as it is. */
+export const PRINTABLE = 'must have printable ASCII characters only, without spaces';
+
 /** The error setting of a text with a pattern and a maximum length: the message names the one that the text violates. */
 export const textErrors = (most: number, otherwise: string) => ({
   error: ({ input }: { input?: unknown }) => textProblem(String(input), most) ?? otherwise,

@@ -36,6 +36,17 @@ describe('a response that Prefer: wait gave', () => {
     }
   });
 
+  test('is sealed in the database, because it may show what the record has only sealed', async () => {
+    const request = { url: service.api.url, key: 'waited-2', body: transferBody() };
+    const { text } = await repeat(request, 20);
+    const keys = service.deps.database.db.collection<{ _id: string; body: string }>(
+      'idempotency_keys',
+    );
+    const stored = await keys.findOne({ _id: `${tenant.id}/secret/waited-2` });
+    expect(stored?.body).toMatch(/^[a-z0-9-]+\.[\w-]+$/);
+    expect((await repeat(request, null)).text).toBe(text);
+  });
+
   test('is never taken back: no repeat shows an earlier state than a response before it, from any process', async () => {
     for (const [round, suffix] of ['001', '789', '009'].entries()) {
       const key = `waited-${round}-${suffix}`;
