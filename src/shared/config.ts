@@ -1,5 +1,11 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import {
+  allowsSandboxBank,
+  checkProviders,
+  providerFields,
+  providersOf,
+} from './provider-settings.js';
 
 const flag = (fallback: boolean) =>
   z
@@ -78,11 +84,12 @@ const fields = z.object({
   /** Key of the HMAC under which API keys are stored. Without it, a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
 
-  /** Allows live with the sandbox bank, which moves no money: live has no other bank yet. */
+  ...providerFields,
+  /** Allows live with the sandbox bank, which moves no money. */
   BURSAR_LIVE_REHEARSAL: flag(false),
   SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
   /** Authenticates the service to the sandbox bank, and signs the bank's callbacks. */
-  SANDBOX_BANK_SECRET: z.string().min(16),
+  SANDBOX_BANK_SECRET: z.string().min(16).optional(),
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: milliseconds.optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
@@ -160,11 +167,7 @@ const environment = fields
       message: 'must be set together with BURSAR_WORKER_DEPLOYMENT',
     },
   )
-  .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
-    path: ['BURSAR_ENV'],
-    message:
-      'the only bank of live is the sandbox bank, which moves no money: to rehearse, set BURSAR_LIVE_REHEARSAL=true',
-  });
+  .superRefine(checkProviders);
 
 /** The worker's version; null without versions. */
 const deploymentOf = (e: z.infer<typeof environment>) =>
@@ -208,6 +211,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: temporalOf(e, env),
     keyPepper: e.BURSAR_KEY_PEPPER,
+    /** The name of the provider of each capability's new records, or null. */
+    providers: providersOf(e),
     sandboxBank: sandboxBankOf(e),
     instructions: {
       attentionAfterMs: e.BURSAR_ATTENTION_AFTER_MS,
@@ -223,15 +228,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       maxOpen: e.BURSAR_MAX_OPEN_TRANSFERS,
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
     },
-    cards: {
-      jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
-      authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
-      authorizationTerms: {
-        holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
-        overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
-        overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
-      },
-    },
+    cards: cardsOf(e),
     providerEvents: {
       retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_PROVIDER_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
@@ -250,8 +247,22 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   };
 }
 
-/** The settings of the sandbox bank. */
+/** The settings of cards. */
+function cardsOf(e: z.output<typeof environment>) {
+  return {
+    jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
+    authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
+    authorizationTerms: {
+      holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
+      overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
+      overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
+    },
+  };
+}
+
+/** The settings of the sandbox bank; null if it is not configured. */
 function sandboxBankOf(e: z.output<typeof environment>) {
+  if (e.SANDBOX_BANK_SECRET === undefined || !allowsSandboxBank(e)) return null;
   return {
     url: e.SANDBOX_BANK_URL,
     secret: e.SANDBOX_BANK_SECRET,
