@@ -29,7 +29,8 @@ export const paystackVariables = {
   PAYSTACK_FLOAT_ALERT_MINOR: z.coerce.number().int().min(0).default(0),
 };
 
-type Variables = z.output<z.ZodObject<typeof paystackVariables>> & {
+/** The variables of Paystack, and those that decide which of them are allowed. */
+export type PaystackVariables = z.output<z.ZodObject<typeof paystackVariables>> & {
   BURSAR_ENV: 'sandbox' | 'live';
   BURSAR_LIVE_REHEARSAL: boolean;
 };
@@ -38,11 +39,11 @@ type Variables = z.output<z.ZodObject<typeof paystackVariables>> & {
 export type PaystackSettings = NonNullable<ReturnType<typeof paystackOf>>;
 
 /** The settings of Paystack; null if there is no key. */
-export function paystackOf(e: Variables) {
+export function paystackOf(e: PaystackVariables) {
   const { PAYSTACK_SECRET_KEY: keys } = e;
   if (keys === undefined) return null;
   return {
-    keys,
+    keys: keys as readonly string[],
     /** The environment in Paystack's word: every answer and message must name it. */
     domain: e.BURSAR_ENV === 'live' ? ('live' as const) : ('test' as const),
     url: e.PAYSTACK_BASE_URL,
@@ -57,7 +58,7 @@ export function paystackOf(e: Variables) {
 type Refusal = { path: keyof typeof paystackVariables; message: string };
 
 /** The settings of Paystack that contradict the environment. */
-export function paystackRefusals(e: Variables): Refusal[] {
+export function paystackRefusals(e: PaystackVariables): Refusal[] {
   const keys = e.PAYSTACK_SECRET_KEY ?? [];
   const wanted = e.BURSAR_ENV === 'live' ? 'sk_live_' : 'sk_test_';
   const refusals: Refusal[] = [];
@@ -79,7 +80,7 @@ export function paystackRefusals(e: Variables): Refusal[] {
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-function isAllowed(url: URL, e: Variables): boolean {
+function isAllowed(url: URL, e: PaystackVariables): boolean {
   if (url.protocol === 'https:') return true;
   const isRehearsed = e.BURSAR_ENV === 'sandbox' || e.BURSAR_LIVE_REHEARSAL;
   return LOOPBACK.has(url.hostname) && isRehearsed;

@@ -33,8 +33,8 @@ const envelope = z.object({
   status: z.union([z.boolean(), z.literal('success').transform(() => true)]),
   message: z.string().max(2_000).nullish(),
   code: z.string().max(100).nullish().catch(null),
-  data: z.unknown(),
-  meta: z.unknown(),
+  data: z.unknown().optional(),
+  meta: z.unknown().optional(),
 });
 
 /** Texts that refuse the key, under any status. */

@@ -65,4 +65,3 @@ export const dateOf = (...times: (string | null | undefined)[]): Date | null => 
 /** A code of Paystack's, if it looks like one. */
 export const wordOf = (code: string): { word?: string } =>
   /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(code) && !/[0-9]{6}/.test(code) ? { word: code } : {};
-

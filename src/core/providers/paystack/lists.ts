@@ -21,6 +21,6 @@ export function pageAfter(meta: unknown, page: number, rows: number): string | n
 export const query = (fields: Readonly<Record<string, string | number | boolean | undefined>>) =>
   new URLSearchParams(
     Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)]],
+      value === undefined ? [] : [[name, String(value)] as [string, string]],
     ),
   ).toString();

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import type { SafeFields } from '../provider-message.js';
+import type { PaystackSettings } from '../../../shared/paystack-settings.js';
+import type { MessageReader, MessageReading, SafeFields } from '../provider-message.js';
 import { word } from './fields.js';
+import { hashOf, isSigned } from './signature.js';
 
 /** The ports that Paystack's messages are for. All come to one address. */
 type MessagePort = 'transfers' | 'payments' | 'accounts' | 'identity' | 'none';
@@ -42,11 +44,14 @@ const EVENTS: Readonly<Record<string, MessagePort>> = {
 };
 
 /** The port of an event; undefined for one that is not documented. */
-export const portOf = (event: string): MessagePort | undefined =>
+const portOf = (event: string): MessagePort | undefined =>
   Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined;
 
 /** A message. One event has `status` and `message` beside `data`. */
-const messageBody = z.looseObject({ event: z.string().min(1).max(100), data: z.unknown() });
+const messageBody = z.looseObject({
+  event: z.string().min(1).max(100),
+  data: z.unknown().optional(),
+});
 
 const keyFields = z.looseObject({
   id: z
@@ -70,7 +75,7 @@ export type Message = {
  * The event, its key and its environment; null if the body is no message. Paystack gives its messages no id: the event,
  * the record and its status are the key. Without an id of the record the hash of the body takes its place.
  */
-export function readMessage(body: unknown, hash: () => string): Message | null {
+function readBody(body: unknown, hash: () => string): Message | null {
   const parsed = messageBody.safeParse(body);
   if (!parsed.success) return null;
   const { event, data } = parsed.data;
@@ -78,6 +83,43 @@ export function readMessage(body: unknown, hash: () => string): Message | null {
   const { id, transfer_code: code, status, domain } = found.success ? found.data : {};
   const key = [event, id ?? code ?? hash(), status ?? ''].join(':');
   return { event, dedupeKey: key, environment: domain ?? null, data };
+}
+
+/**
+ * Creates the reader of the messages of one port. A message of the other environment has no effect: it is stored, and an
+ * operator is called. One of another port is left to it.
+ */
+export function createReader<Event>(
+  { keys, domain }: Pick<PaystackSettings, 'keys' | 'domain'>,
+  port: MessagePort,
+  read: (message: Message) => MessageReading<Event>,
+): Pick<MessageReader<Event>, 'readMessage' | 'readStored'> {
+  function readAny(body: unknown, hash: () => string): MessageReading<Event> {
+    const message = readBody(body, hash);
+    if (!message) return { kind: 'unreadable', dedupeKey: hash(), name: null };
+    const { event: name, dedupeKey, environment } = message;
+    const of = portOf(name);
+    if (of === 'none') return { kind: 'irrelevant', dedupeKey, name };
+    if (of !== undefined && of !== port) return { kind: 'other_port', dedupeKey, name };
+    const isOther = environment !== null && environment !== domain;
+    return of === undefined || isOther ? { kind: 'unreadable', dedupeKey, name } : read(message);
+  }
+  return {
+    readMessage(raw, headers) {
+      if (!isSigned(keys, raw, headers['x-paystack-signature'])) return { kind: 'bad_signature' };
+      return readAny(parse(raw), () => hashOf(raw));
+    },
+    // The stored copy has a key already.
+    readStored: (message) => readAny(message, () => ''),
+  };
+}
+
+function parse(raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 /**

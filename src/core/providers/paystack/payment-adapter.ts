@@ -26,12 +26,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const PAGE_SIZE = 100;
 const REMEMBERED_TRANSACTIONS = 10_000;
 
+const invalidAccount = { kind: 'rejected', code: 'invalid_account', scope: 'request' } as const;
+
 const at = (path: string, last: string) => `${path}/${encodeURIComponent(last)}`;
 
 /** Creates Paystack's adapter of the payment port. */
 export function createPaystackPayments(
   settings: PaystackSettings,
-  banks: Pick<PaystackBanks, 'idOf'>,
+  banks: Pick<PaystackBanks, 'find'>,
 ): PaymentProvider {
   const client = createPaystackClient(settings);
   const transactionOf = createTransactionNumbers(client);
@@ -76,12 +78,11 @@ export function createPaystackPayments(
       return client.submit(request, signal, (found) => readRefund(found, order));
     },
     async resumeRefund({ id, account }, signal) {
-      const bank = await banks.idOf(account.bankCode, signal);
-      if (bank === null) {
-        return { kind: 'rejected', code: 'invalid_account', scope: 'request', providerRequestId: null };
-      }
+      const bank = await banks.find(account.bankCode, signal);
+      if (bank !== null && 'kind' in bank) return bank;
+      if (!bank?.id) return { ...invalidAccount, providerRequestId: null };
       const path = at('/refund/retry_with_customer_details', id);
-      const details = { currency: 'NGN', account_number: account.account, bank_id: bank };
+      const details = { currency: 'NGN', account_number: account.account, bank_id: bank.id };
       const body = { refund_account_details: details };
       const request = { call: 'resumeRefund', method: 'POST', path, body } as const;
       return client.submit(request, signal, (found) => readResumed(found, id));
