@@ -11,6 +11,9 @@ import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
+import { createPaystackBanks } from './paystack/banks.js';
+import { createPaystackClient } from './paystack/client.js';
+import { createPaystackTransfers } from './paystack/transfer-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
@@ -29,9 +32,11 @@ export type Providers = ReturnType<typeof createProviders>;
  * its ports here. Records stay with their provider, also if the settings name another one for new records.
  */
 export function createProviders(config: Config) {
-  const { sandboxBank } = config;
+  const { sandboxBank, paystack } = config;
+  const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const transfers = createPort<TransferProvider>(config, 'transfers', [
     sandboxBank && createSandboxBankProvider(sandboxBank),
+    paystack && paystackBanks && createPaystackTransfers(paystack, paystackBanks),
   ]);
   const cards = createPort<CardIssuer>(config, 'cards', [
     sandboxBank && createSandboxBankIssuer(sandboxBank),

@@ -27,6 +27,8 @@ export type PaystackOptions = {
   stepMs?: number;
   /** True: every transfer waits for a code that is sent to the operator. */
   otp?: boolean;
+  /** A file to which each request is appended, for the comparison with the official document. */
+  recordTo?: string | undefined;
 };
 
 /** The parts that the routes of the fake share. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './answers.js';
@@ -35,6 +36,10 @@ export async function startPaystack(options: PaystackOptions) {
   const desk = createDesk(ctx, messages);
   const routes = routesOf(ctx);
   const requests: RecordedRequest[] = [];
+  const record = (request: RecordedRequest): void => {
+    requests.push(request);
+    if (options.recordTo) appendFileSync(options.recordTo, `${JSON.stringify(request)}\n`);
+  };
 
   async function handle(request: Request): Promise<Answer> {
     if (request.path.startsWith('/_fake/')) return control(request);
@@ -43,7 +48,7 @@ export async function startPaystack(options: PaystackOptions) {
     const { method, path, query, body } = request;
     const found = routes.find((route) => route.method === method && route.path.test(path));
     if (!found) return noSuchPath;
-    requests.push({ method, path, query, body: method === 'GET' ? undefined : body });
+    record({ method, path, query, body: method === 'GET' ? undefined : body });
     if (!options.keys.some((key) => request.authorization === `Bearer ${key}`)) return wrongKey;
     const parameter = decodeURIComponent(found.path.exec(path)?.[1] ?? '');
     return withFault(plans.next(found.call), () => found.handle({ ...request, parameter }));

@@ -49,7 +49,7 @@ export function submitTransfer(ctx: Context, { body }: Request): Answer {
   if (
     !recipient ||
     recipient.deleted ||
-    (endsIn(recipient, '014') && ctx.isFirst(recipient.code))
+    (endsIn(recipient, '014') && ctx.isFirst(`gone/${recipient.account}`))
   ) {
     if (recipient) deleteRecipient(ctx, recipient);
     return refused(400, 'Recipient specified is invalid', 'invalid_transfer_recipient');

@@ -54,10 +54,13 @@ export const METADATA_KEY = 'bursar_charge';
  * How a transaction was started, from its metadata: `""`, null, `0`, an object or JSON in a string. Without our note it
  * counts as a page, because a failed attempt on a page ends nothing.
  */
-const startedBy = z.unknown().optional().transform((value): 'page' | 'saved_method' => {
-  const found = z.looseObject({ [METADATA_KEY]: z.string() }).safeParse(parsedText(value));
-  return found.success && found.data[METADATA_KEY] === 'saved_method' ? 'saved_method' : 'page';
-});
+const startedBy = z
+  .unknown()
+  .optional()
+  .transform((value): 'page' | 'saved_method' => {
+    const found = z.looseObject({ [METADATA_KEY]: z.string() }).safeParse(parsedText(value));
+    return found.success && found.data[METADATA_KEY] === 'saved_method' ? 'saved_method' : 'page';
+  });
 
 function parsedText(value: unknown): unknown {
   if (typeof value !== 'string') return value;

@@ -2,8 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { TransferProvider } from '../transfer-provider.js';
+import type { Unknown } from '../port.js';
 import type { PaystackBanks } from './banks.js';
-import { createPaystackClient } from './client.js';
+import { createPaystackClient, type Data } from './client.js';
 import { pageOf, query } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { rateOf } from './rates.js';
@@ -35,7 +36,7 @@ export function createPaystackTransfers(
 
   return {
     name: 'paystack',
-    transfers: traitsOf(settings),
+    traits: traitsOf(settings),
     async prepare(order, signal) {
       const { account, bankCode, name } = order.recipient;
       const known = recipients.get(account, bankCode);
@@ -59,7 +60,7 @@ export function createPaystackTransfers(
     },
     async submit(order, signal) {
       const { account, bankCode } = order.recipient;
-      if (order.handle === null) return { ...staleHandle, providerRequestId: null };
+      if (order.handle == null) return { ...staleHandle, providerRequestId: null };
       const body = transferBody(order, order.handle);
       const request = { call: 'submit', method: 'POST', path: '/transfer', body } as const;
       const answer = await client.submit(request, signal, (found) =>
@@ -69,7 +70,7 @@ export function createPaystackTransfers(
       if (isStale) recipients.remove(account, bankCode);
       return answer;
     },
-    async verify({ reference }, signal) {
+    async verify(reference, signal) {
       const theirs = transferReferences.toTheirs(reference);
       const path = `/transfer/verify/${encodeURIComponent(theirs)}`;
       const request = { call: 'verifyTransfer', method: 'GET', path } as const;
@@ -80,32 +81,31 @@ export function createPaystackTransfers(
       const window = { from: from.toISOString(), to: to.toISOString() };
       const path = `/transfer?${query({ ...window, per_page: PAGE_SIZE, page })}`;
       const request = { call: 'list', method: 'GET', path } as const;
-      return client.verify(request, signal, (found) => readTransfers(found, page, domain));
+      const read = (found: Data) => readTransfers(found, page, domain);
+      return withoutAbsence(await client.verify(request, signal, read));
     },
     async resolveAccount({ account, bankCode }, signal) {
       const bank = await banks.find(bankCode, signal);
-      if (bank === null) return { kind: 'not_found', providerRequestId: null };
-      if ('kind' in bank) return bank;
+      if (bank === null) return { kind: 'not_found' };
+      if ('kind' in bank) return silence(bank);
       const path = `/bank/resolve?${query({ account_number: account, bank_code: bank.code })}`;
       const request = { call: 'resolve', method: 'GET', path } as const;
       const answer = await client.verify(request, signal, (found) => readHolder(found, account));
-      if (answer.kind !== 'holder') return answer;
-      const { name, providerRequestId } = answer;
-      return { kind: 'found', name, bankName: bank.name, providerRequestId };
+      if (answer.kind === 'unknown') return silence(answer);
+      if (answer.kind === 'not_found') return { kind: 'not_found' };
+      return { kind: 'found', name: answer.name, bankName: bank.name };
     },
-    async banks(_about, signal) {
+    async listBanks(signal) {
       const listed = await banks.list(signal);
-      if (listed.kind === 'unknown') return listed;
+      if (listed.kind === 'unknown') return silence(listed);
       const found = listed.banks.flatMap(({ name, code, nipCode }) =>
-        nipCode !== null && /^[0-9]{3,6}$/.test(code)
-          ? [{ name, code, nipCode, providerCode: code }]
-          : [],
+        nipCode !== null && /^[0-9]{3,6}$/.test(code) ? [{ name, code, nipCode }] : [],
       );
-      return { kind: 'banks', banks: found, providerRequestId: null };
+      return { kind: 'banks', banks: found };
     },
-    async balance(_about, signal) {
+    async balance(signal) {
       const request = { call: 'balance', method: 'GET', path: '/balance' } as const;
-      return client.verify(request, signal, readBalance);
+      return withoutAbsence(await client.verify(request, signal, readBalance));
     },
     ...createTransferReader(settings),
     safeFields: SAFE_FIELDS,
@@ -132,22 +132,20 @@ function createRecipientCache() {
   };
 }
 
-function traitsOf({ domain, callsPerSecond }: PaystackSettings): TransferProvider['transfers'] {
-  const rate = (bucket: Parameters<typeof rateOf>[0]) =>
-    rateOf(bucket, { isTest: domain === 'test', sharedPerSecond: callsPerSecond });
-  return {
-    currencies: ['NGN'],
-    unit: 'minor',
-    references: transferReferences,
-    rates: {
-      prepare: rate('shared'),
-      submit: rate('transfer'),
-      verify: rate('shared'),
-      list: rate('shared'),
-      resolve: rate('resolve'),
-      banks: rate('shared'),
-      balance: rate('shared'),
-    },
-    resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
-  };
-}
+const silence = ({ reason }: Pick<Unknown, 'reason'>) => ({ kind: 'no_answer', reason }) as const;
+
+/** A list and a balance are always there: "not found" is no answer about them. */
+const withoutAbsence = <Answer extends { kind: string }>(
+  answer: Answer,
+): Exclude<Answer, { kind: 'not_found' }> | (Omit<Answer, 'kind'> & Unknown) =>
+  answer.kind === 'not_found'
+    ? { ...answer, kind: 'unknown', reason: 'unreadable' }
+    : (answer as Exclude<Answer, { kind: 'not_found' }>);
+
+const traitsOf = ({ domain, callsPerSecond }: PaystackSettings): TransferProvider['traits'] => ({
+  resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
+  callsPerSecond: rateOf('shared', { isTest: domain === 'test', sharedPerSecond: callsPerSecond })
+    .perSecond,
+  // A balance says nothing about the setting for codes, our requests or the state of the business.
+  endedByOperator: ['otp_required', 'suspended', 'bad_request', 'environment'],
+});
