@@ -1,6 +1,7 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { paystackOf, paystackVariables } from './paystack-settings.js';
+import { isGuessable, parseSealingKeys } from './sealing-keys.js';
 import {
   allowsSandboxBank,
   checkProviders,
@@ -28,6 +29,15 @@ const days = z
     (list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])),
     'must be in ascending order',
   );
+
+const sealingKeys = z.string().transform((list, ctx) => {
+  try {
+    return parseSealingKeys(list);
+  } catch (error) {
+    ctx.addIssue({ code: 'custom', message: (error as Error).message, input: null });
+    return z.NEVER;
+  }
+});
 
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
@@ -84,6 +94,8 @@ const fields = z.object({
 
   /** Key of the HMAC under which API keys are stored. Without it, a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
+  /** Keys that seal fields in the database, `id:base64` each. The first one seals, all of them open. */
+  BURSAR_SEALING_KEYS: sealingKeys,
 
   ...providerFields,
   ...paystackVariables,
@@ -162,6 +174,10 @@ const environment = fields
     path: ['BURSAR_FAILPOINT'],
     message: 'must not be set when BURSAR_ENV is live',
   })
+  .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_SEALING_KEYS.some(isGuessable)), {
+    path: ['BURSAR_SEALING_KEYS'],
+    message: 'must have random keys when BURSAR_ENV is live',
+  })
   .refine(
     (e) => (e.BURSAR_WORKER_DEPLOYMENT === undefined) === (e.BURSAR_WORKER_BUILD_ID === undefined),
     {
@@ -213,6 +229,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: temporalOf(e, env),
     keyPepper: e.BURSAR_KEY_PEPPER,
+    sealingKeys: e.BURSAR_SEALING_KEYS,
     /** The name of the provider of each capability's new records, or null. */
     providers: providersOf(e),
     sandboxBank: sandboxBankOf(e),
