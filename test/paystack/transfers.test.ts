@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/shared/ids.js';
 import { createPaystackTransfers } from '../../src/core/providers/paystack/transfer-adapter.js';
 import type {
+  ListAnswer,
   TransferProvider,
   TransferRequest,
 } from '../../src/core/providers/transfer-provider.js';
@@ -238,18 +239,13 @@ describe('transfers by Paystack', () => {
     const wanted = Array.from({ length: 3 }, () => order('001'));
     for (const each of wanted) await submit(each);
     const found: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const window = {
-        from: new Date(Date.now() - 60_000),
-        to: new Date(Date.now() + 60_000),
-        cursor,
-      };
-      const answer = await provider.list?.(window, never);
+    const window = { from: new Date(Date.now() - 60_000), to: new Date(Date.now() + 60_000) };
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const answer: ListAnswer | undefined = await provider.list?.({ ...window, cursor }, never);
       if (answer?.kind !== 'page') throw new Error('no page');
       found.push(...answer.items.map(({ reference }) => reference));
       cursor = answer.next;
-    } while (cursor !== null);
+    }
     expect(found).toEqual(expect.arrayContaining(wanted.map(({ reference }) => reference)));
   });
 

@@ -13,6 +13,7 @@ import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
 import { createPaystackBanks } from './paystack/banks.js';
 import { createPaystackClient } from './paystack/client.js';
+import { createPaystackPayments } from './paystack/payment-adapter.js';
 import { createPaystackTransfers } from './paystack/transfer-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
@@ -43,6 +44,7 @@ export function createProviders(config: Config) {
   ]);
   const payments = createPort<PaymentProvider>(config, 'payments', [
     sandboxBank && createSandboxBankPayments(sandboxBank),
+    paystack && paystackBanks && createPaystackPayments(paystack, paystackBanks),
   ]);
   const rateLimits: RateLimit[] = [
     ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({

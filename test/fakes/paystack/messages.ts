@@ -18,11 +18,12 @@ export function createMessages(
   { keys, webhookUrl }: { keys: readonly string[]; webhookUrl: string | null },
   apply: (planned: { does: 'transfer' | 'refund'; key: string; status: string }) => void,
 ) {
+  let receiver = webhookUrl;
   const underWay = new Set<number>();
   let isPaused = false;
 
   function send(event: string, data: unknown, extra: object = {}): void {
-    if (webhookUrl === null) return;
+    if (receiver === null) return;
     const id = ctx.id('message');
     const body = JSON.stringify({ event, ...extra, data });
     ctx.outgoing.put(String(id), { id, body, dueAt: Date.now(), attempts: 0 });
@@ -32,7 +33,7 @@ export function createMessages(
     const signature = createHmac('sha512', keys[0] ?? '')
       .update(body)
       .digest('hex');
-    const accepted = await fetch(webhookUrl ?? '', {
+    const accepted = await fetch(receiver ?? '', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-paystack-signature': signature },
       body,
@@ -64,6 +65,8 @@ export function createMessages(
   const timer = setInterval(tick, TICK_MS);
   return {
     send,
+    /** Sets the address of the receiver, as on the dashboard. */
+    sendTo: (url: string): void => void (receiver = url),
     /** Holds messages back, as an outage of Paystack's sender does. */
     pause: (paused: boolean): void => void (isPaused = paused),
     waiting: () => ctx.outgoing.all().length,

@@ -96,6 +96,7 @@ export async function startPaystack(options: PaystackOptions) {
     balance: store.balance,
     pauseMessages: messages.pause,
     messagesWaiting: messages.waiting,
+    sendTo: messages.sendTo,
     transfer: (reference: string) => ctx.transfers.get(reference),
     transaction: (reference: string) => ctx.transactions.get(reference),
     transactions: () => ctx.transactions.all(),
