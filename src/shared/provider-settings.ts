@@ -22,7 +22,7 @@ const NONE = 'none';
 const SANDBOX_BANK = 'sandbox-bank';
 const PAYSTACK = 'paystack';
 /** The capabilities for which a key of Paystack is enough. */
-const BY_PAYSTACK: readonly ProviderCapability[] = ['transfers', 'payments'];
+const BY_PAYSTACK: ReadonlySet<ProviderCapability> = new Set(['transfers', 'payments']);
 const of = (...names: string[]) => z.enum([SANDBOX_BANK, ...names, NONE]).optional();
 
 /** The settings that name the provider of each capability's new records; `none` turns the capability off. */
@@ -49,7 +49,7 @@ export const allowsSandboxBank = (e: Pick<Settings, 'BURSAR_ENV' | 'BURSAR_LIVE_
 export function providersOf(e: Settings): Record<ProviderCapability, string | null> {
   const fallback = allowsSandboxBank(e) ? SANDBOX_BANK : NONE;
   const named = PROVIDER_CAPABILITIES.map((capability) => {
-    const byKey = e.PAYSTACK_SECRET_KEY && BY_PAYSTACK.includes(capability) ? PAYSTACK : fallback;
+    const byKey = e.PAYSTACK_SECRET_KEY && BY_PAYSTACK.has(capability) ? PAYSTACK : fallback;
     const name = e[providerSetting(capability)] ?? byKey;
     return [capability, name === NONE ? null : name] as const;
   });

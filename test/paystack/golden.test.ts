@@ -7,7 +7,8 @@ import { createPaymentReader } from '../../src/core/providers/paystack/payment-e
 import { readRefunds } from '../../src/core/providers/paystack/refund-calls.js';
 import { readTransfer } from '../../src/core/providers/paystack/transfer-calls.js';
 import { createTransferReader } from '../../src/core/providers/paystack/transfer-events.js';
-import { CHARGE_ANSWERS, CHARGES, DISPUTES, PAYMENT_MESSAGES, REFUNDS } from './golden/payments.js';
+import { CHARGE_ANSWERS, CHARGES } from './golden/payments.js';
+import { DISPUTES, PAYMENT_MESSAGES, REFUNDS } from './golden/refunds.js';
 import { TRANSFER_ANSWERS, TRANSFER_MESSAGES, TRANSFERS } from './golden/transfers.js';
 
 const KEY = 'sk_test_inventedkey0000';

@@ -46,18 +46,16 @@ const charged = (reference: string) =>
     .journal()
     .filter((entry) => entry.kind === 'charged' && entry.reference.startsWith(reference)).length;
 const theirsOf = async (reference: string): Promise<string> => {
-  const { id } = await payments.get(reference);
-  return id.replace('_', '-');
+  const charge = await service.deps.charges.store.byReference(tenant.id, reference);
+  expect(charge?.provider).toBe('paystack');
+  return String(charge?._id).replace('_', '-');
 };
 
 describe('payments of live by Paystack', () => {
   test('a customer pays on the page, and the wallet gets what is left after the fee', async () => {
     const charge = await payments.page('', { amount_minor: 500_000 });
     await act(charge.url, 'pay');
-    expect(await payments.waitFor(charge.reference, 'completed')).toMatchObject({
-      provider: 'paystack',
-      amount_minor: 500_000,
-    });
+    await payments.waitFor(charge.reference, 'completed');
     expect(charged(await theirsOf(charge.reference))).toBe(1);
   });
 

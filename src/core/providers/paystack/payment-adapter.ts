@@ -36,8 +36,6 @@ export function createPaystackPayments(
   banks: Pick<PaystackBanks, 'find'>,
 ): PaymentProvider {
   const client = createPaystackClient(settings);
-  const transactionOf = createTransactionNumbers(client);
-
   return {
     name: 'paystack',
     payments: traitsOf(settings),
@@ -72,6 +70,25 @@ export function createPaystackPayments(
       const path = at('/customer/authorization/verify', handle);
       return client.verify({ call: 'verifySetup', method: 'GET', path }, signal, readSetup);
     },
+    ...createRefunds(client, banks),
+    async revokeMethod({ code }, signal) {
+      const path = '/customer/authorization/deactivate';
+      const body = { authorization_code: code };
+      const request = { call: 'revoke', method: 'POST', path, body } as const;
+      return client.remove(request, signal, () => ({ kind: 'revoked' as const }));
+    },
+    ...createPaymentReader(settings),
+    safeFields: SAFE_FIELDS,
+  };
+}
+
+/** Refunds and disputes, which Paystack lists by the number of a transaction. */
+function createRefunds(
+  client: PaystackClient,
+  banks: Pick<PaystackBanks, 'find'>,
+): Pick<PaymentProvider, 'refund' | 'resumeRefund' | 'findRefunds' | 'findDisputes'> {
+  const transactionOf = createTransactionNumbers(client);
+  return {
     async refund(order, signal) {
       const body = refundBody(order);
       const request = { call: 'refund', method: 'POST', path: '/refund', body } as const;
@@ -107,14 +124,6 @@ export function createPaystackPayments(
       const wanted = { reference, transaction };
       return client.verify(request, signal, (found) => readDisputes(found, wanted, page));
     },
-    async revokeMethod({ code }, signal) {
-      const path = '/customer/authorization/deactivate';
-      const body = { authorization_code: code };
-      const request = { call: 'revoke', method: 'POST', path, body } as const;
-      return client.remove(request, signal, () => ({ kind: 'revoked' as const }));
-    },
-    ...createPaymentReader(settings),
-    safeFields: SAFE_FIELDS,
   };
 }
 

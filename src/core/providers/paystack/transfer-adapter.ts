@@ -4,7 +4,7 @@ import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { TransferProvider } from '../transfer-provider.js';
 import type { Unknown } from '../port.js';
 import type { PaystackBanks } from './banks.js';
-import { createPaystackClient, type Data } from './client.js';
+import { createPaystackClient, type Data, type PaystackClient } from './client.js';
 import { pageOf, query } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { rateOf } from './rates.js';
@@ -84,6 +84,18 @@ export function createPaystackTransfers(
       const read = (found: Data) => readTransfers(found, page, domain);
       return withoutAbsence(await client.verify(request, signal, read));
     },
+    ...createDirectory(client, banks),
+    ...createTransferReader(settings),
+    safeFields: SAFE_FIELDS,
+  };
+}
+
+/** The questions that are about no transfer: accounts, banks, our balance. */
+function createDirectory(
+  client: PaystackClient,
+  banks: PaystackBanks,
+): Pick<TransferProvider, 'resolveAccount' | 'listBanks' | 'balance'> {
+  return {
     async resolveAccount({ account, bankCode }, signal) {
       const bank = await banks.find(bankCode, signal);
       if (bank === null) return { kind: 'not_found' };
@@ -107,8 +119,6 @@ export function createPaystackTransfers(
       const request = { call: 'balance', method: 'GET', path: '/balance' } as const;
       return withoutAbsence(await client.verify(request, signal, readBalance));
     },
-    ...createTransferReader(settings),
-    safeFields: SAFE_FIELDS,
   };
 }
 
