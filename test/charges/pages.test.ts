@@ -97,7 +97,7 @@ describe('a charge', () => {
   test('that its customer does not confirm in time fails', async () => {
     const { token } = await activeToken(payments);
     const api = await service.newApi({ BURSAR_CHARGE_EXPIRES_MS: '1500' });
-    const worker = await service.newWorker({ BURSAR_CHARGE_EXPIRES_MS: '1500' });
+    const worker = service.newWorker({ BURSAR_CHARGE_EXPIRES_MS: '1500' });
     await Promise.all([api.start(), worker.start()]);
     await service.worker.kill();
     const body = chargeBody('026', {
