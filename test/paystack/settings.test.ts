@@ -12,10 +12,9 @@ const live = { BURSAR_ENV: 'live' };
 const rehearsal = { ...live, BURSAR_LIVE_REHEARSAL: 'true' };
 
 describe('the settings of Paystack', () => {
-  test('with a key, Paystack serves transfers and payments', () => {
+  test('with a key, Paystack serves payments', () => {
     const { providers, paystack } = load({ PAYSTACK_SECRET_KEY: TEST });
     expect(providers).toMatchObject({
-      transfers: 'paystack',
       payments: 'paystack',
       cards: 'sandbox-bank',
     });
@@ -36,7 +35,6 @@ describe('the settings of Paystack', () => {
   test('live starts with a live key and without the sandbox bank', () => {
     const config = load({ ...live, PAYSTACK_SECRET_KEY: LIVE });
     expect(config.providers).toMatchObject({
-      transfers: 'paystack',
       payments: 'paystack',
       cards: null,
     });
