@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/shared/config.js';
 
 const base = {
   MONGODB_URI: 'mongodb://x',
   BURSAR_KEY_PEPPER: 'x'.repeat(32),
+  BURSAR_SEALING_KEYS: `one:${randomBytes(32).toString('base64')}`,
   SANDBOX_BANK_SECRET: 'x'.repeat(16),
 };
 const TEST = 'sk_test_inventedkey0000';

@@ -14,7 +14,7 @@ export const KEY = 'sk_test_inventedkey0000';
 export const never = new AbortController().signal;
 
 /** Settings of an adapter for a server of ours. */
-export const settingsFor = (url: string, timeoutMs = 600): PaystackSettings => ({
+export const settingsFor = (url: string, timeoutMs = 2_000): PaystackSettings => ({
   keys: [KEY],
   domain: 'test',
   url,

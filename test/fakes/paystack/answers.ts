@@ -29,14 +29,19 @@ export const refused = (status: number, message: string, code?: string): Answer 
 /** The answer was written nowhere: the connection ends. */
 export const cut = (answer: Answer): Answer => ({ ...answer, cut: true });
 
-/** A page of a list, newest first. One list in three writes its page size as a string. */
-export function page(
+/** A page of a list, newest first. Some lists write their page size as a string. */
+export function page<Row>(
   message: string,
-  rows: readonly unknown[],
-  { page: number, size, textual }: { page: number; size: number; textual: boolean },
+  rows: readonly Row[],
+  {
+    page: number,
+    size,
+    textual,
+    body,
+  }: { page: number; size: number; textual: boolean; body: (row: Row) => unknown },
 ): Answer {
   const from = (number - 1) * size;
-  return done(message, rows.slice(from, from + size), {
+  return done(message, rows.slice(from, from + size).map(body), {
     total: rows.length,
     skipped: from,
     perPage: textual ? String(size) : size,

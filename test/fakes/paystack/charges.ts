@@ -138,6 +138,7 @@ function newTransaction(
     paidAt: null,
     ...own,
   };
+  ctx.numbers.put(String(transaction.id), transaction.reference);
   return ctx.transactions.put(transaction.reference, transaction);
 }
 
@@ -220,12 +221,12 @@ export function listTransactions(ctx: Context, { query }: Request): Answer {
       (each) =>
         (status === undefined || each.status === status) && within(each.createdAt, from, to),
     )
-    .toReversed()
-    .map((each) => transactionBody(ctx, each));
+    .toReversed();
   return page('Transactions retrieved', rows, {
     page: Number(number),
     size: Number(size),
     textual: false,
+    body: (each) => transactionBody(ctx, each),
   });
 }
 

@@ -52,6 +52,8 @@ export function createContext(store: Store, plans: Plans, options: PaystackOptio
     authorizations: store.table<Authorization>('authorizations'),
     transactions: store.table<Transaction>('transactions'),
     mandates: store.table<Mandate>('mandates'),
+    /** The reference of a transaction, by its number. */
+    numbers: store.table<string>('numbers'),
     refunds: store.table<Refund>('refunds'),
     disputes: store.table<Dispute>('disputes'),
     outgoing: store.table<Outgoing>('outgoing'),

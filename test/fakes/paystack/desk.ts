@@ -7,7 +7,7 @@ import type { Dispute, Refund, Transfer } from './records.js';
 import * as refunds from './refunds.js';
 import * as transfers from './transfers.js';
 
-/** What happens at Paystack without a request of ours: customers pay, banks decide, its staff acts. */
+/** The acts at Paystack that need no request of ours: customers pay, banks decide, its staff acts. */
 export type Desk = ReturnType<typeof createDesk>;
 
 /** The statuses of a transfer that are reported by a message. */

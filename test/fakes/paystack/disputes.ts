@@ -51,12 +51,12 @@ export function listDisputes(ctx: Context, { query }: Request): Answer {
   const rows = ctx.disputes
     .all()
     .filter((each) => transaction === undefined || String(each.transaction) === transaction)
-    .toReversed()
-    .map((each) => disputeBody(ctx, each));
+    .toReversed();
   return page('Disputes retrieved', rows, {
     page: Number(number),
     size: Number(size),
     textual: false,
+    body: (each) => disputeBody(ctx, each),
   });
 }
 

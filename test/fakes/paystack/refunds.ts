@@ -129,12 +129,12 @@ export function listRefunds(ctx: Context, { query }: Request): Answer {
   const rows = ctx.refunds
     .all()
     .filter((each) => each.listedFrom <= Date.now() && within(each.createdAt, from, to))
-    .toReversed()
-    .map((each) => refundBody(ctx, each, 'list'));
+    .toReversed();
   return page('Refunds retrieved', rows, {
     page: Number(number),
     size: Number(size),
     textual: true,
+    body: (each) => refundBody(ctx, each, 'list'),
   });
 }
 
@@ -153,7 +153,7 @@ const refundedOf = (ctx: Context, transaction: number): number =>
 
 /** A transaction by its reference or its number. */
 export const transactionOf = (ctx: Context, of: string): Transaction | undefined =>
-  ctx.transactions.get(of) ?? ctx.transactions.all().find((each) => String(each.id) === of);
+  ctx.transactions.get(of) ?? ctx.transactions.get(ctx.numbers.get(of) ?? '');
 
 /** A refund, in one of its three forms. */
 export function refundBody(ctx: Context, refund: Refund, form: 'answer' | 'list' | 'message') {

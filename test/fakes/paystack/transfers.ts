@@ -209,12 +209,12 @@ export function listTransfers(ctx: Context, { query }: Request): Answer {
         (status === undefined || each.status === status) && within(each.createdAt, from, to),
     )
     .filter(({ hiddenUntil }) => hiddenUntil <= Date.now())
-    .toReversed()
-    .map((each) => transferBody(ctx, each, true));
+    .toReversed();
   return page('Transfers retrieved', rows, {
     page: Number(number),
     size: Number(size),
     textual: true,
+    body: (each) => transferBody(ctx, each, true),
   });
 }
 

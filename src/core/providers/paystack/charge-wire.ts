@@ -171,7 +171,7 @@ export const declineOf = (gatewayResponse: string | null | undefined): Decline =
 };
 
 /**
- * What was paid: the amount that was asked for, what Paystack added for itself, and its fee to us. A business may pass
+ * The sums of a payment: the amount that was asked for, what Paystack added for itself, and its fee to us. A business may pass
  * fees on to customers: then `amount` is more than `requested_amount`, and `fees` has the surcharge in it.
  */
 export function sumsOf({ amount: paid, requested_amount: requested, fees }: Transaction) {
