@@ -1198,6 +1198,7 @@ export type Operations = {
       start_date?: string;
       /** Last day of acceptance, UTC; not before `start_date`. */
       end_date?: string;
+      /** Your reference. */
       reference?: string;
       /**
        * A minus sorts in descending order.
@@ -1751,6 +1752,7 @@ export type Operations = {
       start_date?: string;
       /** Last day of acceptance, UTC; not before `start_date`. */
       end_date?: string;
+      /** Your reference. */
       reference?: string;
       /**
        * A minus sorts in descending order.
