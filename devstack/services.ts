@@ -69,6 +69,7 @@ export function serviceEnvironment(
     BURSAR_METRICS_HOST: '127.0.0.1',
     BURSAR_KEY_PEPPER: secrets.key_pepper,
     SANDBOX_BANK_SECRET: secrets.bank_secret,
+    SANDBOX_BANK_PREPARE: 'true',
     ...env,
     BURSAR_ENV: 'sandbox',
     PORT: String(ports.api.port),

@@ -9,6 +9,8 @@ import {
   verificationsCollection,
   walletsCollection,
 } from '../core/ledger/collections.js';
+import { providerFaultsCollection } from '../core/providers/faults.js';
+import { providerHealthCollection } from '../core/providers/health.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
@@ -29,6 +31,8 @@ export const migrations: readonly Migration[] = [
     eventsCollection,
     deliveriesCollection,
     commitProcessesCollection,
+    providerFaultsCollection,
+    providerHealthCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
   collectionsMigration('0002-ledger-closings', [

@@ -198,6 +198,90 @@ describe('the next step of an instruction', () => {
     expect(walk([[absent, 0]], later.progress).step.do).toBe('submit');
   });
 
+  test('a submission that the provider puts off waits for a minute at most, and for no longer than it asks if that is more', () => {
+    const later = (afterMs: number): ProviderCallResult => ({
+      kind: 'rejected_temporarily',
+      code: 'float',
+      afterMs,
+      ...sent(0),
+    });
+    const first = walk([[later(1_000), 0]]);
+    expect(first.step).toEqual({ do: 'submit', afterMs: 1_000, suppressTimeline: true });
+    const tenth = walk(Array.from({ length: 10 }, (_, i) => [later(1_000), i]));
+    expect(tenth.step).toMatchObject({ do: 'submit', afterMs: 60_000 });
+    expect(walk([[later(90_000), 0]]).step).toMatchObject({ do: 'submit', afterMs: 90_000 });
+  });
+
+  describe('a refusal of one request while the provider may have another', () => {
+    const refused = (resendSafety: ResendSafety): ProviderCallResult => ({
+      kind: 'refused',
+      code: 'account_closed',
+      resendSafety,
+      submissions: 2,
+      possibleSubmissions: 1,
+    });
+    const absent = (resendSafety: ResendSafety): ProviderCallResult =>
+      ({
+        ...notFound(resendSafety, 2),
+        possibleSubmissions: 1,
+      }) as ProviderCallResult;
+
+    test.each([
+      ['conclusive_after', conclusiveAfter, 5_000],
+      ['idempotent', deduplicates, 60_000],
+    ] as const)('%s: releases only after proven absence', (_kind, safety, ms) => {
+      expect(walk([[refused(safety), 0]]).step.do).toBe('verify');
+      const early = walk([
+        [refused(safety), 0],
+        [absent(safety), 1],
+        [absent(safety), ms],
+      ]);
+      expect(early.step.do).toBe('verify');
+      const proven = walk([
+        [refused(safety), 0],
+        [absent(safety), 1],
+        [absent(safety), ms + 1],
+      ]);
+      expect(proven.step).toMatchObject({
+        do: 'applyOutcome',
+        fact: { kind: 'rejected', code: 'account_closed' },
+      });
+    });
+
+    test.each([never, { kind: 'fence' } as const])('%p: never by "not found" alone', (safety) => {
+      const { step } = walk([
+        [refused(safety), 0],
+        [absent(safety), 1],
+        [absent(safety), 1e9],
+      ]);
+      expect(step.do).toBe('verify');
+    });
+  });
+
+  test('an idempotent provider gets a repeat only after its pause', () => {
+    const paused: ResendSafety = { kind: 'idempotent', forMs: null, pauseMs: 60_000 };
+    const early = walk([
+      [silent, 0],
+      [notFound(paused), 1],
+      [notFound(paused), 60_000],
+    ]);
+    expect(early.step.do).toBe('verify');
+    const later = walk([
+      [silent, 0],
+      [notFound(paused), 1],
+      [notFound(paused), 60_001],
+    ]);
+    expect(later.step.do).toBe('submit');
+  });
+
+  test('a provider with a fence gets no repeat, and calls no operator: the next poll cancels', () => {
+    const { step } = walk([
+      [silent, 0],
+      [notFound({ kind: 'fence' }), 1],
+    ]);
+    expect(step).toMatchObject({ do: 'verify', stuck: null });
+  });
+
   test('a closed record with attention keeps its workflow; one without attention ends it', () => {
     expect(walk([[{ kind: 'closed', attention: null }, 0]]).step).toEqual({ do: 'end' });
     const attention = walk([[{ kind: 'closed', attention: 'in suspense' }, 0]]);

@@ -9,6 +9,7 @@ import type {
 import {
   bankHttp,
   resendSafetyOf,
+  withoutFence,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -34,7 +35,7 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
   const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
-    cards: { resendSafety: resendSafetyOf(options), callsPerSecond },
+    cards: { resendSafety: resendSafetyOf(withoutFence(options)), callsPerSecond },
     async issue({ reference, clientReference, type, name, requestedAt }, signal) {
       const requested_at = requestedAt.toISOString();
       const body = { reference, client_reference: clientReference, type, name, requested_at };

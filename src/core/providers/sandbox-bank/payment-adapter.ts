@@ -10,6 +10,7 @@ import type {
 import {
   bankHttp,
   resendSafetyOf,
+  withoutFence,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -38,8 +39,8 @@ import {
 export function createSandboxBankPayments(options: SandboxBankOptions): PaymentProvider {
   const { secret, callsPerSecond } = options;
   const http = bankHttp(options);
-  const charges = resendSafetyOf(options);
-  const refunds = resendSafetyOf({ ...options, deduplicates: false });
+  const charges = resendSafetyOf(withoutFence(options));
+  const refunds = resendSafetyOf(withoutFence({ ...options, deduplicates: false }));
   return {
     name: 'sandbox-bank',
     payments: { charges, refunds, callsPerSecond },
