@@ -37,6 +37,8 @@ export type SandboxBankOptions = {
   deduplicate?: boolean;
   /** De-duplication ends this long after a request was accepted; null or undefined: never. */
   deduplicateForMs?: number | null;
+  /** `new_reference`: the address of a payment page is given once, as at some real acquirers. */
+  pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
   /** By default `idempotent`, or `conclusive_after` without `deduplicate`. It takes precedence over `deduplicate`. */
@@ -47,6 +49,8 @@ export type SandboxBankOptions = {
   cardCallbackUrl?: string | null;
   /** Time limit of each of the two authorization requests. */
   answerWithinMs?: number;
+  /** The party that holds the balances of cards; `issuer` by default. */
+  cardBalances?: 'issuer' | 'ours';
   /** The server's address as a browser reaches it; by default the address that it listens on. */
   publicUrl?: string | null;
 };
@@ -59,7 +63,7 @@ export type RunningSandboxBank = { url: string; port: number; close(): Promise<v
  * it answers or calls back is on disk first.
  */
 export async function startSandboxBank(options: SandboxBankOptions): Promise<RunningSandboxBank> {
-  const { host = '127.0.0.1', port = 0 } = options;
+  const { host = '127.0.0.1', port = 0, pages = 'repeatable' } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
     for (const record of JSON.parse(line) as BankRecord[]) state.apply(record);
@@ -79,16 +83,22 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const journal: Journal<BankRecord> = createJournal({ state, log, callbacks });
   const copy = createLaggingCopy();
   const turnAway = createTurnAway({ state, journal });
-  const rules = { ...rulesOf(options), turnAway, copy };
+  const rules = { ...rulesOf(options), turnAway, timers, copy };
   const common = { journal, timers, rules };
   const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
   const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
   const transfers = createTransfers(transferContext);
-  const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
-  const issuer = createIssuer(issuerContext);
+  const issuerParts = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
+  const issuer = createIssuer(issuerParts);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
+  const acquirer = createAcquirer({
+    ...common,
+    state: state.acquirer,
+    sendsCallbacks,
+    publicUrl,
+    pages,
+  });
   const routes = createRoutes({
     transfers,
     issuer,
@@ -113,16 +123,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
-    async close() {
-      timers.clear();
-      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      callbacks.close();
-      await callbackSender.close();
-      await log.flushed().catch(() => {});
-      server.closeAllConnections();
-      await stopped;
-      await log.close();
-    },
+    close: () => stop({ server, timers, callbacks, callbackSender, log }),
   };
 }
 
@@ -135,6 +136,24 @@ function rulesOf(options: SandboxBankOptions) {
   const deduplicate = resendSafety === 'idempotent';
   const refusesOld = deduplicate || resendSafety === 'conclusive_after';
   return { deduplicate, deduplicateForMs, conclusiveAfterMs, refusesOld };
+}
+
+async function stop(parts: {
+  server: Server;
+  timers: Timers;
+  callbacks: { close(): void };
+  callbackSender: { close(): Promise<void> };
+  log: Log;
+}): Promise<void> {
+  const { server, timers, callbacks, callbackSender, log } = parts;
+  timers.clear();
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  callbacks.close();
+  await callbackSender.close();
+  await log.flushed().catch(() => {});
+  server.closeAllConnections();
+  await stopped;
+  await log.close();
 }
 
 const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({

@@ -57,7 +57,8 @@ export function createState(): State {
         return transfers.apply(record);
       default:
         if ('transfer' in record) transfers.apply(record);
-        else if ('charge' in record || 'refund' in record) acquirer.apply(record);
+        else if ('charge' in record || 'refund' in record || 'dispute' in record)
+          acquirer.apply(record);
         else issuer.apply(record);
     }
   }

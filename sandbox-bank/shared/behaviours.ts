@@ -28,7 +28,6 @@ export type Behaviour =
   | 'declined_first'
   /** Paid; the fee becomes known 3 s later. */
   | 'fee_later'
-  | 'lost_first'
   /** Paid, and the bank charges a fee for it. */
   | 'charged_for'
   /** The client's balance is too small three times. */
@@ -40,7 +39,7 @@ export type Behaviour =
   /** The client must confirm it at the bank; after 30 s it is refused. */
   | 'awaits_operator'
   /** Reported with a word that no client knows. */
-  | 'unknown_word'
+  | 'unknown_status'
   /** Refused, and paid 3 s later. */
   | 'refused_then_done'
   /** Done without an answer, and a repeat is a conflict. */
@@ -49,22 +48,50 @@ export type Behaviour =
   | 'done_much_later'
   | 'reversed_without_event'
   | 'unreadable_event'
-  | 'event_elsewhere';
+  | 'event_elsewhere'
+  /** The first request is not answered, and executed so late that a look-up does not find it before. */
+  | 'executed_late'
+  /** The customer pays the acquirer's fee on top. */
+  | 'surcharged'
+  /** Paid, and refunded at the acquirer's desk 3 s later. */
+  | 'refunded_at_desk'
+  /** Paid, and disputed 3 s later: the amount is taken, or the dispute is decided after another 3 s. */
+  | 'disputed'
+  | 'dispute_won'
+  | 'dispute_lost'
+  /** Paid, under a word that clients do not know until the acquirer is told to say what it means. */
+  | 'unknown_word'
+  /** The customer has to confirm the charge on a page: does so after 2 s, or never. */
+  | 'redirected'
+  | 'redirected_in_vain'
+  /** The payment method is revoked, and the charge declined. */
+  | 'method_revoked'
+  /** Refunded, and the money comes back 3 s later. */
+  | 'returned_later'
+  | 'needs_account'
+  /** Done 2 s later, and reported to nobody. */
+  | 'done_unreported'
+  /** Accepted, and absent from the list for 10 s. */
+  | 'listed_later'
+  | 'lost_first';
 
 /** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */
 function isReportedByCallbackOnly(behaviour: Behaviour): boolean {
   return behaviour === 'done_later' || behaviour === 'reported_out_of_order';
 }
 
-const STAYS_PENDING: ReadonlySet<Behaviour> = new Set([
+const NOT_AT_ONCE: ReadonlySet<Behaviour> = new Set([
   'pending',
+  'needs_account',
+  'done_unreported',
+  'listed_later',
   'awaits_operator',
-  'unknown_word',
+  'unknown_status',
 ]);
 
 /** True if the bank executes the request before it answers. */
 export function isExecutedAtOnce(behaviour: Behaviour): boolean {
-  return doneAfterMs(behaviour) === null && !STAYS_PENDING.has(behaviour);
+  return doneAfterMs(behaviour) === null && !NOT_AT_ONCE.has(behaviour);
 }
 
 const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
@@ -74,6 +101,7 @@ const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
   ['lost_first', 1],
   ['uncovered_first', 3],
   ['prepared_without_answer_first', 1],
+  ['executed_late', 1],
 ]);
 
 /** Returns how many requests are rejected without being executed before one is accepted. */
@@ -83,6 +111,8 @@ export function timesTurnedAway(behaviour: Behaviour): number {
 
 const DONE_AFTER_MS = new Map<Behaviour, number>([
   ['done_later', 2_000],
+  ['done_unreported', 2_000],
+  ['listed_later', 500],
   ['reported_out_of_order', 500],
   ['forgotten', 12_000],
   ['done_much_later', 20_000],

@@ -28,6 +28,7 @@ const CALLS = [
   'issue',
   'fund',
   'reverse',
+  'unload',
   'set_state',
   'find_authorization',
   'authorization',
@@ -35,6 +36,8 @@ const CALLS = [
   'charge',
   'refund',
   'revoke',
+  'cancel',
+  'setup',
 ] as const;
 
 /** The body of the control that sets faults. */

@@ -120,7 +120,7 @@ export const TEST_ACCOUNTS: readonly {
   },
   {
     ending: '019',
-    behaviour: 'unknown_word',
+    behaviour: 'unknown_status',
     bank: 'a status that nobody knows, until you decide it',
     transfer: 'verified repeatedly; the word calls an operator once',
   },

@@ -92,7 +92,7 @@ export function createTransfers(parts: {
 function statusOf({ behaviour }: Transfer, status: Status): string {
   if (status !== 'pending') return status;
   if (behaviour === 'awaits_operator') return 'otp';
-  return behaviour === 'unknown_word' ? 'in_review' : status;
+  return behaviour === 'unknown_status' ? 'in_review' : status;
 }
 
 /** Presents a transfer; never with its account. */

@@ -16,6 +16,7 @@ import { createLedger } from '../core/ledger/index.js';
 import { createProviderFaults } from '../core/providers/faults.js';
 import { createProviderHealthChecks } from '../core/providers/health.js';
 import { createProviders } from '../core/providers/registry.js';
+import { createSealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
@@ -43,6 +44,7 @@ export async function createDeps(config: Config, name: string) {
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const providers = createProviders(config);
   const providerStates = createProviderStates({ db, providers, config, log });
+  const sealing = createSealing(config.sealingKeys);
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;
   const webhooks = createWebhooks({ database, client, config, log });
@@ -58,6 +60,7 @@ export async function createDeps(config: Config, name: string) {
     groupCommit,
     client,
     providers,
+    sealing,
     tenants,
     completionWaiters,
     log,
@@ -77,6 +80,7 @@ export async function createDeps(config: Config, name: string) {
     apiKeys,
     providers,
     ...providerStates,
+    sealing,
     temporal,
     groupCommit,
     commitProcesses,

@@ -21,6 +21,7 @@ import type { MutationsByName } from './commit/mutation.js';
 import type { Log } from '../shared/log.js';
 import type { ProviderEventHandler } from './provider-events/handler.js';
 import type { Providers } from './providers/registry.js';
+import type { Sealing } from '../platform/sealing/sealing.js';
 import type { Tenants } from '../platform/tenants/store.js';
 import type { CompletionWaiters } from '../shared/completion-waiter.js';
 
@@ -31,6 +32,7 @@ export type CoreDeps = {
   groupCommit: GroupCommit;
   client: Client;
   providers: Providers;
+  sealing: Sealing;
   tenants: Tenants;
   completionWaiters: CompletionWaiters;
   log: Log;

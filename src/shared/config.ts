@@ -1,5 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { isGuessable, parseSealingKeys } from './sealing-keys.js';
 import {
   allowsSandboxBank,
   checkProviders,
@@ -27,6 +28,15 @@ const days = z
     (list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])),
     'must be in ascending order',
   );
+
+const sealingKeys = z.string().transform((list, ctx) => {
+  try {
+    return parseSealingKeys(list);
+  } catch (error) {
+    ctx.addIssue({ code: 'custom', message: (error as Error).message, input: null });
+    return z.NEVER;
+  }
+});
 
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
@@ -83,6 +93,8 @@ const fields = z.object({
 
   /** Key of the HMAC under which API keys are stored. Without it, a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
+  /** Keys that seal fields in the database, `id:base64` each. The first one seals, all of them open. */
+  BURSAR_SEALING_KEYS: sealingKeys,
 
   ...providerFields,
   /** Allows live with the sandbox bank, which moves no money. */
@@ -98,6 +110,8 @@ const fields = z.object({
     .enum(['idempotent', 'conclusive_after', 'fence', 'never'])
     .optional(),
   SANDBOX_BANK_PREPARE: flag(false),
+  SANDBOX_BANK_CARD_BALANCES: z.enum(['issuer', 'ours']).default('issuer'),
+  SANDBOX_BANK_PAGES: z.enum(['repeatable', 'new_reference']).default('repeatable'),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
   SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(1_000),
 
@@ -168,6 +182,10 @@ const environment = fields
     path: ['BURSAR_FAILPOINT'],
     message: 'must not be set when BURSAR_ENV is live',
   })
+  .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_SEALING_KEYS.some(isGuessable)), {
+    path: ['BURSAR_SEALING_KEYS'],
+    message: 'must have random keys when BURSAR_ENV is live',
+  })
   .refine(
     (e) => (e.BURSAR_WORKER_DEPLOYMENT === undefined) === (e.BURSAR_WORKER_BUILD_ID === undefined),
     {
@@ -219,6 +237,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: temporalOf(e, env),
     keyPepper: e.BURSAR_KEY_PEPPER,
+    sealingKeys: e.BURSAR_SEALING_KEYS,
     /** The name of the provider of each capability's new records, or null. */
     providers: providersOf(e),
     providerHealthEveryMs: e.BURSAR_PROVIDER_HEALTH_EVERY_MS,
@@ -281,6 +300,8 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     resendSafety: e.SANDBOX_BANK_RESEND_SAFETY ?? null,
     prepares: e.SANDBOX_BANK_PREPARE,
     conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
+    cardBalances: e.SANDBOX_BANK_CARD_BALANCES,
+    pages: e.SANDBOX_BANK_PAGES,
     timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
     callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
   };

@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { createProviders } from '../../src/core/providers/registry.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { PROVIDER_CAPABILITIES, providerSetting } from '../../src/shared/provider-settings.js';
 
-const base = { MONGODB_URI: 'mongodb://x', BURSAR_KEY_PEPPER: 'x'.repeat(32) };
+const base = {
+  MONGODB_URI: 'mongodb://x',
+  BURSAR_KEY_PEPPER: 'x'.repeat(32),
+  BURSAR_SEALING_KEYS: `test:${randomBytes(32).toString('base64')}`,
+};
 const bank = { ...base, SANDBOX_BANK_SECRET: 'x'.repeat(16) };
 const live = { BURSAR_ENV: 'live' };
 

@@ -21,9 +21,13 @@ export type SandboxBankOptions = {
   resendSafety?: ResendSafety['kind'] | null;
   /** Recipients are prepared before a transfer. */
   prepares?: boolean;
+  /** The party that holds the balances of cards; the issuer if missing. */
+  cardBalances?: 'issuer' | 'ours';
   /** Bound of one call, from the first byte to the last. */
   timeoutMs: number;
   callsPerSecond: number;
+  /** `new_reference`: the bank gives the address of a page once. */
+  pages?: 'repeatable' | 'new_reference';
 };
 
 /** The HTTP client of the sandbox bank. */
@@ -98,6 +102,11 @@ export function readReply<State>(reply: Reply, read: (body: unknown) => State) {
 /** The answer to a body that can't be read. */
 export function unreadable() {
   return { kind: 'unknown' as const, reason: 'unreadable' as const };
+}
+
+/** The answer with a word that is not known here. */
+export function unrecognized() {
+  return { kind: 'unknown' as const, reason: 'unrecognized' as const };
 }
 
 /** The answer to a 429, with a pause of at least a second. */
