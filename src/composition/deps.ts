@@ -43,7 +43,6 @@ export async function createDeps(config: Config, name: string) {
   const { environment, keyPepper: pepper } = config;
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const providers = createProviders(config);
-  const providerStates = createProviderStates({ db, providers, config, log });
   const sealing = createSealing(config.sealingKeys);
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;
@@ -79,7 +78,7 @@ export async function createDeps(config: Config, name: string) {
     tenants,
     apiKeys,
     providers,
-    ...providerStates,
+    ...createProviderStates({ db, providers, config, log }),
     sealing,
     temporal,
     groupCommit,
