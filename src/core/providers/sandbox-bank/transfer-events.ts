@@ -32,7 +32,7 @@ export function readTransferMessage(
   const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
   // It concerns nothing of ours: an operator looks at it.
   if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
-  if (/^(charge|refund|setup)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
+  if (/^(charge|refund|setup|bill)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const status = STATUS_OF_EVENT.get(name as 'transfer.paid');
   if (!status) return { kind: 'unreadable', dedupeKey, name };
