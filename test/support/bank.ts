@@ -12,6 +12,9 @@ export type JournalEntry = {
     | 'card_locked'
     | 'card_opened'
     | 'card_closed'
+    | 'locked_by_issuer'
+    | 'opened_by_issuer'
+    | 'closed_by_issuer'
     | 'authorized'
     | 'declined'
     | 'cleared'
@@ -30,6 +33,7 @@ export type JournalEntry = {
   session_id: string;
   message_id?: string;
   final?: boolean;
+  held_minor?: number;
 };
 
 /** A rule that makes calls to the sandbox bank fail. */
@@ -100,6 +104,9 @@ export function bankAudit(url: string) {
     /** Sets the outcome of a refund, named by its id or by its tenant's reference. */
     setRefundOutcome: async (reference: string, outcome: 'refunded' | 'failed') =>
       (await call(`/refunds/${reference}`, { outcome })).status,
+    /** The issuer changes a card by itself. */
+    changeCard: async (card: string, status: 'locked' | 'active' | 'closed') =>
+      (await call(`/cards/${card}`, { status })).status,
     /** Sets the outcome of a card funding. */
     setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,
