@@ -142,15 +142,21 @@ describe('a decision', () => {
     const payment = pay();
     const decisions = decisionsOf();
     const code = 'insufficient_balance';
-    expect(await decisions.decide('sandbox-bank', payment)).toEqual({ approved: false, code });
+    expect(await decisions.decide('sandbox-bank', payment)).toMatchObject({
+      approved: false,
+      code,
+    });
     await cards().updateOne({ _id: id }, { $set: { available_minor: 50_000n } });
-    expect(await decisions.decide('sandbox-bank', payment)).toEqual({ approved: false, code });
+    expect(await decisions.decide('sandbox-bank', payment)).toMatchObject({
+      approved: false,
+      code,
+    });
     expect(await decisions.decide('sandbox-bank', pay())).toEqual(APPROVED);
   });
 
   test('a request for an unknown card is declined', async () => {
     const unknown = request({ card: 'card_of_nobody' });
-    expect(await decisionsOf().decide('sandbox-bank', unknown)).toEqual({
+    expect(await decisionsOf().decide('sandbox-bank', unknown)).toMatchObject({
       approved: false,
       code: 'card_unknown',
     });
@@ -341,7 +347,7 @@ describe('a decision that is not committed in time', () => {
       },
     }));
     const code = 'service_unavailable';
-    expect(await failing.decide('sandbox-bank', payment)).toEqual({ approved: false, code });
+    expect(await failing.decide('sandbox-bank', payment)).toMatchObject({ approved: false, code });
     await failing.idle();
     expect(await storedAuthorization(payment.token)).toMatchObject({
       status: 'declined',
