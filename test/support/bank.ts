@@ -34,6 +34,8 @@ export type JournalEntry = {
   message_id?: string;
   final?: boolean;
   held_minor?: number;
+  /** For a bill. */
+  biller?: string;
 };
 
 /** A rule that makes calls to the sandbox bank fail. */
@@ -107,6 +109,9 @@ export function bankAudit(url: string) {
     /** The issuer changes a card by itself. */
     changeCard: async (card: string, status: 'locked' | 'active' | 'closed') =>
       (await call(`/cards/${card}`, { status })).status,
+    /** Sets the outcome of a pending bill. Returns the status, 404 as long as the bank does not know the bill. */
+    setBillOutcome: async (reference: string, outcome: 'paid' | 'failed', amountMinor?: number) =>
+      (await call(`/bills/${reference}`, { outcome, amount_minor: amountMinor })).status,
     /** Sets the outcome of a card funding. */
     setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,
