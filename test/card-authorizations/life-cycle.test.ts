@@ -20,7 +20,7 @@ const CARD_MINOR = 10_000n;
 const WALLET_MINOR = 4_000n;
 const amount = fc.constantFrom(500n, 2_000n, 5_000n, 12_000n);
 
-/** What the network says of one payment. Its place in the list is its time. */
+/** A report of the network about one payment. Its place in the list is its time. */
 type Report =
   | { kind: 'stand-in' | 'refunded' | 'reversed' | 'corrected'; minor: bigint }
   | { kind: 'cleared'; minor: bigint; partial: boolean }
