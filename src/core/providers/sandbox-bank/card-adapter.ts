@@ -9,6 +9,7 @@ import type {
 import {
   bankHttp,
   resendSafetyOf,
+  withoutFence,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -102,7 +103,7 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
 
 function traitsOf(options: SandboxBankOptions): CardIssuer['cards'] {
   return {
-    resendSafety: resendSafetyOf(options),
+    resendSafety: resendSafetyOf(withoutFence(options)),
     balances: options.cardBalances ?? 'issuer',
     stateSequence: options.cardStateSequence ?? 'issuer',
     types: ['virtual', 'physical'],
