@@ -67,6 +67,8 @@ export type NewCard = {
   name?: string;
   /** The security settings of the card, in force from its first payment. By default it has no limits. */
   security?: NewCardSecurity;
+  /** The auto-reload settings of a prepaid card, in force from its issuance. */
+  auto_reload?: CardAutoReloadSettings;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
@@ -519,6 +521,8 @@ export type Card = {
   expiry_year: number | null;
   currency: 'NGN';
   status: 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
+  /** The parties that lock a `locked` card. `activation`: it was never unlocked since it was issued. None: the issuer has not confirmed the unlock yet. */
+  locked_by: ('tenant' | 'issuer' | 'operator' | 'activation')[];
   provider: string;
   failure: {
     code: string;
@@ -537,6 +541,8 @@ export type CardAuthorization = {
   approved: boolean;
   /** The reason for the decision. */
   code: string;
+  /** The `code` of a payment of which nothing was approved; otherwise null. */
+  decline_code: string | null;
   /** The approved amount with all increments, in minor units of the currency; of a declined payment the requested one. */
   amount_minor: number;
   /** Amount in kobo that is still held. */
@@ -940,6 +946,26 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      event: 'card.issued';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.failed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
       event: 'card.locked';
       /** Time of the event. */
       created_at: string;
@@ -951,6 +977,26 @@ export type WebhookEvent =
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
       event: 'card.unlocked';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.closed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.expired';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1449,6 +1495,35 @@ export type Operations = {
        * @default 0
        */
       offset?: number;
+    };
+    data: CardAuthorization;
+  };
+  /** List the authorizations of all cards, newest first */
+  listAuthorizations: {
+    input: {
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * Number of results to skip. Beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+      card_id?: string;
+      status?: 'approved' | 'declined' | 'partially_cleared' | 'cleared' | 'reversed' | 'expired';
+      /** First day of the first decision, UTC. */
+      start_date?: string;
+      /** Last day of the first decision, UTC; not before `start_date`. */
+      end_date?: string;
+    };
+    data: CardAuthorization;
+  };
+  /** Get an authorization */
+  getAuthorization: {
+    input: {
+      id: string;
     };
     data: CardAuthorization;
   };
@@ -1979,6 +2054,13 @@ export const operations = {
     list: true,
     safe: true,
   },
+  listAuthorizations: {
+    method: 'GET',
+    path: '/api/v1/cards/authorizations',
+    list: true,
+    safe: true,
+  },
+  getAuthorization: { method: 'GET', path: '/api/v1/cards/authorizations/{id}', safe: true },
   createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
   createBankAccountToken: {
     method: 'POST',
