@@ -1,8 +1,5 @@
 import { applyCardStateFact } from '../src/capabilities/card-states/mutations.js';
-import {
-  isCardStateOperation,
-  STATE_AT_ISSUER,
-} from '../src/capabilities/card-states/transitions.js';
+import { isCardStateOperation, stateSetBy } from '../src/capabilities/card-states/transitions.js';
 import type { CardRef, NextCardState } from '../src/capabilities/card-states/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type {
@@ -49,28 +46,36 @@ const cardStateHandler = ({
   localSubmissions,
 
   async providerCallsFor(operation) {
-    const {
-      _id: id,
-      tenant_id: tenantId,
-      card_id: cardId,
-      state_sequence: version,
-      request_id: requestId,
-    } = operation;
-    const card = (await cards.get(tenantId, cardId))?.issued?.issuer_card_id;
-    if (!card || version === null || !isCardStateOperation(operation)) {
+    const { _id: id, tenant_id: tenantId, card_id: cardId, state_sequence: version } = operation;
+    const found = await cards.get(tenantId, cardId);
+    const card = found?.issued?.issuer_card_id;
+    if (!found || !card || version === null || !isCardStateOperation(operation)) {
       throw new Error(`${id} changes no state of an issued card`);
     }
     const issuer = providers.issuer(operation.provider);
-    const wanted = { card, state: STATE_AT_ISSUER[operation.type], version };
-    const clientReference = requestId ?? id;
+    const wanted = { card, state: stateSetBy(operation, found), version };
+    const clientReference = operation.request_id ?? id;
+    const isOrdered = issuer.cards.stateSequence === 'issuer';
+    const verify = async (signal: AbortSignal) =>
+      readStateAnswer(await issuer.readState(card, signal), wanted, isOrdered);
+
+    /** Where the issuer keeps no order, the state is read after each write; a reset reads it before, too. */
+    async function submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
+      const before = !isOrdered && operation.type === 'state_reset' ? await verify(signal) : null;
+      if (before && before.kind !== 'not_found') return before;
+      const request = { ...wanted, clientReference, requestedAt };
+      const outcome = readSubmitAnswer(await issuer.setState(request, signal));
+      if (isOrdered || outcome.kind !== 'succeeded') return outcome;
+      const after = await verify(signal);
+      const { providerRequestId } = after;
+      return after.kind === 'not_found' ? { kind: 'pending', providerRequestId } : after;
+    }
+
     return {
       provider: issuer.name,
       resendSafety: { kind: 'idempotent', forMs: null },
-      submit: async (requestedAt, signal) =>
-        readSubmitAnswer(
-          await issuer.setState({ ...wanted, clientReference, requestedAt }, signal),
-        ),
-      verify: async (signal) => readStateAnswer(await issuer.readState(card, signal), wanted),
+      submit,
+      verify,
     };
   },
 
@@ -83,13 +88,16 @@ const cardStateHandler = ({
   },
 });
 
-/** The outcome of a state request. Rejections are temporary, except that a closed card stays closed. */
+/** Rejections that no repeat changes: a closed card stays closed, and a lock of the issuer is not undone by us. */
+const FINAL_REJECTIONS = new Set(['card_closed', 'locked_by_issuer']);
+
+/** The outcome of a state request. Other rejections are temporary. */
 function readSubmitAnswer(answer: SetStateAnswer): ProviderOutcome {
   const { providerRequestId } = answer;
   if (answer.kind === 'set') return { ...SUCCEEDED, providerRequestId };
   if (answer.kind !== 'rejected') return answer;
   const { code } = answer;
-  if (code === 'card_closed') return { kind: 'rejected', code, providerRequestId };
+  if (FINAL_REJECTIONS.has(code)) return { kind: 'rejected', code, providerRequestId };
   // A newer request was applied first. Verifying reads the card's state and decides.
   const overtaken = code === 'superseded' || code === 'version_conflict';
   return overtaken
@@ -100,16 +108,21 @@ function readSubmitAnswer(answer: SetStateAnswer): ProviderOutcome {
 function readStateAnswer(
   answer: ReadStateAnswer,
   wanted: Pick<CardStateRequest, 'state' | 'version'>,
+  isOrdered: boolean,
 ): ProviderOutcome {
   if (answer.kind !== 'state') return answer;
-  const { providerRequestId, state, version } = answer;
-  if (version >= wanted.version) {
+  const { providerRequestId, state, version, changedBy } = answer;
+  if (!isOrdered && state === wanted.state) return { ...SUCCEEDED, providerRequestId };
+  if (isOrdered && version >= wanted.version) {
     return state === wanted.state
       ? { ...SUCCEEDED, providerRequestId }
       : { kind: 'pending', providerRequestId };
   }
-  return state === 'closed' && wanted.state !== 'closed'
-    ? { kind: 'rejected', code: 'card_closed', providerRequestId }
+  if (state === 'closed' && wanted.state !== 'closed') {
+    return { kind: 'rejected', code: 'card_closed', providerRequestId };
+  }
+  return state === 'locked' && changedBy === 'issuer' && wanted.state === 'open'
+    ? { kind: 'rejected', code: 'locked_by_issuer', providerRequestId }
     : { kind: 'not_found', providerRequestId };
 }
 

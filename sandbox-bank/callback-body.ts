@@ -1,8 +1,8 @@
-import type { Card } from './issuer/card-state.js';
+import { shownState, type Card } from './issuer/card-state.js';
 import { movedMinor } from './issuer/funding-state.js';
-import { reportData } from './issuer/wire.js';
 import { isSetup } from './acquirer/charge-state.js';
 import { presentCharge, presentDispute, presentRefund, presentSetup } from './acquirer/wire.js';
+import { presentReports, reportData } from './issuer/wire.js';
 import { presentBill } from './billers/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
@@ -51,7 +51,9 @@ function dataOf(state: State, about: Subject, stale: boolean) {
   const authorization = state.issuer.authorizations.get(about.authorization);
   const message = authorization.messages[about.message];
   if (!message) throw new Error('an authorization has no such message');
-  return reportData(authorization, message);
+  if (about.from === undefined) return reportData(authorization, message);
+  const { reports } = presentReports(authorization, about.from);
+  return { ...reportData(authorization, message), reports };
 }
 
 /** An event of the other environment says so. */
@@ -73,8 +75,9 @@ function transferData(state: State, number: number, stale: boolean) {
   };
 }
 
-function cardData({ order, face }: Card) {
+function cardData(about: Card) {
+  const { order, face, changedBy: changed_by } = about;
   const { reference, client_reference } = order;
   const { id: card = null, ...rest } = face ?? {};
-  return { reference, client_reference, card, ...rest };
+  return { reference, client_reference, card, ...rest, state: shownState(about), changed_by };
 }

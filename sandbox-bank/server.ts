@@ -52,6 +52,8 @@ export type SandboxBankOptions = {
   answerWithinMs?: number;
   /** The party that holds the balances of cards; `issuer` by default. */
   cardBalances?: 'issuer' | 'ours';
+  /** The party that keeps changes of a card's state in order; `issuer` by default. */
+  cardStateSequence?: 'issuer' | 'ours';
   /** The server's address as a browser reaches it; by default the address that it listens on. */
   publicUrl?: string | null;
 };

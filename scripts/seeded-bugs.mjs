@@ -69,6 +69,17 @@ export const SEEDED_BUGS = {
     ],
     seenBy: /provider_events open|is (?:received|failed) after \d+ tries/,
   },
+  'increment-forgotten': {
+    what: 'an increment of a card payment is approved, and nothing is held for it',
+    patches: [
+      [
+        'src/capabilities/card-authorizations/mutations.js',
+        'held_minor: holdMinor,',
+        'held_minor: known.messages.length > 0 ? 0n : holdMinor,',
+      ],
+    ],
+    seenBy: /approved \d+ without a hold of it/,
+  },
   'watchdog-off': {
     // The workflows of some transfers fail their tasks, so that there is something to notice.
     what: 'nobody notices a workflow that makes no progress',

@@ -66,6 +66,7 @@ export function createAuthorizationState(effects: JournalEffects, cards: CardRec
     apply(record: Record): void {
       if (record.kind === 'authorization_asked') return add(record);
       const authorization = authorizations.get(record.authorization);
+      if ('code' in record) releaseWithdrawn(authorization, record);
       const message = 'code' in record ? decided(authorization, record) : outcome(record);
       if (!('code' in record)) authorization.messages.push(message);
       if (message.status !== 'declined') move(authorization, message);
@@ -79,9 +80,17 @@ export function createAuthorizationState(effects: JournalEffects, cards: CardRec
         message_id: message.id,
         amount_minor: message.amountMinor,
         ...(message.order === null && { final: message.isFinal }),
+        ...(message.status === 'authorized' && { held_minor: heldBy(message) }),
       });
     },
   };
+}
+
+/** An approval that the network withdraws holds nothing any more. */
+function releaseWithdrawn(one: Authorization, record: Extract<Record, { code: string }>): void {
+  const before = one.messages[record.message];
+  if (record.kind !== 'declined' || before?.status !== 'authorized') return;
+  one.heldMinor = Math.max(0, one.heldMinor - heldBy(before));
 }
 
 function decided(
@@ -90,7 +99,9 @@ function decided(
 ): AuthorizationMessage {
   const message = messages[record.message];
   if (!message) throw new Error('the journal misses a message of an authorization');
-  return Object.assign(message, { status: record.kind, code: record.code });
+  const { kind: status, code, approved_minor: approved } = record;
+  const amountMinor = status === 'authorized' ? approved : message.amountMinor;
+  return Object.assign(message, { status, code, amountMinor });
 }
 
 const outcome = (
@@ -106,10 +117,15 @@ const outcome = (
   at: record.at,
 });
 
-function move(one: Authorization, { status, amountMinor, isFinal }: AuthorizationMessage): void {
+/** The amount that an approval holds. */
+const heldBy = ({ order, amountMinor }: AuthorizationMessage): number =>
+  order?.hold_minor != null && amountMinor === order.amount_minor ? order.hold_minor : amountMinor;
+
+function move(one: Authorization, message: AuthorizationMessage): void {
+  const { status, amountMinor, isFinal } = message;
   switch (status) {
     case 'authorized':
-      one.heldMinor += amountMinor;
+      one.heldMinor += heldBy(message);
       return;
     case 'cleared':
       one.takenMinor += amountMinor;

@@ -1,20 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import type { EventName } from '../shared/callback-record.js';
 import type { AuthorizationOutcome } from '../shared/journal-effects.js';
-import type { AuthorizationRequest, CardRecord } from './records.js';
+import type { AuthorizationRequest, CardRecord, RequestKind } from './records.js';
 import type { Authorization, AuthorizationMessage } from './authorization-state.js';
 import { decisionAnswer, noSuchCard, presentAuthorization, presentReports } from './wire.js';
-import type { Card } from './card-state.js';
+import { shownState, type Card } from './card-state.js';
 import type { IssuerState } from './state.js';
 import type { Journal } from '../shared/journal.js';
+import type { Timers } from '../shared/timers.js';
+import { asNamed, createPaymentScripts, isForced } from './payment-scripts.js';
 import type { Log } from '../shared/log.js';
 import type { CallbackResponse, CallbackSender } from '../shared/callback-sender.js';
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 
 const NO_ANSWER = { approved: false, code: 'no_answer' };
 const STAND_IN = { approved: true, code: 'stand_in' };
+/** Approvals of these kinds hold nothing. */
+const WITHOUT_HOLD: ReadonlySet<RequestKind> = new Set([
+  'verification',
+  'balance_inquiry',
+  'credit',
+]);
 
-type Decision = { approved: boolean; code: string };
+type Decision = z.infer<typeof decisionAnswer>;
 
 /** A request about a payment: a new one, or, with its token, a further one of the same payment. */
 type PaymentRequest = AuthorizationRequest & { card: string; authorization?: string | undefined };
@@ -30,11 +39,14 @@ const OUTCOMES = {
 } as const satisfies Readonly<Record<string, readonly [AuthorizationOutcome, EventName]>>;
 
 /** A change of a payment. Without an amount: all that is held, or, where nothing is held, all that was taken. */
-type OutcomeRequest = {
+export type OutcomeRequest = {
   outcome: keyof typeof OUTCOMES;
   amount_minor?: number | undefined;
   final: boolean;
   report: boolean;
+  /** The time of the outcome, and the number of its callbacks; only of scripts. */
+  at?: number;
+  times?: number;
 };
 
 /** The issuer's operations on authorizations. */
@@ -43,6 +55,12 @@ export type Authorizations = {
   authorize(order: PaymentRequest): Promise<Outcome>;
   /** Lets something become of a payment, and calls back. Outcomes may follow each other. */
   end(token: string, order: OutcomeRequest): Outcome;
+  /** Commits several outcomes, reported by one callback. */
+  endTogether(token: string, orders: readonly OutcomeRequest[]): void;
+  /** A clearing of a payment that nobody has asked about. */
+  force(card: Card, order: AuthorizationRequest): Authorization;
+  /** The network withdraws its request after the client has approved it. */
+  withdraw(one: Authorization): void;
   /** Everything that has become of a payment. */
   find(token: string): Outcome;
   /** After a start: declines the requests that had no decision at the last stop. */
@@ -79,11 +97,18 @@ const createDecisionOn =
     request: AuthorizationMessage,
   ): Promise<[Decision, EventName | null]> => {
     if (request.order?.kind === 'advice') return [STAND_IN, 'card.authorization_advice'];
-    const { state } = authorization.card;
+    const state = shownState(authorization.card);
     if (state !== 'open') return [{ approved: false, code: `card_${state}` }, null];
     const decision = (await requestDecision(requestBody(authorization, request))) ?? NO_ANSWER;
     return [decision, decision.approved ? null : 'card.declined'];
   };
+
+/** The approved amount: less than the requested one only if the request allows it. */
+function approvedMinor({ order }: AuthorizationMessage, decision: Decision): number {
+  if (!order || WITHOUT_HOLD.has(order.kind)) return 0;
+  const { approved_amount_minor: said = order.amount_minor } = decision;
+  return order.partial_approval ? Math.min(said, order.amount_minor) : order.amount_minor;
+}
 
 /** Writes requests and their decisions into the journal. */
 function createRequests({
@@ -99,15 +124,23 @@ function createRequests({
    */
   function decide(
     { number: authorization }: Authorization,
-    { number: message }: AuthorizationMessage,
-    { approved, code }: Decision,
+    request: AuthorizationMessage,
+    decision: Decision,
     event: EventName | null,
   ) {
+    const { approved, code } = decision;
+    const { number: message, order } = request;
     const at = Date.now();
     const kind = approved ? 'authorized' : 'declined';
     const seq = journal.nextSeq();
-    const record = { kind, authorization, message, seq, code, at } as const;
-    if (event === null) journal.commit([record]);
+    const approved_minor = approvedMinor(request, decision);
+    const record = { kind, authorization, message, seq, code, approved_minor, at } as const;
+    if (approved && order?.kind === 'financial') {
+      const { id: message_id } = request;
+      const next = { message: message + 1, message_id, seq: seq + 1, is_final: true } as const;
+      const cleared = { kind: 'cleared', authorization, amount_minor: approved_minor, at } as const;
+      journal.commit([record, { ...cleared, ...next }]);
+    } else if (event === null) journal.commit([record]);
     else journal.commitAndNotify(record, { about: { authorization, message }, event, at });
   }
 
@@ -128,43 +161,56 @@ function createRequests({
 
 /** Creates the issuer's authorizations. */
 export function createAuthorizations(
-  parts: DecisionParts & { state: IssuerState; journal: Journal<CardRecord> },
+  parts: DecisionParts & { state: IssuerState; journal: Journal<CardRecord>; timers: Timers },
 ): Authorizations {
   const { journal } = parts;
   const { cards, authorizations } = parts.state;
   const { ask, decide } = createRequests(parts);
   const decisionOn = createDecisionOn(createDecisionRequest(parts));
 
-  return {
-    async authorize({ card: name, authorization: token, ...order }) {
+  const self: Authorizations = {
+    async authorize({ card: name, authorization: token, ...given }) {
+      const order = token === undefined ? asNamed(given) : given;
       const known = token === undefined ? undefined : authorizations.withToken(token);
       if (token !== undefined && !known) return noSuchAuthorization();
       const card = known?.card ?? cards.withId(name) ?? cards.withReference(name);
       if (card?.status !== 'issued') return noSuchCard();
+      if (known === undefined && isForced(order)) {
+        const forced = self.force(card, order);
+        scripts.begin(forced);
+        const { token: of, messages } = forced;
+        const [message] = messages;
+        const nothing = { approved: false, approved_amount_minor: 0, code: 'never_asked' };
+        return answer(200, { token: of, message_id: message?.id, ...nothing });
+      }
       const { authorization, request } = ask(card, known, order);
       const [decision, event] = await decisionOn(authorization, request);
       decide(authorization, request, decision, event);
+      if (known === undefined) scripts.begin(authorization);
+      const { approved, code, available_minor: available } = decision;
       return answer(200, {
         token: authorization.token,
         message_id: request.id,
-        approved: decision.approved,
-        approved_amount_minor: decision.approved ? order.amount_minor : 0,
-        code: decision.code,
+        approved,
+        approved_amount_minor: approved ? approvedMinor(request, decision) : 0,
+        code,
+        ...(available != null && { available_minor: available }),
       });
     },
-    end(token, { outcome, amount_minor: given, final, report }) {
+    end(token, { outcome, amount_minor: given, final, report, at: when, times = 1 }) {
       const one = authorizations.withToken(token);
       if (!one) return noSuchAuthorization();
       const refusal = refusalOf(one, outcome);
       if (refusal) return refusal;
       const { event, ...record } = outcomeOf(one, { outcome, amount_minor: given, final });
       const about = { authorization: one.number, message: record.message };
-      const at = nextTime(one);
+      const at = when ?? nextTime(one);
       const happened = { ...record, seq: journal.nextSeq(), at };
-      if (report) journal.commitAndNotify(happened, { about, event, at });
+      if (report) journal.commitAndNotify(happened, { about, event, at, times });
       else journal.commit([happened]);
       return answer(200, presentAuthorization(one));
     },
+    ...createNetworkActs(parts, { end: (token, order) => self.end(token, order), ask, decide }),
     find(token) {
       const one = authorizations.withToken(token);
       return one ? answer(200, presentReports(one)) : noSuchAuthorization();
@@ -175,7 +221,48 @@ export function createAuthorizations(
           if (message.status === 'asked')
             decide(authorization, message, NO_ANSWER, 'card.declined');
         }
+        scripts.begin(authorization);
       }
+    },
+  };
+  const scripts = createPaymentScripts({ ...parts, authorizations: self });
+  return self;
+}
+
+/** The acts of the network that the scripts of payments need besides outcomes. */
+function createNetworkActs(
+  { journal, state: { authorizations } }: { state: IssuerState; journal: Journal<CardRecord> },
+  { end, ask, decide }: Pick<Authorizations, 'end'> & ReturnType<typeof createRequests>,
+): Pick<Authorizations, 'endTogether' | 'force' | 'withdraw'> {
+  return {
+    endTogether(token, orders) {
+      const one = authorizations.withToken(token);
+      if (!one) return;
+      const from = one.messages.length;
+      for (const order of orders) end(token, { ...order, report: false });
+      const about = { authorization: one.number, message: one.messages.length - 1, from };
+      journal.notify({ about, event: 'card.authorization_updated', at: Date.now() });
+    },
+    force(card, order) {
+      const { authorization, request } = ask(card, undefined, order);
+      decide(authorization, request, { approved: false, code: 'never_asked' }, null);
+      return authorization;
+    },
+    withdraw(one) {
+      const [request] = one.messages;
+      if (!request) return;
+      const about = { authorization: one.number, message: request.number };
+      const at = nextTime(one);
+      const declined = {
+        kind: 'declined',
+        ...about,
+        code: 'withdrawn',
+        approved_minor: 0,
+      } as const;
+      journal.commitAndNotify(
+        { ...declined, seq: journal.nextSeq(), at },
+        { about, event: 'card.declined', at },
+      );
     },
   };
 }
@@ -209,7 +296,8 @@ function refusalOf(
   outcome: keyof typeof OUTCOMES,
 ): Outcome | null {
   const isDecided = messages.some((each) => each.status !== 'asked' && each.status !== 'declined');
-  if (isDecided || outcome === 'refunded') return null;
+  const isForcedOne = messages.some((each) => each.code === 'never_asked');
+  if (isDecided || isForcedOne || outcome === 'refunded') return null;
   return errorAnswer(409, 'not_authorized', `the authorization is ${status}`);
 }
 

@@ -8,6 +8,8 @@ const ISSUES = new Map<string, Behaviour>([
   ['002', 'refused'],
   ['004', 'done_without_answer'],
   ['005', 'lost'],
+  ['006', 'needs_activation'],
+  ['017', 'locked_later'],
 ]);
 
 const FUNDINGS = new Map<string, Behaviour>([
@@ -30,8 +32,15 @@ const STATES = new Map<string, Behaviour>([
   ['002', 'refused_first'],
   ['004', 'done_without_answer'],
   ['005', 'lost_first'],
+  ['006', 'executed_late'],
   ['007', 'failing_first'],
+  ['008', 'undone_later'],
 ]);
+
+/** Delay of the changes that the issuer makes by itself after a request of the client. */
+export const CHANGED_AFTER_MS = 3_000;
+/** Delay of a change of a card's state that is executed late. */
+export const SET_LATE_MS = 10_000;
 
 const chosenFrom = (table: Map<string, Behaviour>) => (clientReference: string) =>
   table.get(clientReference.slice(-3)) ?? 'done';

@@ -1,10 +1,12 @@
-import { issueBehaviour } from './behaviours.js';
+import { CHANGED_AFTER_MS, issueBehaviour, stateBehaviour } from './behaviours.js';
 import type { CardFace, CardRequest, CardRecord } from './records.js';
 import {
+  ISSUER_CHANGES,
   stateEffect,
   type Effect,
   type EffectKind,
   type IssuerCardState,
+  type IssuerChange,
   type JournalEffects,
 } from '../shared/journal-effects.js';
 import {
@@ -16,7 +18,13 @@ import {
 /** A card as replayed from the journal. */
 export type Card = NumberedRecord<CardRequest, 'pending' | 'issued' | 'refused'> & {
   face: CardFace | null;
-  state: IssuerCardState;
+  state: IssuerCardState | 'inactive';
+  /** Locked by the issuer itself, whatever the client sets. */
+  isLockedByIssuer: boolean;
+  /** The party that made the latest change; null before the first. */
+  changedBy: 'client' | 'issuer' | null;
+  /** The change that the issuer makes by itself next, and its time; null if none is planned. */
+  planned: { status: IssuerChange; at: number } | null;
   /** The version of the newest state request. */
   version: number;
 };
@@ -34,7 +42,15 @@ export function createCardState(effects: JournalEffects) {
 
   function add(number: number, order: CardRequest, at: number): void {
     const behaviour = issueBehaviour(order.client_reference);
-    const start = { status: 'pending', face: null, state: 'open', version: 0 } as const;
+    const start = {
+      status: 'pending',
+      face: null,
+      state: behaviour === 'needs_activation' ? 'inactive' : 'open',
+      isLockedByIssuer: false,
+      changedBy: null,
+      planned: null,
+      version: 0,
+    } as const;
     cards.add({ number, order, behaviour, ...start, ...newRecordAt(at) });
     byReference.set(order.reference, cards.get(number));
   }
@@ -51,6 +67,7 @@ export function createCardState(effects: JournalEffects) {
       switch (record.kind) {
         case 'issued':
           Object.assign(card, { status: 'issued', face: record.face });
+          if (card.behaviour === 'locked_later') plan(card, 'locked', record.at);
           byId.set(record.face.id, card);
           return effects.add(cardEffect(card, 'issued', record));
         case 'issue_refused':
@@ -58,10 +75,24 @@ export function createCardState(effects: JournalEffects) {
           return;
         case 'state_set': {
           const { state, version, client_reference } = record.order;
-          Object.assign(card, { state, version });
+          Object.assign(card, { state, version, changedBy: 'client', planned: null });
+          if (stateBehaviour(client_reference) === 'undone_later') {
+            plan(card, state === 'open' ? 'locked' : 'active', record.at);
+          }
           if (record.seq === null) return;
           const effect = cardEffect(card, stateEffect(state), { ...record, seq: record.seq });
           return effects.add({ ...effect, client_reference });
+        }
+        case 'issuer_changed_card': {
+          const { status } = record;
+          Object.assign(card, {
+            changedBy: 'issuer',
+            planned: null,
+            isLockedByIssuer: status === 'locked',
+            ...(status === 'active' && { state: 'open' }),
+            ...(status === 'closed' && { state: 'closed' }),
+          });
+          return effects.add(cardEffect(card, ISSUER_CHANGES[status], record));
         }
         default:
           throw new Error('the journal has an unknown kind of record');
@@ -69,6 +100,17 @@ export function createCardState(effects: JournalEffects) {
     },
   };
 }
+
+function plan(card: Card, status: IssuerChange, from: number): void {
+  card.planned = { status, at: from + CHANGED_AFTER_MS };
+}
+
+/** The state of a card as the issuer shows it. */
+export const shownState = ({
+  state,
+  isLockedByIssuer,
+}: Pick<Card, 'state' | 'isLockedByIssuer'>) =>
+  isLockedByIssuer && state !== 'closed' ? 'locked' : state;
 
 /** Makes an effect on a card that moves no money. */
 export function cardEffect(

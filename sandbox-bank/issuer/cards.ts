@@ -6,7 +6,8 @@ import type { CardContext } from './context.js';
 import type { Card } from './card-state.js';
 import { noSuchCard, presentCard } from './wire.js';
 import { createRequestHandler, type RequestKind } from '../shared/request-handler.js';
-import { createCardStateSetter } from './card-state-requests.js';
+import { createCardStates } from './card-state-requests.js';
+import type { IssuerChange } from '../shared/journal-effects.js';
 import { answer, type Outcome } from '../shared/wire.js';
 
 const BRAND = 'verve';
@@ -20,6 +21,8 @@ export type Cards = {
   /** Finds a card by the issuer's id. */
   show(id: string): Outcome;
   setState(id: string, order: CardStateRequest): Outcome;
+  /** The issuer changes a card by itself, which is named by either side's id. */
+  change(name: string, status: IssuerChange): Outcome;
   /** After a start: schedules the issuances that were still open at the last stop. */
   resume(): void;
 };
@@ -36,12 +39,15 @@ export function createCards(parts: CardContext): Cards {
     return { kind: 'issued', card, seq: journal.nextSeq(), face: newFace(at), at };
   }
 
+  const states = createCardStates(parts);
+
   function scheduleNextOutcome(card: Card): void {
-    if (card.status !== 'pending') return;
+    if (card.status !== 'pending') return states.schedule(card);
     timers.after(card.createdAt + ISSUED_AFTER_MS - Date.now(), () => {
       const at = Date.now();
       const about = { card: card.number };
       journal.commitAndNotify(issued(card.number, at), { about, event: 'card.issued', at });
+      states.schedule(card);
     });
   }
 
@@ -80,7 +86,8 @@ export function createCards(parts: CardContext): Cards {
       const card = cards.withId(id);
       return card ? answer(200, presentCard(card)) : noSuchCard();
     },
-    setState: createCardStateSetter(parts),
+    setState: (id, order) => states.set(id, order),
+    change: (name, status) => states.change(name, status),
     resume() {
       for (const card of cards.all) scheduleNextOutcome(card);
     },

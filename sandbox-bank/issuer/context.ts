@@ -11,6 +11,8 @@ export type CardContext = {
   timers: Timers;
   rules: RequestRules;
   sendsCallbacks: boolean;
+  /** The party that keeps changes of a card's state in order: the issuer, by their versions, or the client. */
+  stateSequence: 'issuer' | 'ours';
   /** The party that holds the balances of cards. With `ours` nothing is funded or unloaded here. */
   balances: 'issuer' | 'ours';
 };

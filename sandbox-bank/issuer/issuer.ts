@@ -11,16 +11,18 @@ export type Issuer = { cards: Cards; fundings: Fundings; authorizations: Authori
 
 /** Creates the card issuer. */
 export function createIssuer(
-  parts: Omit<CardContext, 'sendsCallbacks' | 'balances'> & {
+  parts: Omit<CardContext, 'sendsCallbacks' | 'balances' | 'stateSequence'> & {
     urls: CallbackUrls;
     log: Log;
     callbackSender: CallbackSender;
     answerWithinMs?: number;
     cardBalances?: CardContext['balances'];
+    cardStateSequence?: CardContext['stateSequence'];
   },
 ): Issuer {
   const { urls, answerWithinMs = 2_000, cardBalances: balances = 'issuer' } = parts;
-  const cardContext = { ...parts, balances, sendsCallbacks: urls.cards !== null };
+  const { cardStateSequence: stateSequence = 'issuer' } = parts;
+  const cardContext = { ...parts, balances, stateSequence, sendsCallbacks: urls.cards !== null };
   return {
     cards: createCards(cardContext),
     fundings: createFundings(cardContext),

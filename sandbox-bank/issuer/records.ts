@@ -1,4 +1,8 @@
-import type { AuthorizationOutcome, IssuerCardState } from '../shared/journal-effects.js';
+import type {
+  AuthorizationOutcome,
+  IssuerCardState,
+  IssuerChange,
+} from '../shared/journal-effects.js';
 
 /** A client's request for a card, as sent over the wire and stored in the journal. It contains no card number. */
 export type CardRequest = {
@@ -29,13 +33,27 @@ export type CardStateRequest = {
   requested_at: string;
 };
 
-/** The kinds of requests about a card payment. An `advice` tells what the network approved in the client's place. */
-export type RequestKind = 'authorization' | 'increment' | 'verification' | 'advice';
+/**
+ * The kinds of requests about a card payment. An `advice` tells what the network approved in the client's place. A
+ * `financial` one clears at once. A `verification`, a `balance_inquiry` and a `credit` hold nothing.
+ */
+export type RequestKind =
+  | 'authorization'
+  | 'increment'
+  | 'verification'
+  | 'balance_inquiry'
+  | 'financial'
+  | 'credit'
+  | 'advice';
 
 /** A request about a simulated card payment. */
 export type AuthorizationRequest = {
   kind: RequestKind;
   amount_minor: number;
+  /** The amount to hold, if it is not the requested one. */
+  hold_minor: number | null;
+  /** True if the merchant takes less than the requested amount. */
+  partial_approval: boolean;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: { name: string; category: string; country: string };
 };
@@ -60,6 +78,7 @@ export type CardRecord =
   | { kind: 'issue_refused'; card: number; code: string; at: number }
   /** `seq` is null if the state was already the same and only the version is new. */
   | { kind: 'state_set'; card: number; seq: number | null; order: CardStateRequest; at: number }
+  | { kind: 'issuer_changed_card'; card: number; seq: number; status: IssuerChange; at: number }
   | { kind: 'funding_ordered'; funding: number; order: CardFundingRequest; at: number }
   | { kind: 'funded' | 'funding_reversed'; funding: number; seq: number; at: number }
   | { kind: 'funding_refused'; funding: number; code: string; at: number }
@@ -76,6 +95,8 @@ export type CardRecord =
     }
   | {
       kind: 'authorized' | 'declined';
+      /** The approved amount. */
+      approved_minor: number;
       authorization: number;
       message: number;
       seq: number;

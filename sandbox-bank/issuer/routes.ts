@@ -4,6 +4,7 @@ import {
   cardBody,
   endBody,
   fundingBody,
+  issuerChangeBody,
   stateBody,
   setFundingOutcomeBody,
 } from './wire.js';
@@ -40,6 +41,18 @@ export function cardRoutes({ cards, fundings, authorizations }: Issuer): RouteEn
           read: async (req) => {
             const order = await readBody(req, stateBody);
             return () => cards.setState(id, order);
+          },
+        },
+      }),
+    ],
+    [
+      '/_sandbox/cards/:',
+      (name) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { status } = await readBody(req, issuerChangeBody);
+            return () => cards.change(name, status);
           },
         },
       }),

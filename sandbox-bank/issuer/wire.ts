@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CardEventName } from '../shared/callback-record.js';
 import type { Authorization, AuthorizationMessage } from './authorization-state.js';
-import type { Card } from './card-state.js';
+import { shownState, type Card } from './card-state.js';
 import { movedMinor, type Funding } from './funding-state.js';
 import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
 
@@ -35,6 +35,9 @@ export const stateBody = z.strictObject({
   requested_at: requestedAt,
 });
 
+/** The body of the control by which the issuer changes a card. */
+export const issuerChangeBody = z.strictObject({ status: z.enum(['locked', 'active', 'closed']) });
+
 /** The body of the control that decides a funding. */
 export const setFundingOutcomeBody = z.strictObject({ outcome: z.enum(['funded', 'failed']) });
 
@@ -42,11 +45,24 @@ export const setFundingOutcomeBody = z.strictObject({ outcome: z.enum(['funded',
 export const authorizationBody = z.strictObject({
   /** The client's reference of the card, or the issuer's id. */
   card: cardId,
-  kind: z.enum(['authorization', 'increment', 'verification', 'advice']).default('authorization'),
+  kind: z
+    .enum([
+      'authorization',
+      'increment',
+      'verification',
+      'balance_inquiry',
+      'financial',
+      'credit',
+      'advice',
+    ])
+    .default('authorization'),
+  /** The amount to hold, if it is not the requested one. */
+  hold_minor: z.int().min(0).nullable().default(null),
+  partial_approval: z.boolean().default(false),
   /** The token of a payment that this request belongs to. */
   authorization: z.string().min(1).max(100).optional(),
   /** Zero verifies the account. */
-  amount_minor: z.int().min(0),
+  amount_minor: z.int().min(0).default(0),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']).default('online'),
   merchant: z
     .strictObject({
@@ -85,6 +101,9 @@ export const endBody = z
 export const decisionAnswer = z.object({
   approved: z.boolean(),
   code: z.string().regex(/^[a-z0-9_]{1,100}$/),
+  /** Less than the requested amount only if the request allows it. */
+  approved_amount_minor: z.int().min(0).optional(),
+  available_minor: z.int().min(0).nullish(),
 });
 
 /**
@@ -105,8 +124,9 @@ export function presentCard(card: Card, isWithheld = false) {
     last4: face?.last4 ?? null,
     expiry_month: face?.expiry_month ?? null,
     expiry_year: face?.expiry_year ?? null,
-    state: card.state,
+    state: shownState(card),
     version: card.version,
+    changed_by: card.changedBy,
     ...times(card, isOpen),
   };
 }
@@ -158,10 +178,10 @@ export function reportData({ token, card }: Authorization, message: Authorizatio
 }
 
 /** Presents a card payment with its reports, those of the events that were lost too. */
-export const presentReports = (one: Authorization) => ({
+export const presentReports = (one: Authorization, from = 0) => ({
   token: one.token,
   over: one.heldMinor === 0 && one.messages.every(({ status }) => status !== 'asked'),
-  reports: one.messages.flatMap((message) => {
+  reports: one.messages.slice(from).flatMap((message) => {
     const event = eventOf(message);
     const occurred_at = new Date(message.at).toISOString();
     return event === null ? [] : [{ event, occurred_at, data: reportData(one, message) }];

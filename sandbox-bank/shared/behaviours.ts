@@ -73,6 +73,12 @@ export type Behaviour =
   | 'done_unreported'
   /** Accepted, and absent from the list for 10 s. */
   | 'listed_later'
+  /** Issued, and locked by the issuer 3 s later. */
+  | 'locked_later'
+  /** Issued, and not usable before it is activated. */
+  | 'needs_activation'
+  /** Done, and undone by the issuer 3 s later. */
+  | 'undone_later'
   | 'lost_first';
 
 /** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */

@@ -9,6 +9,8 @@ export type OutcomeNotice = {
   about: Subject;
   event: EventName;
   at: number;
+  /** The number of deliveries of the event; 1 if missing. */
+  times?: number;
   /** The earlier state, if it is to be reported after the outcome, out of order. */
   before?: { event: EventName; at: number } | undefined;
 };
@@ -28,8 +30,11 @@ export function planCallbacks(notice: OutcomeNotice, delivery: number): Callback
 }
 
 /** Out of order: the outcome, an older "pending", the same event again, and the same outcome as a new event. */
-function inDeliveryOrder({ before }: OutcomeNotice, outcome: CallbackEvent): CallbackEvent[] {
-  if (!before) return [outcome];
+function inDeliveryOrder(
+  { before, times = 1 }: OutcomeNotice,
+  outcome: CallbackEvent,
+): CallbackEvent[] {
+  if (!before) return Array.from({ length: times }, () => outcome);
   const stale: CallbackEvent = { id: newEventId(), event: before.event, occurred_at: before.at };
   return [outcome, stale, outcome, { ...outcome, id: newEventId() }];
 }

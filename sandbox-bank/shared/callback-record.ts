@@ -8,6 +8,7 @@ export type TransferEventName =
 /** Events of cards, fundings and authorizations. */
 export type CardEventName =
   | 'card.issued'
+  | 'card.state_changed'
   | 'card.funding_pending'
   | 'card.funded'
   | 'card.funding_refused'
@@ -23,7 +24,8 @@ export type CardEventName =
   | 'card.authorization_expired'
   | 'card.refunded'
   | 'card.refund_reversed'
-  | 'card.corrected';
+  | 'card.corrected'
+  | 'card.authorization_updated';
 
 /** Events of charges and refunds. */
 export type AcquirerEventName =
@@ -52,7 +54,8 @@ export type Subject =
   | { transfer: number }
   | { card: number }
   | { funding: number }
-  | { authorization: number; message: number }
+  /** `from`: the event reports all messages from this one on. */
+  | { authorization: number; message: number; from?: number }
   | { charge: number }
   | { refund: number }
   | { bill: number }

@@ -1,6 +1,16 @@
 /** A card's state at the issuer. */
 export type IssuerCardState = 'open' | 'locked' | 'closed';
 
+/** The changes of a card that the issuer makes by itself. */
+export const ISSUER_CHANGES = {
+  locked: 'locked_by_issuer',
+  active: 'opened_by_issuer',
+  closed: 'closed_by_issuer',
+} as const;
+
+/** The status that the issuer gives a card by itself. */
+export type IssuerChange = keyof typeof ISSUER_CHANGES;
+
 /** The changes of a card payment after its approval, in part or in full. */
 export type AuthorizationOutcome =
   | 'cleared'
@@ -26,6 +36,7 @@ export type EffectKind =
   | 'unloaded'
   | 'unload_reversed'
   | (typeof STATE_EFFECTS)[IssuerCardState]
+  | (typeof ISSUER_CHANGES)[IssuerChange]
   | 'authorized'
   | 'declined'
   | AuthorizationOutcome
@@ -50,6 +61,8 @@ export type Effect = {
   card: string | null;
   /** For a card payment: the issuer's id of the message. */
   message_id?: string;
+  /** For an approval: the amount held, if it is another one. */
+  held_minor?: number;
   /** For an outcome of a card payment: a last clearing, or a reversal of everything. */
   final?: boolean;
   /** For a dispute: the acquirer's id. */

@@ -15,6 +15,8 @@ export type Journal<Own = never> = {
   commit(change: (Own | SharedRecord)[]): void;
   /** Commits an outcome together with the callbacks that report it. */
   commitAndNotify(outcome: Own, notice: OutcomeNotice): void;
+  /** Calls back about what has been committed before. */
+  notify(notice: OutcomeNotice): void;
   /** The number of the next effect; use it in the same turn of the event loop. */
   nextSeq(): number;
   /** After a start: sends the callbacks that were not accepted before the last stop. */
@@ -54,6 +56,9 @@ export function createJournal<Own extends { kind: string }>(parts: {
         ? planCallbacks(notice, state.nextDelivery())
         : [];
       commit([outcome, ...plan]);
+    },
+    notify(notice) {
+      if (callbacks.reaches(notice.event)) commit(planCallbacks(notice, state.nextDelivery()));
     },
     nextSeq: () => state.effects.length + 1,
     resume() {

@@ -35,6 +35,11 @@ type LaneOptions<Item, Result> = {
   /** Bound on the total weight of a batch. A single heavier item gets a batch of its own. */
   maxBatchWeight?: number;
   weigh?: (item: Item) => number;
+  /**
+   * True for an item that does not wait behind others: urgent items have batches of their own, which come first. While others
+   * wait, an urgent batch and one of them alternate.
+   */
+  isUrgent?: (item: Item) => boolean;
 };
 
 type Waiter<Item, Result> = {
@@ -44,12 +49,17 @@ type Waiter<Item, Result> = {
   reject: (error: unknown) => void;
 };
 
-/** Creates a lane; see `Lane`. Every enqueued item is resolved or rejected, in the order of arrival. */
+/** Creates a lane; see `Lane`. Every enqueued item is resolved or rejected, in the order of arrival among its equals. */
 export function createLane<Item, Result>(options: LaneOptions<Item, Result>): Lane<Item, Result> {
-  const queue: Waiter<Item, Result>[] = [];
+  const urgent: Waiter<Item, Result>[] = [];
+  const others: Waiter<Item, Result>[] = [];
+  const waiting = () => urgent.length + others.length;
+  let wasUrgent = false;
   let running: Promise<void> | null = null;
 
   function take(): Waiter<Item, Result>[] {
+    wasUrgent = urgent.length > 0 && !(wasUrgent && others.length > 0);
+    const queue = wasUrgent ? urgent : others;
     const { maxBatch, maxBatchWeight = Infinity, weigh = () => 0 } = options;
     let count = 0;
     let weight = 0;
@@ -74,7 +84,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
   async function drain(): Promise<void> {
     // One turn of the event loop lets requests that arrived together share the first batch.
     await new Promise(setImmediate);
-    while (queue.length > 0) {
+    while (waiting() > 0) {
       const oldest = performance.now() - (options.maxWaitMs ?? Infinity);
       const batch = take().filter((waiter) => {
         if (waiter.since >= oldest) return true;
@@ -82,13 +92,14 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         return false;
       });
       if (batch.length > 0) await runBatch(batch);
-      if (queue.length > 0) failpoint('batch.answered');
+      if (waiting() > 0) failpoint('batch.answered');
     }
     running = null;
   }
 
   return {
     enqueue(item) {
+      const queue = options.isUrgent?.(item) ? urgent : others;
       if (queue.length >= options.maxWaiting) return Promise.reject(new OverloadError());
       return new Promise((resolve, reject) => {
         queue.push({ item, since: performance.now(), resolve, reject });
@@ -98,6 +109,6 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     async idle() {
       await running;
     },
-    waiting: () => queue.length,
+    waiting,
   };
 }

@@ -114,6 +114,7 @@ const fields = z.object({
   SANDBOX_BANK_PREPARE: flag(false),
   SANDBOX_BANK_CARD_BALANCES: z.enum(['issuer', 'ours']).default('issuer'),
   SANDBOX_BANK_PAGES: z.enum(['repeatable', 'new_reference']).default('repeatable'),
+  SANDBOX_BANK_CARD_STATE_SEQUENCE: z.enum(['issuer', 'ours']).default('issuer'),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
   SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(1_000),
 
@@ -130,6 +131,7 @@ const fields = z.object({
    * Deadline of a just-in-time funding, counted from the request. Without a confirmation by then, the caller gets a
    * failure.
    */
+  BURSAR_CARD_STATE_RECHECK_MS: milliseconds.default(30 * 60_000),
   BURSAR_JIT_DEADLINE_MS: milliseconds.max(10_000).default(2_000),
   /** Deadline of a card authorization, which is declined if it has not been decided by then. */
   BURSAR_AUTHORIZATION_DEADLINE_MS: milliseconds.max(10_000).default(1_500),
@@ -281,8 +283,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
 /** The settings of cards. */
 function cardsOf(e: z.output<typeof environment>) {
   return {
+    stateRecheckMs: e.BURSAR_CARD_STATE_RECHECK_MS,
     jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
-    authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
     authorizationTerms: {
       holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
       overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
@@ -303,8 +305,10 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     resendSafety: e.SANDBOX_BANK_RESEND_SAFETY ?? null,
     prepares: e.SANDBOX_BANK_PREPARE,
     conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
+    decisionDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
     cardBalances: e.SANDBOX_BANK_CARD_BALANCES,
     pages: e.SANDBOX_BANK_PAGES,
+    cardStateSequence: e.SANDBOX_BANK_CARD_STATE_SEQUENCE,
     timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
     callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
   };

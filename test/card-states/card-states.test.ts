@@ -1,7 +1,6 @@
 import type { Card } from '../../src/capabilities/cards/card.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { presentOperation } from '../../src/capabilities/cards/presenter.js';
-import type { IssuerCardState } from '../../src/core/providers/card-issuer.js';
 import { cardClient, changesOf, type CardClient, type OperationView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -27,7 +26,7 @@ const workflow = (card: string) =>
   service.deps.temporal.client.workflow.getHandle(`card-state/${card}`);
 
 /** The card's state at the issuer, and the sequence number that set it. */
-async function atIssuer(card: string): Promise<[IssuerCardState, number]> {
+async function atIssuer(card: string): Promise<[string, number]> {
   const { provider, issued } = await stored(card);
   const signal = AbortSignal.timeout(5_000);
   const answer = await service.deps.providers

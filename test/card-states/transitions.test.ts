@@ -1,10 +1,7 @@
 import { type Named, type AnyMutation } from '../support/mutations.js';
 import fc from 'fast-check';
 import { cards, isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
-import {
-  type CardStateOperation,
-  type CardStateType,
-} from '../../src/capabilities/card-states/transitions.js';
+import { type CardStateType } from '../../src/capabilities/card-states/transitions.js';
 import { createCardStateStarter } from '../../src/capabilities/card-states/index.js';
 import { cardOperations, newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
@@ -38,7 +35,7 @@ function withCard(changes: Partial<Card> = {}): Snapshot {
 
 function stateRequest(type: CardStateType, key?: string): Named<'acceptCardState'> {
   const given = { tenant_id: TENANT, card_id: CARD, type, provider: 'sandbox-bank' };
-  const operation = newOperation(given, NOW, 'accepted') as CardStateOperation;
+  const operation = { ...newOperation(given, NOW, 'accepted'), type };
   return {
     kind: 'acceptCardState',
     tenantId: TENANT,
@@ -157,6 +154,8 @@ describe('the state of a card', () => {
           sequence: 3,
           confirmed_sequence: 3,
           pending_operation_id: null,
+          doubted_at: null,
+          reported_at: null,
         },
       },
     ],
@@ -170,6 +169,8 @@ describe('the state of a card', () => {
           sequence: 1,
           confirmed_sequence: 1,
           pending_operation_id: null,
+          doubted_at: null,
+          reported_at: null,
         },
       },
     ],

@@ -16,7 +16,14 @@ const requested = (changes: Partial<CardOperation> = {}): CardOperation => ({
 
 /** The fields of a card that its issuance depends on. */
 const unissued = { _id: 'crd_1', status: 'pending', issued: null } as Card;
-const face = { card: 'c_1', brand: 'verve', last4: '4242', expiryMonth: 1, expiryYear: 2030 };
+const face = {
+  card: 'c_1',
+  brand: 'verve',
+  last4: '4242',
+  expiryMonth: 1,
+  expiryYear: 2030,
+  needsActivation: false,
+};
 const issuedFace = {
   issuer_card_id: 'c_1',
   brand: 'verve',

@@ -23,7 +23,11 @@ export function describeCardEvents(at: Subject): void {
           token: expect.stringMatching(/\S/) as string,
           messageId: expect.stringMatching(/\S/) as string,
           card: at.card,
+          kind: 'authorization',
+          basis: 'step',
           amountMinor: 12_345n,
+          holdMinor: null,
+          partialApproval: false,
           currency: 'NGN',
           channel: expect.stringMatching(/^(online|pos|atm|contactless)$/) as string,
           merchant: {
@@ -34,8 +38,11 @@ export function describeCardEvents(at: Subject): void {
           requestedAt: expect.any(Date) as Date,
         },
       });
+      const asked = read(request);
+      if (asked.kind !== 'authorization') throw new Error('no request');
       for (const approved of [true, false]) {
-        const { status, body } = at.issuer.renderDecision({ approved, code: 'approved' });
+        const decision = { approved, code: 'approved', approvedMinor: 5n, availableMinor: 7n };
+        const { status, body } = at.issuer.renderDecision(asked.request, decision);
         expect(status).toBeGreaterThanOrEqual(200);
         expect(status).toBeLessThan(500);
         expect(JSON.parse(JSON.stringify(body))).toEqual(body);

@@ -33,6 +33,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
         last4: expect.stringMatching(/^\d{4}$/) as string,
         expiryMonth: expect.any(Number) as number,
         expiryYear: expect.any(Number) as number,
+        needsActivation: false,
         providerRequestId: expect.any(String) as string,
       };
 

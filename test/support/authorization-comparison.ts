@@ -51,9 +51,9 @@ export async function compareAuthorizations(
 /** The amount taken at the issuer after these entries. */
 function takenAtIssuer(entries: readonly JournalEntry[]): bigint {
   let [heldMinor, takenMinor] = [0n, 0n];
-  for (const { kind, amount_minor, final } of entries) {
+  for (const { kind, amount_minor, held_minor, final } of entries) {
     const amount = BigInt(amount_minor);
-    if (kind === 'authorized') heldMinor += amount;
+    if (kind === 'authorized') heldMinor += BigInt(held_minor ?? amount_minor);
     if (kind === 'cleared') heldMinor = final || amount > heldMinor ? 0n : heldMinor - amount;
     if (kind === 'authorization_expired') heldMinor = 0n;
     if (kind === 'authorization_reversed') {

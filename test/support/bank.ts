@@ -12,6 +12,9 @@ export type JournalEntry = {
     | 'card_locked'
     | 'card_opened'
     | 'card_closed'
+    | 'locked_by_issuer'
+    | 'opened_by_issuer'
+    | 'closed_by_issuer'
     | 'authorized'
     | 'declined'
     | 'cleared'
@@ -30,6 +33,7 @@ export type JournalEntry = {
   session_id: string;
   message_id?: string;
   final?: boolean;
+  held_minor?: number;
   /** For a bill. */
   biller?: string;
 };
@@ -105,6 +109,9 @@ export function bankAudit(url: string) {
     /** Sets the outcome of a refund, named by its id or by its tenant's reference. */
     setRefundOutcome: async (reference: string, outcome: 'refunded' | 'failed') =>
       (await call(`/refunds/${reference}`, { outcome })).status,
+    /** The issuer changes a card by itself. */
+    changeCard: async (card: string, status: 'locked' | 'active' | 'closed') =>
+      (await call(`/cards/${card}`, { status })).status,
     /** Sets the outcome of a pending bill. Returns the status, 404 as long as the bank does not know the bill. */
     setBillOutcome: async (reference: string, outcome: 'paid' | 'failed', amountMinor?: number) =>
       (await call(`/bills/${reference}`, { outcome, amount_minor: amountMinor })).status,

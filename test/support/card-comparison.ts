@@ -1,4 +1,4 @@
-import type { Card } from '../../src/capabilities/cards/card.js';
+import { desiredAtIssuer, type Card } from '../../src/capabilities/cards/card.js';
 import { FUNDING_TYPES, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
@@ -10,6 +10,8 @@ const ISSUER_CARD_STATES: Partial<Record<JournalEntry['kind'], Card['state_contr
     card_opened: 'open',
     card_locked: 'locked',
     card_closed: 'closed',
+    opened_by_issuer: 'open',
+    closed_by_issuer: 'closed',
   };
 
 /** Compares cards and their fundings with the effects at the issuer. */
@@ -65,15 +67,21 @@ function checkIssuing({ _id: id, status }: Card, journal: readonly JournalEntry[
   return [];
 }
 
-function checkCardState(
-  { _id: id, state_control: control }: Card,
-  journal: readonly JournalEntry[],
-): string[] {
+const BY_ISSUER = new Set<string>(['locked_by_issuer', 'opened_by_issuer', 'closed_by_issuer']);
+
+function checkCardState(card: Card, journal: readonly JournalEntry[]): string[] {
+  const { _id: id, locks } = card;
   const last = journal
     .filter(({ reference }) => reference === id)
     .findLast(({ kind }) => ISSUER_CARD_STATES[kind] !== undefined);
   const state = (last && ISSUER_CARD_STATES[last.kind]) ?? 'open';
-  return state === control.desired
-    ? []
-    : [`${id} is ${state} at the issuer, wanted ${control.desired}`];
+  const wanted = desiredAtIssuer(card);
+  const changes = journal.filter(({ reference, kind }) => reference === id && BY_ISSUER.has(kind));
+  const isLocked = changes.at(-1)?.kind === 'locked_by_issuer';
+  return [
+    ...(state === wanted ? [] : [`${id} is ${state} at the issuer, wanted ${wanted}`]),
+    ...(isLocked === (locks.issuer !== null) || wanted === 'closed'
+      ? []
+      : [`${id}: the issuer's lock is ${isLocked}, here ${locks.issuer !== null}`]),
+  ];
 }

@@ -1,4 +1,9 @@
-import { NO_UNLOAD, OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
+import {
+  NO_LOCKS,
+  NO_UNLOAD,
+  OPEN_SECURITY,
+  type Card,
+} from '../../src/capabilities/cards/card.js';
 import { NOW } from './transfers.js';
 
 /** The id of the card of `openCard`. */
@@ -34,7 +39,11 @@ export function openCard(changes: Partial<Card> = {}): Card {
       sequence: 0,
       confirmed_sequence: 0,
       pending_operation_id: null,
+      doubted_at: null,
+      reported_at: null,
     },
+    locks: NO_LOCKS,
+    state_sequence: 'issuer',
     security: OPEN_SECURITY,
     auto_reload: null,
     balances: 'issuer',

@@ -40,7 +40,7 @@ export async function issueDirectly(
   const card = await cards.store.find(id);
   const operation = card && (await cards.operations.issueOf(card));
   if (!operation) throw new Error(`nothing issues ${id}`);
-  const face = { card: `card-${id}`, brand: 'verve', last4: '0001' };
+  const face = { card: `card-${id}`, brand: 'verve', last4: '0001', needsActivation: false };
   const fact = { kind: 'issued', ...face, expiryMonth: 11, expiryYear: 2029 } as const;
   const source = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
   await commitIssuanceFact(groupCommit, operation, { ...fact, ...source });

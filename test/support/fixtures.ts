@@ -4,6 +4,8 @@ import { newId } from '../../src/shared/ids.js';
 import { bulkClient } from './bulk.js';
 import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { request } from './authorizations.js';
 import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
 import { chargeBody, newCustomer, payDirectly, paymentClient } from './payments.js';
@@ -35,6 +37,15 @@ export const fixtures: Record<string, Fixture> = {
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{card_id}': aCard,
+  // Decides a payment directly, without a request of the issuer.
+  '/cards/authorizations/{id}': async (tenant, made, service) => {
+    const card = await service.deps.cards.store.find(await aCard(tenant, made, service));
+    if (!card?.issued) throw new Error('the card is not issued');
+    const token = `auth_${card._id}`;
+    const asked = request({ token, messageId: token, card: card.issued.issuer_card_id });
+    await service.deps.cardAuthorizations.decisions.decide(card.provider, asked);
+    return authorizationId(card.provider, token);
+  },
   // Stores a completed lock directly, without a request to the issuer.
   '/cards/{card_id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
     const about = {

@@ -7,12 +7,28 @@ export type Payment = {
   amount_minor?: number;
   channel?: 'online' | 'pos' | 'atm' | 'contactless';
   merchant?: { name?: string; category?: string; country?: string };
-  kind?: 'authorization' | 'increment' | 'verification' | 'advice';
+  kind?:
+    | 'authorization'
+    | 'increment'
+    | 'verification'
+    | 'balance_inquiry'
+    | 'financial'
+    | 'credit'
+    | 'advice';
+  partial_approval?: boolean;
+  hold_minor?: number;
   /** The token of the payment that this request belongs to. */
   authorization?: string;
 };
 /** The issuer's answer to a card payment. */
-export type Decision = { token: string; message_id: string; approved: boolean; code: string };
+export type Decision = {
+  token: string;
+  message_id: string;
+  approved: boolean;
+  approved_amount_minor: number;
+  available_minor?: number;
+  code: string;
+};
 /** A change of a payment after its approval. */
 export type PaymentOutcome =
   'cleared' | 'reversed' | 'expired' | 'refunded' | 'refund_reversed' | 'corrected';

@@ -10,6 +10,11 @@ import {
   setAutoReload,
 } from '../../src/capabilities/card-fundings/mutations.js';
 import {
+  applyReportedState,
+  recheckState,
+  setOperatorLock,
+} from '../../src/capabilities/card-states/locks.js';
+import {
   acceptCardState,
   applyCardStateFact,
   expireCard,
@@ -56,6 +61,9 @@ const MUTATIONS = {
   acceptCardState,
   applyCardStateFact,
   expireCard,
+  applyReportedState,
+  setOperatorLock,
+  recheckState,
   acceptCardFunding,
   applyCardFundingFact,
   expireCardFunding,

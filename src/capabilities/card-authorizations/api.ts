@@ -8,7 +8,8 @@ import {
   EXAMPLE_CARD,
   exampleSecurity,
 } from '../cards/index.js';
-import { cardAuthorizationResource } from './schema.js';
+import { idSchema } from '../../shared/ids.js';
+import { cardAuthorizationResource, listAuthorizationsQuery } from './schema.js';
 
 /** `GET /cards/{card_id}/security`. */
 export const getCardSecurity = operation({
@@ -54,9 +55,35 @@ export const listCardAuthorizations = operation({
   answer: { status: 200, data: cardAuthorizationResource, list: true },
 });
 
+/** `GET /cards/authorizations`. */
+export const listAuthorizations = operation({
+  id: 'listAuthorizations',
+  tag,
+  method: 'get',
+  path: '/cards/authorizations',
+  summary: 'List the authorizations of all cards, newest first',
+  feature: 'cards',
+  query: listAuthorizationsQuery,
+  answer: { status: 200, data: cardAuthorizationResource, list: true },
+});
+
+/** `GET /cards/authorizations/{id}`. */
+export const getAuthorization = operation({
+  id: 'getAuthorization',
+  tag,
+  method: 'get',
+  path: '/cards/authorizations/{id}',
+  summary: 'Get an authorization',
+  feature: 'cards',
+  params: { id: idSchema('authorization') },
+  answer: { status: 200, data: cardAuthorizationResource },
+});
+
 /** The operations of this capability, for the router and the API reference. */
 export const cardAuthorizationOperations = {
   getCardSecurity,
   putCardSecurity,
   listCardAuthorizations,
+  listAuthorizations,
+  getAuthorization,
 };

@@ -9,7 +9,7 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { cards } from '../cards/card.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
-import { balanceAfter } from './facts.js';
+import { balanceAfter, type AuthorizationFact } from './facts.js';
 
 /**
  * Audits authorizations: the balance of each one follows from its facts and equals its postings, the networks' accounts equal
@@ -101,6 +101,10 @@ async function sumCards(
   }
 }
 
+/** True if this fact holds at least the amount of the approved message. */
+const holdsFor = (fact: AuthorizationFact, message: string, amountMinor: bigint): boolean =>
+  fact.kind === 'approved' && fact.message_id === message && fact.held_minor >= amountMinor;
+
 function checkBalance(one: CardAuthorization): string[] {
   const { _id: id, status, held_minor: held, cleared_minor: cleared, refunded_minor: back } = one;
   const expected = balanceAfter(one.facts);
@@ -109,7 +113,14 @@ function checkBalance(one: CardAuthorization): string[] {
     expected.heldMinor === held &&
     expected.clearedMinor === cleared &&
     expected.refundedMinor === back;
-  return same ? [] : [`${id} is ${status}, its facts say ${expected.status}`];
+  const forgotten = one.messages.filter(
+    ({ message_id: message, approved, amount_minor: amount }) =>
+      approved && !one.facts.some((fact) => holdsFor(fact, message, amount)),
+  );
+  return [
+    ...(same ? [] : [`${id} is ${status}, its facts say ${expected.status}`]),
+    ...forgotten.map(({ amount_minor: amount }) => `${id} approved ${amount} without a hold of it`),
+  ];
 }
 
 /** Compares an authorization with the sums of its postings on the accounts of holds and of the network. */

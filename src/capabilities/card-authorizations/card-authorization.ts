@@ -66,7 +66,11 @@ export type CardAuthorization = {
 /** The decision on one message of the issuer. A repeat of the message gets the same one. */
 export type AuthorizationMessage = {
   message_id: string;
+  kind: AuthorizationRequest['kind'];
+  /** The approved amount; of a decline the requested one. */
   amount_minor: bigint;
+  /** The balance that was told to a balance inquiry; otherwise null. */
+  available_minor: bigint | null;
   approved: boolean;
   code: string;
   /** The requests whose answer may have been the approval. A request that was answered otherwise withdraws its id. */
@@ -95,6 +99,11 @@ export const isApproved = (
 
 const long = { bsonType: 'long' };
 
+/** The indexes of the lists of one card, and of all cards of a tenant. */
+export const BY_CARD = { card_id: 1, created_at: -1, _id: -1 } as const;
+/** See `BY_CARD`. */
+export const BY_TENANT = { tenant_id: 1, created_at: -1, status: 1, _id: -1 } as const;
+
 /** The collection of authorizations. */
 export const cardAuthorizations = collection<CardAuthorization>('card_authorizations', {
   validator: {
@@ -114,11 +123,8 @@ export const cardAuthorizations = collection<CardAuthorization>('card_authorizat
       version: { bsonType: 'int' },
     },
   },
-  indexes: [{ key: { card_id: 1, created_at: -1, _id: -1 } }, ...supervisionIndexes],
+  indexes: [{ key: BY_CARD }, { key: BY_TENANT }, ...supervisionIndexes],
 });
-
-/** The dispatcher starts the workflow after this time if the decision's own start has failed. */
-export const START_WITHIN_MS = 2_000;
 
 /** The record of a payment without a decision and without a fact. Its status is `declined` until something is approved. */
 export function newAuthorization(

@@ -6,7 +6,6 @@ import type {
   AuthorizationDecision,
   AuthorizationRequest,
 } from '../../core/providers/card-issuer.js';
-import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { CardParts } from '../cards/index.js';
 import {
   authorizationId,
@@ -34,8 +33,8 @@ type DecisionDeps = {
   cards: Pick<CardParts['store'], 'findIssued'>;
   /** True if cards are switched off for the tenant. */
   cardsDisabled: (tenantId: string) => Promise<boolean>;
-  starter: Pick<WorkflowStarter<CardAuthorization>, 'startSoon'>;
-  deadlineMs: number;
+  /** The time within which an issuer must be answered. */
+  deadlineMsOf: (provider: string) => number;
   terms: AuthorizationTerms;
   log: Log;
 };
@@ -61,7 +60,7 @@ type Committed = {
  * it.
  */
 export function createDecisions(deps: DecisionDeps) {
-  const { starter, deadlineMs } = deps;
+  const { deadlineMsOf } = deps;
   const pending = new Map<string, PendingDecision>();
   const commit = createCommit(deps);
   const approvalVoider = createApprovalVoider(deps);
@@ -72,10 +71,8 @@ export function createDecisions(deps: DecisionDeps) {
     const decided = committed.then(({ decision }) => (current.answer ??= decision));
     const finished = Promise.all([committed, decided])
       .then(([{ key, authorization }, { approved, code }]) => {
-        if (approved) {
-          if (authorization?.held_minor) starter.startSoon(authorization);
-          return undefined;
-        }
+        // The record has the time at which the issuer is asked about the hold: the dispatcher starts the workflow then.
+        if (approved) return undefined;
         // The decline is committed: nothing is held, and a repeat gets the same answer.
         if (!key || (authorization && !isApproved(authorization, request.messageId))) {
           return undefined;
@@ -95,7 +92,7 @@ export function createDecisions(deps: DecisionDeps) {
       const current = pending.get(pendingKey(id, request)) ?? start(id, provider, request);
       if (current.answer) return current.answer;
       const timer = new AbortController();
-      const late = sleep(deadlineMs, null, { signal: timer.signal }).catch(() => null);
+      const late = sleep(deadlineMsOf(provider), null, { signal: timer.signal }).catch(() => null);
       const decision = await Promise.race([current.decided, late]);
       timer.abort();
       return (current.answer ??= decision ?? declined('deadline_exceeded'));
@@ -114,7 +111,7 @@ function createCommit({
   store,
   cards,
   cardsDisabled: isDisabled,
-  deadlineMs,
+  deadlineMsOf,
   terms,
   log,
 }: DecisionDeps) {
@@ -123,7 +120,7 @@ function createCommit({
     request: AuthorizationRequest,
     { id, authorizationRequestId }: { id: string; authorizationRequestId: string },
   ): Promise<Committed> => {
-    const answerBy = new Date(Date.now() + deadlineMs);
+    const answerBy = new Date(Date.now() + deadlineMsOf(provider));
     const unknown = { key: null, authorization: null, decision: declined('card_unknown') };
     let key: AuthorizationKey | null = null;
     try {
@@ -151,7 +148,12 @@ function createCommit({
 /** Another message of the same payment is decided by itself. */
 const pendingKey = (id: string, { messageId }: AuthorizationRequest) => `${id}/${messageId}`;
 
-const declined = (code: Decline): AuthorizationDecision => ({ approved: false, code });
+const declined = (code: string): AuthorizationDecision => ({
+  approved: false,
+  code,
+  approvedMinor: 0n,
+  availableMinor: null,
+});
 
 function decisionOf(
   authorization: CardAuthorization,
@@ -161,10 +163,11 @@ function decisionOf(
   const message = messageIn(authorization, messageId);
   const approved = isApproved(authorization, messageId);
   if (!message || (approved && !message.request_ids.includes(authorizationRequestId)))
-    return declined('deadline_exceeded');
+    return declined('deadline_exceeded' satisfies Decline);
   // After an approval was declined by the issuer or voided, the record still has the code of the approval.
-  const code = approved || !message.approved ? message.code : 'declined';
-  return { approved, code };
+  if (!approved) return declined(message.approved ? 'declined' : message.code);
+  const { code, amount_minor: approvedMinor, available_minor: availableMinor } = message;
+  return { approved, code, approvedMinor, availableMinor };
 }
 
 /**

@@ -32,8 +32,8 @@ function createCardAuthorizationParts(
   core: CoreDeps,
   { cards }: { cards: Pick<CardParts, 'store'> },
 ) {
-  const { config, database, groupCommit, log } = core;
-  const { authorizationDeadlineMs: deadlineMs, authorizationTerms: terms } = config.cards;
+  const { config, database, groupCommit, log, providers } = core;
+  const { authorizationTerms: terms } = config.cards;
   const { stallTimeoutMs } = config.instructions;
   const store = createAuthorizationStore(database, groupCommit, { stallTimeoutMs, terms });
   const starter = createAuthorizationStarter(core);
@@ -41,8 +41,7 @@ function createCardAuthorizationParts(
     store,
     cards: cards.store,
     cardsDisabled: createFeatureSwitch(core.tenants),
-    starter,
-    deadlineMs,
+    deadlineMsOf: (provider) => providers.issuer(provider).cards.decision.deadlineMs,
     terms,
     log,
   });

@@ -36,9 +36,17 @@ export function recordDecline(
   }: { request: AuthorizationRequest; authorizationRequestId: string; code: string },
   now: Date,
 ): CardAuthorization {
-  const { messageId: message_id, amountMinor: amount_minor } = request;
+  const { messageId: message_id, amountMinor: amount_minor, kind } = request;
   const requestIds = [authorizationRequestId];
-  const message = { message_id, amount_minor, approved: false, code, request_ids: requestIds };
+  const message = {
+    message_id,
+    kind,
+    amount_minor,
+    available_minor: null,
+    approved: false,
+    code,
+    request_ids: requestIds,
+  };
   const detail = `declined: ${code}`;
   const next = {
     ...known,

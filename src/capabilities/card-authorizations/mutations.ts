@@ -78,7 +78,7 @@ const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
 export const decideCardAuthorization: Mutation<
   DecideCardAuthorization,
   DecideCardAuthorizationResult
-> = { reads, decide: decideRequest };
+> = { reads, decide: decideRequest, urgent: true };
 
 /** Applies a fact about an authorization, also one that was never requested here. Repeats are safe, in any order. */
 export const applyCardAuthorizationFact: Mutation<
@@ -142,11 +142,14 @@ function approve(
   },
   now: Date,
 ): CardAuthorization {
-  const { messageId, amountMinor, requestedAt } = input.request;
+  const { messageId, requestedAt, kind } = input.request;
   const { authorizationRequestId, terms } = input;
+  const { approvedMinor: amountMinor, holdMinor, availableMinor } = verdict;
   const message = {
     message_id: messageId,
+    kind,
     amount_minor: amountMinor,
+    available_minor: availableMinor,
     approved: true,
     code: 'approved',
     request_ids: [authorizationRequestId],
@@ -162,13 +165,41 @@ function approve(
     kind: 'approved',
     message_id: messageId,
     amount_minor: amountMinor,
-    held_minor: amountMinor,
+    held_minor: holdMinor,
     stand_in: null,
     at: afterAll(known.facts, requestedAt),
   };
   const applied = { fact, fundingSource: verdict.fundingSource, terms, by: 'decision' } as const;
   const code = known.messages.length === 0 ? 'approved' : `approved: ${amountMinor} more`;
-  return applyFact(uow, { authorization, card, input: { ...applied, code } }, now);
+  const next = applyFact(uow, { authorization, card, input: { ...applied, code } }, now);
+  return kind === 'financial' && amountMinor > 0n
+    ? clearAtOnce(uow, { next, messageId, amountMinor, terms }, now)
+    : next;
+}
+
+/** A financial message takes what it approves. The issuer's own report of it has the same key. */
+function clearAtOnce(
+  uow: UnitOfWork,
+  given: {
+    next: CardAuthorization;
+    messageId: string;
+    amountMinor: bigint;
+    terms: AuthorizationTerms;
+  },
+  now: Date,
+): CardAuthorization {
+  const { next, messageId, amountMinor, terms } = given;
+  const card = uow.get(cards, next.card_id);
+  if (!card) throw new Error(`there is no ${next.card_id}`);
+  const fact = {
+    key: `cleared-${messageId}`,
+    kind: 'cleared',
+    final: true,
+    amount_minor: amountMinor,
+    at: afterAll(next.facts, now),
+  } as const;
+  const input = { fact, terms, by: 'decision', code: 'cleared at once' } as const;
+  return applyFact(uow, { authorization: next, card, input }, now);
 }
 
 /** A time after every known fact: what we approve is held, until something later ends it. */

@@ -14,6 +14,7 @@ export function presentAuthorization(
     status: authorization.status,
     approved: authorization.approved,
     code: authorization.code,
+    decline_code: authorization.approved ? null : authorization.code,
     amount_minor: toWireAmount(authorization.amount_minor),
     held_minor: toWireAmount(authorization.held_minor),
     cleared_minor: toWireAmount(authorization.cleared_minor),

@@ -20,15 +20,17 @@ export const authorizationEventHandler = (deps: {
     createFindAuthorizationOwner(deps.database),
     async ({ tenantId, card, state, reference: token, event }) => {
       if (token === null) return unknownAuthorization(state);
-      const { provider, dedupe_key: key, occurred_at: at, received_at } = event;
+      const { provider, dedupe_key: key, occurred_at, received_at } = event;
+      // A message with several reports has a time for each.
+      const { at } = state as { at?: Date };
       const { verdict } = await deps.cardAuthorizations.applyAuthorizationState({
         tenantId,
         card,
         provider,
         token,
-        key,
+        key: at ? `${key}-${at.getTime()}-${state.kind}` : key,
         state,
-        at: at ?? received_at,
+        at: at ?? occurred_at ?? received_at,
       });
       return verdict === 'unknown_card' ? unknownAuthorization(state) : applied(verdict);
     },

@@ -5,14 +5,22 @@ import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { cardFinder, presentSecurity, securityOf, type CardParts } from '../cards/index.js';
-import { getCardSecurity, listCardAuthorizations, putCardSecurity } from './api.js';
+import {
+  getAuthorization,
+  getCardSecurity,
+  listAuthorizations,
+  listCardAuthorizations,
+  putCardSecurity,
+} from './api.js';
 import { presentAuthorization } from './presenter.js';
 import type { AuthorizationStore } from './store.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The routes of authorizations and security settings. */
 export function cardAuthorizationRoutes(deps: {
   cards: Pick<CardParts, 'store'>;
-  cardAuthorizations: { store: Pick<AuthorizationStore, 'list'> };
+  cardAuthorizations: { store: Pick<AuthorizationStore, 'get' | 'list'> };
   groupCommit: GroupCommit;
 }): Route[] {
   const { cards, cardAuthorizations, groupCommit } = deps;
@@ -40,6 +48,26 @@ export function cardAuthorizationRoutes(deps: {
       const { _id: card, tenant_id: tenantId } = await find(ctx, params.card_id);
       const { items, total } = await cardAuthorizations.store.list({ tenantId, card }, query);
       sendList(ctx, items.map(presentAuthorization), { ...query, total });
+    }),
+
+    route(listAuthorizations, async (ctx, { query }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const { card_id: card, status, start_date: start, end_date: end, ...page } = query;
+      const listed = {
+        tenantId,
+        card,
+        status,
+        from: start === undefined ? undefined : new Date(start),
+        until: end === undefined ? undefined : new Date(Date.parse(end) + DAY_MS),
+      };
+      const { items, total } = await cardAuthorizations.store.list(listed, page);
+      sendList(ctx, items.map(presentAuthorization), { ...page, total });
+    }),
+
+    route(getAuthorization, async (ctx, { params }) => {
+      const found = await cardAuthorizations.store.get(callerOf(ctx).tenant.id, params.id);
+      if (!found) throw new ApiError('not_found');
+      sendData(ctx, 200, presentAuthorization(found));
     }),
   ];
 }

@@ -27,17 +27,24 @@ export const DECLINES = [
 export type Decline = (typeof DECLINES)[number];
 
 /** The decision on an authorization request. */
-export type AuthorizationVerdict =
-  | { approved: false; code: Decline }
-  /** `fundingSource` is the balance that is held. */
-  | { approved: true; fundingSource: 'card' | 'wallet' };
+export type AuthorizationVerdict = { approved: false; code: Decline } | Approval;
+
+/** An approval: the balance and the amount that are held, and the amount that is approved. */
+type Approval = {
+  approved: true;
+  fundingSource: 'card' | 'wallet';
+  approvedMinor: bigint;
+  holdMinor: bigint;
+  /** The balance that can be spent, for a balance inquiry; otherwise null. */
+  availableMinor: bigint | null;
+};
 
 type WalletBalances = Pick<Wallet, 'availableMinor'>;
 
 /**
  * Decides an authorization request: by the card's status, the request itself, the card's security settings, and the
- * balances. The first rule that declines gives the code. An account verification has the amount zero: no balance can
- * decline it. `approvedMinor` is the sum of what was approved of the same payment, which its limit includes.
+ * balances. The first rule that declines gives the code. A verification, a balance inquiry and a credit hold nothing: no
+ * balance can decline them. Where the merchant takes less, as much is approved as there is. `approvedMinor` is the sum of what was approved of the same payment, which its limit includes.
  */
 export function evaluateAuthorization(
   card: Card,
@@ -46,18 +53,72 @@ export function evaluateAuthorization(
   now: Date,
   approvedMinor = 0n,
 ): AuthorizationVerdict {
+  const isCredit = request.kind === 'credit';
   const code =
-    refusedByCard(card, now) ??
+    (isCredit ? refusedToReceive(card) : refusedByCard(card, now)) ??
     refusedByRequest(card, request) ??
-    refusedBySecurity(card, request, approvedMinor, now);
+    (isCredit ? null : refusedBySecurity(card, request, approvedMinor, now));
   if (code) return { approved: false, code };
-  // The balance of the card is spent first, also for a card of type `jit`.
-  if (card.available_minor >= request.amountMinor) return { approved: true, fundingSource: 'card' };
-  const walletCovers = card.funding === 'jit' && wallet.availableMinor >= request.amountMinor;
-  return walletCovers
-    ? { approved: true, fundingSource: 'wallet' }
-    : { approved: false, code: 'insufficient_balance' };
+  const walletMinor = card.funding === 'jit' ? wallet.availableMinor : 0n;
+  if (HOLDS_NOTHING.has(request.kind)) {
+    const isInquiry = request.kind === 'balance_inquiry';
+    const most = card.available_minor > walletMinor ? card.available_minor : walletMinor;
+    const availableMinor = isInquiry ? most : null;
+    return { ...NOTHING_HELD, availableMinor };
+  }
+  return approveFrom(card.available_minor, walletMinor, stepOf(request, approvedMinor));
 }
+
+const HOLDS_NOTHING: ReadonlySet<AuthorizationRequest['kind']> = new Set([
+  'verification',
+  'balance_inquiry',
+  'credit',
+]);
+
+const NOTHING_HELD = {
+  approved: true,
+  fundingSource: 'card',
+  approvedMinor: 0n,
+  holdMinor: 0n,
+} as const;
+
+type Step = { amountMinor: bigint; holdMinor: bigint; partialApproval: boolean };
+
+/** The amount that a request adds to its payment, and what it holds. */
+function stepOf(request: AuthorizationRequest, approvedMinor: bigint): Step {
+  const { amountMinor: asked, basis, holdMinor, partialApproval } = request;
+  const rest = asked > approvedMinor ? asked - approvedMinor : 0n;
+  const amountMinor = basis === 'total' ? rest : asked;
+  return { amountMinor, holdMinor: holdMinor ?? amountMinor, partialApproval };
+}
+
+/** The balance of the card is spent first, also for a card of type `jit`. One balance holds the whole amount. */
+function approveFrom(
+  cardMinor: bigint,
+  walletMinor: bigint,
+  { amountMinor, holdMinor, partialApproval }: Step,
+): AuthorizationVerdict {
+  const approval = { approved: true, approvedMinor: amountMinor, holdMinor } as const;
+  if (cardMinor >= holdMinor) return { ...approval, fundingSource: 'card', availableMinor: null };
+  if (walletMinor >= holdMinor) {
+    return { ...approval, fundingSource: 'wallet', availableMinor: null };
+  }
+  const fundingSource = cardMinor >= walletMinor ? 'card' : 'wallet';
+  const most = fundingSource === 'card' ? cardMinor : walletMinor;
+  if (!partialApproval || most === 0n) return { approved: false, code: 'insufficient_balance' };
+  const partMinor = most < amountMinor ? most : amountMinor;
+  return {
+    approved: true,
+    fundingSource,
+    approvedMinor: partMinor,
+    holdMinor: partMinor,
+    availableMinor: null,
+  };
+}
+
+/** A card that can never pay again, or not yet, receives nothing. */
+const refusedToReceive = ({ status }: Card): Decline | null =>
+  status === 'active' || status === 'locked' ? null : BY_STATUS[status];
 
 const BY_STATUS: Record<Exclude<CardStatus, 'active'>, Decline> = {
   pending: 'card_not_active',
@@ -83,18 +144,20 @@ function refusedByRequest(
 
 function refusedBySecurity(
   { security, daily_spend: spent }: Card,
-  { amountMinor, channel, merchant }: AuthorizationRequest,
+  request: AuthorizationRequest,
   approvedMinor: bigint,
   now: Date,
 ): Decline | null {
+  const { channel, merchant } = request;
   if (!security.channels[channel]) return 'channel_not_allowed';
   const { allowed_countries: countries, blocked_merchant_categories: blocked } = security;
   if (countries.length > 0 && !countries.includes(merchant.country)) return 'country_not_allowed';
   if (blocked.includes(merchant.category)) return 'merchant_category_blocked';
   const { per_transaction_limit_minor: each, daily_limit_minor: daily } = security;
-  if (each !== null && approvedMinor + amountMinor > each) return 'per_transaction_limit_exceeded';
+  const step = stepOf(request, approvedMinor).amountMinor;
+  if (each !== null && approvedMinor + step > each) return 'per_transaction_limit_exceeded';
   const used = dailySpendOn(spent, lagosDay(now)).minor;
-  return daily !== null && used + amountMinor > daily ? 'daily_limit_exceeded' : null;
+  return daily !== null && used + step > daily ? 'daily_limit_exceeded' : null;
 }
 
 /** The amount approved on `day`. A day before the stored one, from a clock behind, counts towards the stored one. */

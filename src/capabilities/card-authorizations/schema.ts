@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amountMinor, timestamp } from '../../platform/http/wire.js';
+import { amountMinor, offsetQuery, timestamp } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 
 const exampleAuthorization = {
@@ -8,6 +8,7 @@ const exampleAuthorization = {
   status: 'cleared',
   approved: true,
   code: 'approved',
+  decline_code: null,
   amount_minor: 5_000,
   held_minor: 0,
   cleared_minor: 4_200,
@@ -22,17 +23,52 @@ const exampleAuthorization = {
   updated_at: '2026-11-21T18:00:00.000Z',
 };
 
+const STATUSES = [
+  'approved',
+  'declined',
+  'partially_cleared',
+  'cleared',
+  'reversed',
+  'expired',
+] as const;
+
+const day = (description: string) =>
+  z.iso
+    .date()
+    .optional()
+    .meta({ description, override: { pattern: undefined } });
+
+/** The query of `GET /cards/authorizations`. Dates are UTC days, both inclusive. */
+export const listAuthorizationsQuery = z
+  .strictObject({
+    ...offsetQuery(),
+    card_id: idSchema('card').optional(),
+    status: z.enum(STATUSES).optional(),
+    start_date: day('First day of the first decision, UTC.'),
+    end_date: day('Last day of the first decision, UTC; not before `start_date`.'),
+  })
+  .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
+    path: ['end_date'],
+    message: 'must not be before start_date',
+  });
+
+/** The validated query of `GET /cards/authorizations`. */
+export type ListAuthorizationsQuery = z.output<typeof listAuthorizationsQuery>;
+
 /** An authorization in answers. */
 export const cardAuthorizationResource = z
   .object({
     id: idSchema('authorization'),
     card_id: idSchema('card'),
-    status: z.enum(['approved', 'declined', 'partially_cleared', 'cleared', 'reversed', 'expired']),
+    status: z.enum(STATUSES),
     approved: z.boolean().meta({
       description:
         'The decision: any request of the payment was approved. Later events do not change it.',
     }),
     code: z.string().meta({ description: 'The reason for the decision.' }),
+    decline_code: z.string().nullable().meta({
+      description: 'The `code` of a payment of which nothing was approved; otherwise null.',
+    }),
     amount_minor: amountMinor(
       'The approved amount with all increments, in minor units of the currency; of a declined payment the requested one.',
     ),

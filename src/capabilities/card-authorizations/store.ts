@@ -5,7 +5,7 @@ import {
   type AuthorizationTerms,
   type DecideCardAuthorization,
 } from './mutations.js';
-import type { Collection } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
@@ -19,8 +19,11 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { OffsetListing } from '../cards/index.js';
 import {
   authorizationId,
+  BY_CARD,
+  BY_TENANT,
   ISSUER_SILENT,
   nextVerification,
+  type AuthorizationStatus,
   type CardAuthorization,
 } from './card-authorization.js';
 import { OUR_EXPIRY, type AuthorizationFact } from './facts.js';
@@ -263,24 +266,41 @@ function forOperators(collection: Collection<CardAuthorization>, clock: () => Da
   };
 }
 
+/** A list of authorizations. The filters that are missing select all. */
+type AuthorizationListing = {
+  tenantId: string;
+  card?: string | undefined;
+  status?: AuthorizationStatus | undefined;
+  from?: Date | undefined;
+  until?: Date | undefined;
+};
+
 function authorizationQueries(collection: Collection<CardAuthorization>) {
   return {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    /** The authorizations of a card, newest first. */
+    /** The authorizations of a tenant, or of one card, newest first. `until` is exclusive. */
     async list(
-      { tenantId, card }: { tenantId: string; card: string },
+      { tenantId, card, status, from, until }: AuthorizationListing,
       { limit, offset }: OffsetListing,
     ) {
-      const filter = { card_id: card, tenant_id: tenantId };
+      const at = { ...(from && { $gte: from }), ...(until && { $lt: until }) };
+      const filter: Filter<CardAuthorization> = {
+        tenant_id: tenantId,
+        ...(card !== undefined && { card_id: card }),
+        ...(status !== undefined && { status }),
+        ...((from ?? until) && { created_at: at }),
+      };
+      const hint = card === undefined ? BY_TENANT : BY_CARD;
       const [items, total] = await Promise.all([
         collection
           .find(filter, { projection: { timeline: 0 } })
           .sort({ created_at: -1, _id: -1 })
+          .hint(hint)
           .skip(offset)
           .limit(limit)
           .toArray(),
-        collection.countDocuments(filter, { hint: { card_id: 1, created_at: -1, _id: -1 } }),
+        collection.countDocuments(filter, { hint }),
       ]);
       return { items, total };
     },

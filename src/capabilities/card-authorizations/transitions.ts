@@ -2,12 +2,7 @@ import type { Posting } from '../../core/ledger/posting.js';
 import { lagosDay, type Wallet } from '../../core/ledger/wallet.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
 import type { Card } from '../cards/card.js';
-import {
-  ISSUER_SILENT,
-  nextVerification,
-  START_WITHIN_MS,
-  type CardAuthorization,
-} from './card-authorization.js';
+import { ISSUER_SILENT, nextVerification, type CardAuthorization } from './card-authorization.js';
 import {
   approvedIn,
   balanceAfter,
@@ -159,12 +154,14 @@ function approvalFields(
   const end = new Date(now.getTime() + terms.holdMs);
   const { expires_at: earlier } = before;
   const expiresAt = earlier !== null && earlier > end ? earlier : end;
+  const verifyAt = nextVerification(expiresAt, now);
   return {
     ...amount,
     ...standIn,
     expires_at: expiresAt,
-    verify_at: nextVerification(expiresAt, now),
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    verify_at: verifyAt,
+    // Nothing is to be done before: the workflow begins when the issuer must be asked.
+    next_check_at: verifyAt,
   };
 }
 

@@ -1,6 +1,13 @@
 import { operation } from '../../platform/http/operation.js';
-import { cardParams, CARDS_TAG, cardOperationResource, exampleOperation } from '../cards/index.js';
-import { autoReloadBody, fundBody, exampleSettings, autoReloadResource } from './schema.js';
+import {
+  autoReloadBody,
+  cardParams,
+  CARDS_TAG,
+  cardOperationResource,
+  exampleOperation,
+  exampleSettings,
+} from '../cards/index.js';
+import { fundBody, autoReloadResource } from './schema.js';
 
 const exampleBody = { amount_minor: exampleOperation.amount_minor, currency: 'NGN' };
 const example = { ...exampleOperation, transaction_reference: null };

@@ -16,8 +16,8 @@ const MAX_REFUSALS = 3;
 
 /**
  * The auto-reload state after a change of the card's balance. A balance below the threshold is reloaded once; the next reload
- * needs the balance to reach the threshold in between. Only spending starts a reload: its operation and hold are part of the
- * commit that spends. The mutation must have read the wallet.
+ * needs the balance to reach the threshold in between. Only spending and the issuance start a reload: its operation and hold
+ * are part of that commit. The mutation must have read the wallet.
  */
 export function autoReloadAfter(
   uow: UnitOfWork,
@@ -30,7 +30,9 @@ export function autoReloadAfter(
   if (left >= reload.threshold_minor) {
     return reload.triggered ? { ...reload, triggered: false } : reload;
   }
-  return left < before.available_minor ? tryAutoReload(uow, after, reload, now) : reload;
+  const isIssued = before.status === 'pending' && after.status !== 'pending';
+  const isSpent = left < before.available_minor;
+  return isIssued || isSpent ? tryAutoReload(uow, after, reload, now) : reload;
 }
 
 /** Creates a reload with its hold if the card needs one and the limits allow it. The mutation must have read the wallet. */

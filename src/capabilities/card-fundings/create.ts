@@ -16,8 +16,8 @@ import {
   type CardOperation,
   type Funding,
 } from '../cards/card-operation.js';
-import { presentOperation } from '../cards/index.js';
-import { LEAST_FUNDING_MINOR, type FundBody } from './schema.js';
+import { LEAST_FUNDING_MINOR, presentOperation } from '../cards/index.js';
+import type { FundBody } from './schema.js';
 
 /** A request to fund a card. `deadlineAt` is null unless the funding is just in time. */
 type FundRequest = {

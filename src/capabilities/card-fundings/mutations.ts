@@ -10,7 +10,13 @@ import {
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
-import { cards, type Card, type AutoReload } from '../cards/card.js';
+import {
+  cards,
+  NEW_AUTO_RELOAD,
+  type AutoReload,
+  type AutoReloadSettings,
+  type Card,
+} from '../cards/card.js';
 import { changeCard, changeOperation } from '../cards/mutations.js';
 import {
   cardOperations,
@@ -46,11 +52,6 @@ type FundingKey = { tenantId: string; id: string; card: string };
 type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
 /** The input of `expireCardFunding`. */
 type ExpireCardFunding = FundingKey;
-/** The auto-reload settings that a tenant chooses. */
-export type AutoReloadSettings = Pick<
-  AutoReload,
-  'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
->;
 /** The input of `setAutoReload`. */
 type SetAutoReload = {
   tenantId: string;
@@ -285,15 +286,6 @@ function refuseAutoReload({ status, funding }: Card): ApiError | null {
   const message = 'The card is funded just in time: it has nothing that could be reloaded.';
   return new ApiError('invalid_state', { message, details: { status, funding } });
 }
-
-const NEW_AUTO_RELOAD = {
-  triggered: false,
-  operation_id: null,
-  refusals: 0,
-  attention: null,
-  limit_day: '',
-  limit_used_minor: 0n,
-};
 
 type FundingRef = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
 

@@ -1,4 +1,4 @@
-import { type AutoReloadSettings, setAutoReload, commitFundingExpiry } from './mutations.js';
+import { setAutoReload, commitFundingExpiry } from './mutations.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
 import { withIdempotency, type Present } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
@@ -7,13 +7,16 @@ import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { Tenant } from '../../platform/tenants/tenant.js';
-import { amountWithin } from '../../core/instructions/api-fields.js';
-import { cardFinder, presentOperation, type CardParts } from '../cards/index.js';
+import {
+  autoReloadSettings,
+  cardFinder,
+  presentOperation,
+  type CardParts,
+} from '../cards/index.js';
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
 import type { FundCard } from './create.js';
 import { presentAutoReload } from './presenter.js';
-import { LEAST_FUNDING_MINOR, type AutoReloadBody, type FundBody } from './schema.js';
+import type { FundBody } from './schema.js';
 
 type Deps = {
   config: { cards: { jitDeadlineMs: number } };
@@ -104,15 +107,3 @@ const presentByDeadline =
     const present = ended ?? (await operations.get(tenantId, id));
     return present && presentOperation(present);
   };
-
-/** Null switches auto-reload off and keeps the other settings. */
-function autoReloadSettings(tenant: Tenant, body: AutoReloadBody): AutoReloadSettings | null {
-  const { enabled, threshold_minor: threshold, amount_minor: amount, daily_cap_minor: cap } = body;
-  if (threshold === undefined || amount === undefined || cap === undefined) return null;
-  return {
-    enabled,
-    threshold_minor: BigInt(threshold),
-    amount_minor: amountWithin(tenant, { amount_minor: amount }, LEAST_FUNDING_MINOR),
-    daily_cap_minor: BigInt(cap),
-  };
-}

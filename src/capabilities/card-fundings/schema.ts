@@ -1,23 +1,11 @@
 import { z } from 'zod';
-import { MAX_AMOUNT_MINOR, ownName, plainText, amountMinor } from '../../platform/http/wire.js';
-import { freeForm, exampleOperation } from '../cards/index.js';
+import { amountMinor, ownName, plainText } from '../../platform/http/wire.js';
+import { exampleOperation, exampleSettings, freeForm, fundingAmount } from '../cards/index.js';
 import { idSchema } from '../../shared/ids.js';
 import { attentionField } from '../../core/instructions/api-fields.js';
 
-/** Fundings have no minimum of the tenant, because a card payment may be of any amount. */
-export const LEAST_FUNDING_MINOR = 1n;
-
-const amount = z
-  .int()
-  .min(Number(LEAST_FUNDING_MINOR))
-  .meta({
-    description: 'Amount in kobo. The maximum is the default; your account may have another.',
-    example: 500_000,
-    override: { minimum: Number(LEAST_FUNDING_MINOR), maximum: 500_000_000 },
-  });
-
 const fundFields = {
-  amount_minor: amount,
+  amount_minor: fundingAmount,
   currency: z.literal('NGN').default('NGN'),
   transaction_reference: ownName(
     'Your own reference, unique among all fundings of the card.',
@@ -40,63 +28,6 @@ export const fundBody = freeForm('CardFunding', fundFields).superRefine((body, c
 
 /** The validated body of a funding. */
 export type FundBody = z.output<typeof fundBody>;
-
-const SETTINGS = ['threshold_minor', 'amount_minor', 'daily_cap_minor'] as const;
-
-const minor = (description: string, example: number) =>
-  z.int().min(1).max(MAX_AMOUNT_MINOR).meta({ description, example });
-
-/**
- * The body of `PUT /cards/{card_id}/auto-reload`. It replaces all settings. `{ enabled: false }` alone switches it off and
- * keeps the others.
- */
-export const autoReloadBody = z
-  .strictObject({
-    enabled: z.boolean(),
-    threshold_minor: minor(
-      'Threshold in kobo. A payment that leaves a lower balance starts a reload.',
-      100_000,
-    ).optional(),
-    amount_minor: amount.optional(),
-    daily_cap_minor: minor(
-      'Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`.',
-      2_000_000,
-    ).optional(),
-  })
-  .superRefine((body, ctx) => {
-    const given = SETTINGS.filter((name) => body[name] !== undefined);
-    const isOffAlone = !body.enabled && given.length === 0;
-    const missing = isOffAlone ? [] : SETTINGS.filter((name) => body[name] === undefined);
-    for (const name of missing) {
-      ctx.addIssue({ code: 'custom', path: [name], message: 'is required' });
-    }
-    if (Number(body.daily_cap_minor) < Number(body.amount_minor)) {
-      const message = 'must be at least amount_minor';
-      ctx.addIssue({ code: 'custom', path: ['daily_cap_minor'], message });
-    }
-  })
-  .meta({
-    id: 'CardAutoReloadSettings',
-    description:
-      'All four fields, or `{"enabled": false}` alone, which keeps the other settings for later.',
-    override: {
-      anyOf: [
-        { required: ['enabled', ...SETTINGS] },
-        { properties: { enabled: { const: false } }, maxProperties: 1 },
-      ],
-    },
-  });
-
-/** The validated body of `PUT /cards/{card_id}/auto-reload`. */
-export type AutoReloadBody = z.output<typeof autoReloadBody>;
-
-/** The settings in the examples of the API reference. */
-export const exampleSettings = {
-  enabled: true,
-  threshold_minor: 100_000,
-  amount_minor: 500_000,
-  daily_cap_minor: 2_000_000,
-};
 
 /** The auto-reload settings of a card in answers. */
 export const autoReloadResource = z

@@ -49,7 +49,7 @@ function newCardStateOperation(
   type: CardStateType,
   { reason, request_id, metadata, transaction_reference }: CardStateChangeBody,
   now: Date,
-): CardStateOperation {
+): CardStateOperation & { type: CardStateType } {
   const reference = transaction_reference ?? null;
   const given = {
     ...(reference !== null && { reference: operationReference(card, reference) }),

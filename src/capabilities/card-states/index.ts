@@ -7,7 +7,8 @@ import {
   type InstructionStarterSettings,
 } from '../../core/supervision/workflow-starter.js';
 import { issuerRateLimitKey, providerQueue } from '../../platform/temporal/queues.js';
-import type { CardOperation } from '../cards/card-operation.js';
+import type { Card } from '../cards/card.js';
+import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import {
   cardCapability,
   operationWorkflowId,
@@ -17,10 +18,12 @@ import {
 } from '../cards/index.js';
 import { cardStateOperations } from './api.js';
 import { createCardStateChange } from './create.js';
-import { createCardExpiry } from './store.js';
+import { createCardExpiry, createStateRechecks } from './store.js';
 import { cardStateRoutes } from './routes.js';
 import { cardStateContract, type CardStateInput } from './workflow-contract.js';
+import { applyReportedState, recheckState, setOperatorLock } from './locks.js';
 import { applyCardStateFact, expireCard } from './mutations.js';
+import { cardStateEventHandler } from './provider-events.js';
 
 /** The parts of card states: accepted changes, their workflow, and the expiry of cards. */
 export type CardStateParts = ReturnType<typeof createCardStateParts>;
@@ -28,11 +31,30 @@ export type CardStateParts = ReturnType<typeof createCardStateParts>;
 function createCardStateParts(core: CoreDeps, { cards }: { cards: Pick<CardParts, 'starter'> }) {
   const { database, groupCommit } = core;
   const starter = createCardStateStarter(starterSettings(core));
-  cards.starter.register(['lock', 'unlock', 'close'], starter);
+  cards.starter.register(['lock', 'unlock', 'close', 'state_reset'], starter);
+  // These are created inside other commits, so no caller starts their workflow: start it here.
+  groupCommit.onCreated(cardOperations, (created) => {
+    for (const operation of created) {
+      if (operation.type === 'state_reset') starter.startSoon(operation);
+    }
+  });
   return {
     starter,
     change: createCardStateChange({ groupCommit, starter }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
+    recheckStates: createStateRechecks({
+      db: database.db,
+      groupCommit,
+      recheckMs: core.config.cards.stateRecheckMs,
+    }),
+
+    /** Locks a card until an operator lifts the lock (null). False: the card cannot be locked, or is so already. */
+    setOperatorLock: async (
+      { _id: card, tenant_id: tenantId }: Card,
+      lock: { actor: string; reason: string } | null,
+    ): Promise<boolean> =>
+      (await groupCommit.commit(setOperatorLock, { tenantId, card, lock })).verdict === 'applied',
+
     idle: starter.idle,
   };
 }
@@ -69,9 +91,16 @@ export function createCardStateStarter(settings: InstructionStarterSettings): Ca
 export const cardStateCapability = defineCapability({
   name: 'card-states',
   servedBy: 'cards',
-  mutations: forwardable({ applyCardStateFact, expireCard }),
+  mutations: forwardable({
+    applyCardStateFact,
+    expireCard,
+    applyReportedState,
+    setOperatorLock,
+    recheckState,
+  }),
   needs: { cards: cardCapability },
   operations: cardStateOperations,
   create: createCardStateParts,
   routes: cardStateRoutes,
+  providerEvents: cardStateEventHandler,
 });

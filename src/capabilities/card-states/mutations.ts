@@ -5,29 +5,28 @@ import {
   type SavedResponse,
   type Claim,
 } from '../../core/commit/saved-response.js';
-import type { RecordKey } from '../../core/commit/collection.js';
-import type { FoundRecords, UnitOfWork } from '../../core/commit/unit-of-work.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, isPastExpiry, type Card } from '../cards/card.js';
 import { cardOperations, referenceOf, type CardOperation } from '../cards/card-operation.js';
 import { changeCardAndEmit, changeOperation, createOperation } from '../cards/mutations.js';
+import { pendingOperation, supersedePending } from './resets.js';
 import {
   transitionCardState,
   withPendingOperation,
   isCardStateOperation,
   isAlreadyInState,
   refuseCardState,
-  supersede,
   type CardStateOperation,
+  type CardStateType,
 } from './transitions.js';
 
 /** The input of `acceptCardState`. */
 type AcceptCardState = {
   tenantId: string;
   /** The operation as it is if the issuer must be asked; built with its id, so that a repeated commit finds it. */
-  operation: CardStateOperation;
+  operation: CardStateOperation & { type: CardStateType };
   claim: Claim | null;
   /** The response for the operation as it was committed. */
   answer: (operation: CardOperation) => SavedResponse;
@@ -46,14 +45,6 @@ type ExpireCard = { tenantId: string; card: string };
 type ApplyCardStateFactResult = { operation: CardOperation | null };
 /** The result of `expireCard`. */
 type ExpireCardResult = { expired: boolean };
-
-/** The pending operation of a card, which is known only when the card has been read. */
-const pendingOperation =
-  (card: string) =>
-  (found: FoundRecords): RecordKey[] => {
-    const id = found.get(cards, card)?.state_control.pending_operation_id ?? null;
-    return id === null ? [] : [cardOperations.ref(id)];
-  };
 
 /** Creates a change of a card's state, supersedes the open one, and saves the response under its idempotency key. */
 export const acceptCardState: Mutation<AcceptCardState, AcceptResult> = {
@@ -114,7 +105,7 @@ const refuseReference = (uow: UnitOfWork, operation: CardOperation) =>
 function accept(
   uow: UnitOfWork,
   card: Card,
-  operation: CardStateOperation,
+  operation: CardStateOperation & { type: CardStateType },
   now: Date,
 ): CardOperation {
   if (operation.transaction_reference !== null) {
@@ -123,8 +114,11 @@ function accept(
   if (isAlreadyInState(card, operation.type)) {
     return createOperation(uow, completedAtOnce(operation, now));
   }
-  supersedePending(uow, card, 'superseded', `by the ${operation.type} ${operation._id}`, now);
-  const changed = changeCardAndEmit(uow, card, withPendingOperation(card, operation), now);
+  const why = `by the ${operation.type} ${operation._id}`;
+  const { doubted } = supersedePending(uow, card, 'superseded', why, now);
+  const set = withPendingOperation(card, operation);
+  const control = { ...card.state_control, ...set.state_control, ...doubted };
+  const changed = changeCardAndEmit(uow, card, { ...set, state_control: control }, now);
   return createOperation(uow, { ...operation, state_sequence: changed.state_control.sequence });
 }
 
@@ -138,13 +132,6 @@ const completedAtOnce = (operation: CardStateOperation, now: Date): CardOperatio
     timelineEntry(now, 'completed', 'bursar', { detail: 'the card is in this state already' }),
   ],
 });
-
-/** Ends the pending operation of a card. */
-function supersedePending(uow: UnitOfWork, card: Card, code: string, why: string, now: Date): void {
-  const { pending_operation_id: id } = card.state_control;
-  const before = id === null ? undefined : uow.get(cardOperations, id);
-  if (before && isOpen(before)) changeOperation(uow, before, supersede(before, code, why, now));
-}
 
 function decideCardStateFact(
   uow: UnitOfWork,

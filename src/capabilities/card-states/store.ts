@@ -1,3 +1,4 @@
+import { recheckState } from './locks.js';
 import { expireCard } from './mutations.js';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
@@ -40,5 +41,39 @@ export function createCardExpiry({
       ),
     );
     return { found: pastExpiry.length, expired: ended.filter(({ expired }) => expired).length };
+  };
+}
+
+/**
+ * Creates the function that has the state of cards read once more at their issuer, at most `limit` at once: a request that
+ * was not answered may have been executed late. Several workers may run it at the same time.
+ */
+export function createStateRechecks({
+  db,
+  groupCommit,
+  recheckMs,
+  clock = () => new Date(),
+}: {
+  db: Database['db'];
+  groupCommit: GroupCommit;
+  recheckMs: number;
+  clock?: () => Date;
+}) {
+  const collection = db.collection<Card>('cards');
+  return async (limit: number): Promise<number> => {
+    const until = new Date(clock().getTime() - recheckMs);
+    const due = await collection
+      .find(
+        { 'state_control.doubted_at': { $lte: until } },
+        { projection: { tenant_id: 1 }, ...acrossTenants('loop') },
+      )
+      .limit(limit)
+      .toArray();
+    await Promise.all(
+      due.map(({ _id: card, tenant_id: tenantId }) =>
+        groupCommit.commit(recheckState, { tenantId, card }),
+      ),
+    );
+    return due.length;
   };
 }

@@ -1,7 +1,13 @@
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { applyChange, labelOf, type Change } from '../../core/instructions/transition.js';
-import type { Card, CardStatus } from '../cards/card.js';
+import {
+  desiredAtIssuer,
+  lockHolders,
+  statusByLocks,
+  type Card,
+  type CardStatus,
+} from '../cards/card.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IssuerCardState } from '../../core/providers/card-issuer.js';
@@ -11,15 +17,18 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 const CARD_STATE_TYPES = ['lock', 'unlock', 'close'] as const;
 /** A type of change of a card's state. */
 export type CardStateType = (typeof CARD_STATE_TYPES)[number];
-/** A lock, an unlock or a closing. */
-export type CardStateOperation = CardOperation & { type: CardStateType };
+/** A lock, an unlock or a closing, or the repair of a state that others have changed. */
+export type CardStateOperation = CardOperation & { type: CardStateType | 'state_reset' };
 
-/** True for a lock, an unlock or a closing. */
+/** True for operations that change the state of a card at the issuer. */
 export const isCardStateOperation = (operation: CardOperation): operation is CardStateOperation =>
-  CARD_STATE_TYPES.some((type) => type === operation.type);
+  operation.type === 'state_reset' || CARD_STATE_TYPES.some((type) => type === operation.type);
 
-/** The state that each type of operation sets at the issuer. */
-export const STATE_AT_ISSUER: Record<CardStateType, IssuerCardState> = {
+/** The state that an operation sets at the issuer. */
+export const stateSetBy = ({ type }: CardStateOperation, card: Card): IssuerCardState =>
+  type === 'state_reset' ? desiredAtIssuer(card) : STATE_AT_ISSUER[type];
+
+const STATE_AT_ISSUER: Record<CardStateType, IssuerCardState> = {
   lock: 'locked',
   unlock: 'open',
   close: 'closed',
@@ -32,10 +41,21 @@ const IMMEDIATE_STATUS: Partial<Record<CardStateType, CardStatus>> = {
 };
 
 /** The refusal of an operation that the card's status does not allow, or null. */
-export function refuseCardState({ status }: Card, type: CardStateType): ApiError | null {
-  if (ALLOWED_TYPES[status].some((each) => each === type)) return null;
-  return new ApiError('invalid_state', { message: `The card is ${status}.`, details: { status } });
+export function refuseCardState(card: Card, type: CardStateType): ApiError | null {
+  const { status } = card;
+  if (!ALLOWED_TYPES[status].some((each) => each === type)) {
+    const message = `The card is ${status}.`;
+    return new ApiError('invalid_state', { message, details: { status } });
+  }
+  const holder = type === 'unlock' && lockedByOthers(card);
+  if (!holder) return null;
+  const details = { status, locked_by: lockHolders(card) };
+  return new ApiError('invalid_state', { message: `The card is locked by ${holder}.`, details });
 }
+
+/** A lock of the issuer or of an operator is not lifted by the tenant. */
+const lockedByOthers = ({ locks }: Card) =>
+  locks.issuer ? 'its issuer' : locks.operator ? 'an operator' : null;
 
 /** The operations that each status allows. An expired card can only be closed. */
 const ALLOWED_TYPES: Record<CardStatus, readonly CardStateType[]> = {
@@ -57,7 +77,11 @@ export function isAlreadyInState({ state_control: control }: Card, type: CardSta
 /** The change of a card that accepts an operation and makes it the pending one. */
 export function withPendingOperation(
   card: Card,
-  { _id: operation, type, transaction_reference: reference }: CardStateOperation,
+  {
+    _id: operation,
+    type,
+    transaction_reference: reference,
+  }: CardStateOperation & { type: CardStateType },
 ): Partial<Card> {
   const { state_control: control, status } = card;
   return {
@@ -101,14 +125,16 @@ type CardStateTransition = {
   card: Partial<Card> | null;
 };
 
-const CONFIRMED: Record<CardStateType, string> = {
+const CONFIRMED: Record<CardStateOperation['type'], string> = {
+  state_reset: 'the issuer has the state that the card should have',
   lock: 'the card is locked at the issuer too',
   unlock: 'the card is open',
   close: 'the card is closed at the issuer too',
 };
 
 /** Without the issuer's confirmation the card stays locked or closed here, and payments are declined. */
-const NOT_CONFIRMED: Record<CardStateType, string> = {
+const NOT_CONFIRMED: Record<CardStateOperation['type'], string> = {
+  state_reset: 'the issuer has not confirmed the state of the card',
   lock: 'the card stays locked here; the issuer has not confirmed it',
   unlock: 'the card stays locked',
   close: 'the card stays closed here; the issuer has not confirmed it',
@@ -145,16 +171,16 @@ function confirm(
 ): CardStateTransition {
   const { type, state_sequence: sequence } = operation;
   const set = { status: 'completed', completed_at: now } as const;
-  const opens = type === 'unlock' && card.status === 'locked';
   const control = {
     ...card.state_control,
     confirmed_sequence: Number(sequence),
     pending_operation_id: null,
+    ...doubt(card, operation, fact.via === 'provider_answer', now),
   };
   return {
     verdict: 'applied',
     next: finish(operation, fact, now, set, CONFIRMED[type]),
-    card: { state_control: control, ...(opens && { status: 'active' as const }) },
+    card: { state_control: control, status: statusByLocks({ ...card, state_control: control }) },
   };
 }
 
@@ -166,14 +192,41 @@ function fail(
 ): CardStateTransition {
   const { type } = operation;
   const set = { status: 'failed', failure: operationFailure(fact.code) } as const;
-  const { state_control: control } = card;
+  const { state_control: control, locks } = card;
   const desired = type === 'unlock' ? 'locked' : control.desired;
+  const issuer = fact.code === 'locked_by_issuer' ? { since: now } : locks.issuer;
+  const next = {
+    ...card,
+    locks: { ...locks, issuer },
+    state_control: {
+      ...control,
+      desired,
+      pending_operation_id: null,
+      ...doubt(card, operation, false, now),
+    },
+  } as const;
   return {
     verdict: 'applied',
     next: finish(operation, fact, now, set, NOT_CONFIRMED[type]),
-    card: { state_control: { ...control, desired, pending_operation_id: null } },
+    card: {
+      state_control: next.state_control,
+      locks: next.locks,
+      status: statusByLocks(next),
+    },
   };
 }
+
+/**
+ * Where the issuer keeps no order, a request without an answer may be executed after a newer one. Then the state is read once
+ * more, later.
+ */
+export const doubt = (
+  { state_sequence: order }: Pick<Card, 'state_sequence'>,
+  { submissions }: Pick<CardOperation, 'submissions'>,
+  isAnswered: boolean,
+  now: Date,
+): Partial<Card['state_control']> =>
+  order === 'ours' && submissions > (isAnswered ? 1 : 0) ? { doubted_at: now } : {};
 
 function finish(
   operation: CardOperation,

@@ -8,7 +8,8 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 
 /**
  * Every type of instruction to a card issuer. `issue` issues the card. `unload` takes the balance of a closed or expired
- * card back from the issuer. `fund_reversal` reverses a just-in-time funding that
+ * card back from the issuer. `state_reset` sets the state that a card should have at the issuer, after somebody else than the
+ * tenant changed it. `fund_reversal` reverses a just-in-time funding that
  * was not confirmed by its deadline. Tenants see the other types as operations; see `SHOWN_TYPES`.
  */
 const CARD_OPERATION_TYPES = [
@@ -21,6 +22,7 @@ const CARD_OPERATION_TYPES = [
   'issue',
   'fund_reversal',
   'unload',
+  'state_reset',
 ] as const;
 /** A type of instruction to a card issuer. */
 export type CardOperationType = (typeof CARD_OPERATION_TYPES)[number];
@@ -97,7 +99,7 @@ export const isFunding = ({ type }: Pick<CardOperation, 'type'>): boolean =>
 
 /** Created by the system, not by an API request. */
 const isCreatedBySystem = ({ type }: Pick<CardOperation, 'type'>) =>
-  type === 'auto_reload' || type === 'fund_reversal' || type === 'unload';
+  type === 'auto_reload' || type === 'fund_reversal' || type === 'unload' || type === 'state_reset';
 
 type NewOperation = Pick<CardOperation, 'tenant_id' | 'card_id' | 'type' | 'provider'> &
   Partial<Omit<CardOperation, 'timeline' | 'next_check_at'>>;
@@ -148,6 +150,8 @@ const FAILURES: Record<string, string> = {
   card_locked: 'The card is locked at the issuer.',
   card_closed: 'The card is closed at the issuer.',
   card_expired: 'The card has expired.',
+  locked_by_issuer: 'The issuer has locked the card.',
+  locked_by_operator: 'An operator has locked the card.',
   deadline_exceeded: 'The issuer had not confirmed the funding in time.',
   superseded: 'A later change of the card replaced it.',
   reversed: 'The funding was made and then taken back by the issuer.',

@@ -37,6 +37,9 @@ export type Card = {
   /** The number of authorizations of the card with a hold, on the card or in the wallet. */
   open_holds: number;
   state_control: CardStateControl;
+  locks: CardLocks;
+  /** The party that keeps changes of the state in order, as the issuer declared it when the card was created. */
+  state_sequence: 'issuer' | 'ours';
   security: CardSecurity;
   auto_reload: AutoReload | null;
   /** The holder of the balance at the issuer, as the issuer declared it when the card was created. */
@@ -58,7 +61,20 @@ type CardStateControl = {
   sequence: number;
   confirmed_sequence: number;
   pending_operation_id: string | null;
+  /** Since when a request to the issuer may be executed late, so that the state must be read once more; null: none may. */
+  doubted_at: Date | null;
+  /** The time of the latest change that the issuer has reported; earlier ones are outdated. */
+  reported_at: Date | null;
 };
+
+/** The locks of others than the tenant. An issuer's lock is lifted by the issuer alone, an operator's by operators. */
+export type CardLocks = {
+  issuer: { since: Date } | null;
+  operator: { since: Date; actor: string; reason: string } | null;
+};
+
+/** No locks. */
+export const NO_LOCKS: CardLocks = { issuer: null, operator: null };
 
 /**
  * How the balance of a closed or expired card returns to the wallet: the issuer must give it back first. `operation_id` is
@@ -107,6 +123,21 @@ export type AutoReload = {
   limit_used_minor: bigint;
 };
 
+/** The auto-reload settings that a tenant chooses. */
+export type AutoReloadSettings = Pick<
+  AutoReload,
+  'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
+>;
+/** The state of auto-reload before the first settings. */
+export const NEW_AUTO_RELOAD = {
+  triggered: false,
+  operation_id: null,
+  refusals: 0,
+  attention: null,
+  limit_day: '',
+  limit_used_minor: 0n,
+};
+
 /** Security settings without limits. */
 export const OPEN_SECURITY: CardSecurity = {
   channels: { online: true, pos: true, atm: true, contactless: true },
@@ -115,6 +146,37 @@ export const OPEN_SECURITY: CardSecurity = {
   allowed_countries: [],
   blocked_merchant_categories: [],
 };
+
+type Locked = Pick<Card, 'status' | 'state_control' | 'locks'>;
+
+/** The status of a card after a change of its locks: it is active only if nobody locks it and the issuer has confirmed that. */
+export function statusByLocks({ status, state_control: control, locks }: Locked): CardStatus {
+  if (status !== 'active' && status !== 'locked') return status;
+  const isConfirmed = control.confirmed_sequence === control.sequence;
+  const isOpen = control.desired === 'open' && isConfirmed;
+  return isOpen && locks.issuer === null && locks.operator === null ? 'active' : 'locked';
+}
+
+/** The parties that lock a card; `activation`: it was never unlocked since it was issued. */
+export type LockHolder = 'tenant' | 'issuer' | 'operator' | 'activation';
+
+/** The parties that lock a card. None: the issuer has not confirmed the unlock yet. */
+export function lockHolders({ status, state_control: control, locks }: Locked): LockHolder[] {
+  if (status !== 'locked') return [];
+  const own = control.sequence === 0 ? 'activation' : 'tenant';
+  return [
+    ...(control.desired === 'locked' ? [own as LockHolder] : []),
+    ...(locks.issuer ? ['issuer' as const] : []),
+    ...(locks.operator ? ['operator' as const] : []),
+  ];
+}
+
+/** The state that the issuer must set: an operator's lock is one at the issuer too. */
+export const desiredAtIssuer = ({
+  state_control: { desired },
+  locks,
+}: Pick<Card, 'state_control' | 'locks'>): IssuerCardState =>
+  desired === 'open' && locks.operator ? 'locked' : desired;
 
 /** True for a card that is closed or expired: it declines every payment, and its balance is returned to the wallet. */
 export const isTerminal = ({ status }: Pick<Card, 'status'>): boolean =>
@@ -161,5 +223,9 @@ export const cards = collection<Card>('cards', {
     // The issuer's messages name only the issuer's id.
     { key: { 'issued.issuer_card_id': 1, provider: 1 }, partialFilterExpression: ISSUED },
     { key: { status: 1, 'issued.expiry_year': 1, 'issued.expiry_month': 1 } },
+    {
+      key: { 'state_control.doubted_at': 1 },
+      partialFilterExpression: { 'state_control.doubted_at': { $type: 'date' } },
+    },
   ],
 });

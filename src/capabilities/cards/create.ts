@@ -10,10 +10,20 @@ import {
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { CardIssuer } from '../../core/providers/card-issuer.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { NO_UNLOAD, OPEN_SECURITY, type Card } from './card.js';
+import {
+  NEW_AUTO_RELOAD,
+  NO_LOCKS,
+  NO_UNLOAD,
+  OPEN_SECURITY,
+  type AutoReload,
+  type AutoReloadSettings,
+  type Card,
+} from './card.js';
 import { newOperation, type CardOperation } from './card-operation.js';
 import { presentCard, securityOf } from './presenter.js';
-import type { CreateCardBody } from './schema.js';
+import { invalidField } from '../../platform/http/validate.js';
+import { amountWithin } from '../../core/instructions/api-fields.js';
+import { LEAST_FUNDING_MINOR, type AutoReloadBody, type CreateCardBody } from './schema.js';
 
 /** Accepts a card and returns the response to the request. Saves it under the idempotency key, if there is one. */
 export type CreateCard = (
@@ -35,7 +45,11 @@ export function createCardCreation(deps: {
   return async (tenant, body, claim) => {
     const issuer = deps.issuer();
     const provider = issuer.name;
-    const card = newCard(tenant.id, body, issuer, clock());
+    if (!issuer.cards.types.includes(body.type)) {
+      const message = `the issuer does not issue ${body.type} cards without the address of the holder`;
+      throw invalidField('type', 'not_supported', message);
+    }
+    const card = newCard(tenant, body, issuer, clock());
     const operation = newOperation(
       { tenant_id: tenant.id, card_id: card._id, type: 'issue', provider, reference: card._id },
       card.created_at,
@@ -57,14 +71,14 @@ export function createCardCreation(deps: {
 }
 
 function newCard(
-  tenantId: string,
+  tenant: Tenant,
   body: CreateCardBody,
-  { name: provider, cards: { balances } }: Pick<CardIssuer, 'name' | 'cards'>,
+  { name: provider, cards: { balances, stateSequence } }: Pick<CardIssuer, 'name' | 'cards'>,
   now: Date,
 ): Card {
   return {
     _id: newId('card'),
-    tenant_id: tenantId,
+    tenant_id: tenant.id,
     version: 1,
     event_sequence: 0,
     customer_id: body.customer_id,
@@ -84,9 +98,13 @@ function newCard(
       sequence: 0,
       confirmed_sequence: 0,
       pending_operation_id: null,
+      doubted_at: null,
+      reported_at: null,
     },
+    locks: NO_LOCKS,
+    state_sequence: stateSequence,
     security: body.security ? securityOf(body.security) : OPEN_SECURITY,
-    auto_reload: null,
+    auto_reload: newAutoReload(tenant, body),
     balances,
     unload: NO_UNLOAD,
     daily_spend: { day: lagosDay(now), minor: 0n },
@@ -94,4 +112,25 @@ function newCard(
     created_at: now,
     updated_at: now,
   };
+}
+
+/** Null switches auto-reload off and keeps the other settings. */
+export function autoReloadSettings(
+  tenant: Tenant,
+  body: AutoReloadBody,
+): AutoReloadSettings | null {
+  const { enabled, threshold_minor: threshold, amount_minor: amount, daily_cap_minor: cap } = body;
+  if (threshold === undefined || amount === undefined || cap === undefined) return null;
+  return {
+    enabled,
+    threshold_minor: BigInt(threshold),
+    amount_minor: amountWithin(tenant, { amount_minor: amount }, LEAST_FUNDING_MINOR),
+    daily_cap_minor: BigInt(cap),
+  };
+}
+
+/** The settings of a new card. They are in force as soon as it is active. */
+function newAutoReload(tenant: Tenant, { auto_reload: body }: CreateCardBody): AutoReload | null {
+  const settings = body && autoReloadSettings(tenant, body);
+  return settings ? { ...NEW_AUTO_RELOAD, ...settings } : null;
 }

@@ -39,6 +39,7 @@ export {
   issuerEventHandler,
   NOT_THERE,
 } from './provider-events.js';
+export { autoReloadSettings } from './create.js';
 export { cardFinder } from './routes.js';
 export type { OffsetListing } from './store.js';
 export { operationWorkflowId, type OperationKey } from './workflow-contract.js';
@@ -50,7 +51,12 @@ export {
   EXAMPLE_CARD,
   exampleOperation,
   exampleSecurity,
+  autoReloadBody,
+  exampleSettings,
   freeForm,
+  fundingAmount,
+  LEAST_FUNDING_MINOR,
+  type AutoReloadBody,
 } from './schema.js';
 
 /** Starts, wakes and commands the workflow of an operation on a card. */

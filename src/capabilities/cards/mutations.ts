@@ -95,7 +95,7 @@ function decideIssuanceFact(
   const transition = transitionIssuance(operation, card, input.fact, now);
   const { verdict, operation: next } = transition;
   if (next !== operation) uow.change(cardOperations, next);
-  const changed = transition.card ? changeCard(uow, card, transition.card, now) : card;
+  const changed = transition.card ? changeCardAndEmit(uow, card, transition.card, now) : card;
   return { kind: 'applied', verdict, operation: next, card: changed };
 }
 
@@ -150,7 +150,7 @@ function returnCardBalance(uow: UnitOfWork, card: Card, now: Date): Card {
   return { ...card, available_minor: 0n };
 }
 
-/** Changes a card as `changeCard` does, and emits `card.locked` or `card.unlocked` if the change is one of them. */
+/** Changes a card as `changeCard` does, and emits the event of its new status, if the status changes. */
 export function changeCardAndEmit(
   uow: UnitOfWork,
   before: Card,

@@ -8,7 +8,7 @@ import type {
   cardSecurityBody,
   cardSecurityResource,
 } from './schema.js';
-import type { Card, CardSecurity } from './card.js';
+import { lockHolders, type Card, type CardSecurity } from './card.js';
 import type { CardOperation } from './card-operation.js';
 
 /** A card for tenants. Lists every field, so that a new stored field is not exposed by accident. */
@@ -26,6 +26,7 @@ export function presentCard(card: Card): z.infer<typeof cardResource> {
     expiry_year: card.issued?.expiry_year ?? null,
     currency: card.currency,
     status: card.status,
+    locked_by: lockHolders(card),
     provider: card.provider,
     failure: presentFailure(card.failure),
     metadata: card.metadata ?? {},

@@ -68,10 +68,12 @@ export const issuerEventHandler = <S extends Subject>(
   findOwner,
 
   toFacts(event) {
-    const { reference, card, state } = event as CardEvent;
-    return state.subject === subject
-      ? [{ subject, reference, issuer_card: card, state: state.state }]
-      : [];
+    const { reference, card, state, reports } = event as CardEvent;
+    if (state.subject !== subject) return [];
+    const about = { subject, reference, issuer_card: card };
+    return reports
+      ? reports.map(({ state: reported, at }) => ({ ...about, state: { ...reported, at } }))
+      : [{ ...about, state: state.state }];
   },
 
   async apply({ reference, state }, event) {

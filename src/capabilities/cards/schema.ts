@@ -110,6 +110,76 @@ export const cardSecurityResource = z
   .object({ card_id: idSchema('card'), channels: z.object(channels), ...settings })
   .meta({ id: 'CardSecurity', example: { card_id: EXAMPLE_CARD, ...exampleSecurity } });
 
+/** Fundings have no minimum of the tenant, because a card payment may be of any amount. */
+export const LEAST_FUNDING_MINOR = 1n;
+
+/** The amount of a funding in a request. */
+export const fundingAmount = z
+  .int()
+  .min(Number(LEAST_FUNDING_MINOR))
+  .meta({
+    description: 'Amount in kobo. The maximum is the default; your account may have another.',
+    example: 500_000,
+    override: { minimum: Number(LEAST_FUNDING_MINOR), maximum: 500_000_000 },
+  });
+
+const SETTINGS = ['threshold_minor', 'amount_minor', 'daily_cap_minor'] as const;
+
+const minor = (description: string, example: number) =>
+  z.int().min(1).max(MAX_AMOUNT_MINOR).meta({ description, example });
+
+/**
+ * The body of `PUT /cards/{card_id}/auto-reload`. It replaces all settings. `{ enabled: false }` alone switches it off and
+ * keeps the others.
+ */
+export const autoReloadBody = z
+  .strictObject({
+    enabled: z.boolean(),
+    threshold_minor: minor(
+      'Threshold in kobo. A payment that leaves a lower balance starts a reload.',
+      100_000,
+    ).optional(),
+    amount_minor: fundingAmount.optional(),
+    daily_cap_minor: minor(
+      'Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`.',
+      2_000_000,
+    ).optional(),
+  })
+  .superRefine((body, ctx) => {
+    const given = SETTINGS.filter((name) => body[name] !== undefined);
+    const isOffAlone = !body.enabled && given.length === 0;
+    const missing = isOffAlone ? [] : SETTINGS.filter((name) => body[name] === undefined);
+    for (const name of missing) {
+      ctx.addIssue({ code: 'custom', path: [name], message: 'is required' });
+    }
+    if (Number(body.daily_cap_minor) < Number(body.amount_minor)) {
+      const message = 'must be at least amount_minor';
+      ctx.addIssue({ code: 'custom', path: ['daily_cap_minor'], message });
+    }
+  })
+  .meta({
+    id: 'CardAutoReloadSettings',
+    description:
+      'All four fields, or `{"enabled": false}` alone, which keeps the other settings for later.',
+    override: {
+      anyOf: [
+        { required: ['enabled', ...SETTINGS] },
+        { properties: { enabled: { const: false } }, maxProperties: 1 },
+      ],
+    },
+  });
+
+/** The validated body of `PUT /cards/{card_id}/auto-reload`. */
+export type AutoReloadBody = z.output<typeof autoReloadBody>;
+
+/** The settings in the examples of the API reference. */
+export const exampleSettings = {
+  enabled: true,
+  threshold_minor: 100_000,
+  amount_minor: 500_000,
+  daily_cap_minor: 2_000_000,
+};
+
 /** The body of `POST /cards`. */
 export const createCardBody = z
   .strictObject({
@@ -127,8 +197,15 @@ export const createCardBody = z
       description:
         'The security settings of the card, in force from its first payment. By default it has no limits.',
     }),
+    auto_reload: autoReloadBody.optional().meta({
+      description: 'The auto-reload settings of a prepaid card, in force from its issuance.',
+    }),
     metadata: metadata.optional(),
     idempotency_key: idempotencyKey.optional(),
+  })
+  .refine(({ funding, auto_reload: reload }) => funding === 'prepaid' || !reload, {
+    path: ['auto_reload'],
+    message: 'only a prepaid card is reloaded',
   })
   .meta({ id: 'NewCard' });
 
@@ -149,6 +226,7 @@ export const exampleCard = {
   expiry_year: 2029,
   currency: 'NGN',
   status: 'active',
+  locked_by: [] as ('tenant' | 'issuer' | 'operator' | 'activation')[],
   provider: 'sandbox-bank',
   failure: null,
   metadata: { team: 'sales' },
@@ -175,6 +253,10 @@ export const cardResource = z
     expiry_year: z.int().nullable().meta({ description: issuedDescription }),
     currency: z.literal('NGN'),
     status: z.enum(['pending', 'active', 'locked', 'failed', 'expired', 'closed']),
+    locked_by: z.array(z.enum(['tenant', 'issuer', 'operator', 'activation'])).meta({
+      description:
+        'The parties that lock a `locked` card. `activation`: it was never unlocked since it was issued. None: the issuer has not confirmed the unlock yet.',
+    }),
     provider: z.string(),
     failure: failureField,
     metadata: z.record(z.string(), z.unknown()),

@@ -57,7 +57,7 @@ function changeFor(
       : raiseAttention(operation, now, 'the issuer reports another card than before');
   }
   if (isOpen(operation)) {
-    return fact.kind === 'issued' ? activate(fact, now) : reject(operation, fact, now);
+    return fact.kind === 'issued' ? activate(card, fact, now) : reject(operation, fact, now);
   }
   if (fact.kind === 'issued') return recordLateIssuance(fact, now);
   if (operation.status === 'completed') {
@@ -84,11 +84,19 @@ const asIssued = ({ card, brand, last4, expiryMonth, expiryYear }: Issued): Card
   expiry_year: expiryYear,
 });
 
-const activate = (fact: Issued, now: Date): IssuanceChange => ({
-  set: { status: 'completed', completed_at: now, attention: null },
-  entry: ['completed', 'the card is active'],
-  card: { status: 'active', issued: asIssued(fact) },
-});
+/** A card that must be activated is locked until the tenant unlocks it. */
+function activate({ state_control: control }: Card, fact: Issued, now: Date): IssuanceChange {
+  const { needsActivation } = fact;
+  return {
+    set: { status: 'completed', completed_at: now, attention: null },
+    entry: ['completed', needsActivation ? 'the card must be activated' : 'the card is active'],
+    card: {
+      status: needsActivation ? 'locked' : 'active',
+      issued: asIssued(fact),
+      ...(needsActivation && { state_control: { ...control, desired: 'locked' as const } }),
+    },
+  };
+}
 
 function reject(
   operation: CardOperation,

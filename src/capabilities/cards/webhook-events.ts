@@ -7,8 +7,13 @@ import { cardOperationResource, cardResource } from './schema.js';
 /** The webhook events about the status of a card. */
 export const cardEvents = {
   when: {
-    'card.locked': 'a card is locked: payments are declined and fundings are refused',
-    'card.unlocked': 'the issuer has confirmed that a card is unlocked',
+    'card.issued': 'the issuer has issued a card',
+    'card.failed': 'the issuer has rejected a card',
+    'card.locked':
+      'a card is locked, by you, its issuer or an operator: payments are declined and fundings are refused',
+    'card.unlocked': 'nobody locks a card any more, and the issuer has confirmed it',
+    'card.closed': 'a card is closed for good, by you or its issuer',
+    'card.expired': 'the expiry month of a card is over',
   },
   data: cardResource,
 };
@@ -27,8 +32,20 @@ export const cardOperationEvents = {
 /** Returns the name of the event of a card's change of status, or null if the change is no event. */
 export function cardEventName(before: Card, { status }: Card): keyof typeof cardEvents.when | null {
   if (status === before.status) return null;
-  if (status === 'locked') return 'card.locked';
-  return status === 'active' && before.status === 'locked' ? 'card.unlocked' : null;
+  switch (status) {
+    case 'failed':
+      return 'card.failed';
+    case 'closed':
+      return 'card.closed';
+    case 'expired':
+      return 'card.expired';
+    case 'active':
+    case 'locked':
+      if (before.status === 'pending' || before.status === 'failed') return 'card.issued';
+      return status === 'locked' ? 'card.locked' : 'card.unlocked';
+    case 'pending':
+      return null;
+  }
 }
 
 /** Returns the event of an operation's end, and the operation with it counted. Operations that tenants do not see emit none. */

@@ -39,6 +39,7 @@ export function operationWorkflowId({
     case 'lock':
     case 'unlock':
     case 'close':
+    case 'state_reset':
       return `card-state/${card}`;
     case 'unload':
       return `card-unload/${_id}`;

@@ -88,6 +88,7 @@ export function createGroupCommit(
       maxWaitMs: MAX_WAIT_MS,
       maxBatchWeight: MAX_BATCH_BYTES,
       weigh,
+      isUrgent: ({ mutation }) => mutation.urgent === true,
     }),
   );
 

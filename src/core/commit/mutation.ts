@@ -18,6 +18,8 @@ export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {
   weigh?(input: I): number;
   /** True for a mutation that takes so long that it must own its wallet from the beginning. */
   long?: boolean;
+  /** True for a mutation that somebody outside waits for under a deadline: others of its lane do not enter ahead of it. */
+  urgent?: boolean;
 };
 
 /** A mutation with its input, as it waits for its commit. */

@@ -77,7 +77,8 @@ function receiveRoutes(deps: ReceiveDeps): Route[] {
     const issuer = providers.findIssuer(name);
     if (!issuer) throw new ApiError('not_found');
     const decision = await cardAuthorizations.decisions.decide(name, request);
-    const { status, body } = issuer.renderDecision(decision);
+    const { status, headers = {}, body } = issuer.renderDecision(request, decision);
+    ctx.set(headers);
     sendBytes(ctx, status, JSON.stringify(body));
   }
 

@@ -13,6 +13,19 @@ type CardTraits = {
   resendSafety: ResendSafety;
   /** The holder of the cards' balances. With `ours` nothing is funded, unloaded or reversed at the issuer. */
   balances: 'issuer' | 'ours';
+  /**
+   * The party that keeps changes of a card's state in order. `issuer`: an older version never overwrites a newer one.
+   * `ours`: versions are ignored, so one request per card is in flight, and the state is read after each.
+   */
+  stateSequence: 'issuer' | 'ours';
+  /** The types of cards that the issuer issues with what Bursar knows of the holder. */
+  types: readonly CardRequest['type'][];
+  /** How long the issuer waits for a decision, what it does without one, and whether it asks again. */
+  decision: {
+    deadlineMs: number;
+    onSilence: 'decline' | 'stand_in' | 'configured';
+    asksAgain: boolean;
+  };
   /** Bound of our calls to this issuer over all workers. */
   callsPerSecond: number;
 };
@@ -36,6 +49,8 @@ export type IssuedCard = {
   last4: string;
   expiryMonth: number;
   expiryYear: number;
+  /** True if the card cannot be used until its state is set to `open`. */
+  needsActivation: boolean;
 };
 
 /** The state of an issuance. Codes and reasons are those of Bursar, here and below, never the issuer's own text. */
@@ -101,17 +116,34 @@ export type CardStateRequest = {
   requestedAt: Date;
 };
 
-/** The answer to a request to set the state. Rejected as `superseded`: a newer version has been set. */
+/** The answer to a request to set the state. Rejected as `superseded`: a newer version has been set; as
+ * `locked_by_issuer`: the issuer has locked the card by itself. */
 export type SetStateAnswer = CallTrace &
   ({ kind: 'set' } | { kind: 'rejected'; code: string } | Throttled | Unknown);
 
-/** The state of a card at its issuer, with the version that set it. */
+/** The state of a card as its issuer reports it. `changedBy`: the party that made the latest change; null: none was made. */
+export type ReportedCardState = {
+  kind: IssuerCardState | 'inactive';
+  changedBy: 'us' | 'issuer' | null;
+};
+
+/** The state of a card at its issuer, with the version that set it; 0 if the issuer has no versions. */
 export type ReadStateAnswer = CallTrace &
-  ({ kind: 'state'; state: IssuerCardState; version: number } | NotFound | Unknown);
+  (
+    | {
+        kind: 'state';
+        state: ReportedCardState['kind'];
+        changedBy: ReportedCardState['changedBy'];
+        version: number;
+      }
+    | NotFound
+    | Unknown
+  );
 
 /** The subject of an event, and its new state. */
 export type CardEventState =
   | { subject: 'card'; state: IssueState }
+  | { subject: 'card_state'; state: ReportedCardState }
   | { subject: 'funding'; state: FundingState }
   | { subject: 'unload'; state: UnloadState }
   | { subject: 'authorization'; state: AuthorizationState };
@@ -152,7 +184,16 @@ export type CardEvent = {
   name: string;
   state: CardEventState;
   occurredAt: Date | null;
+  /** The reports of a message about an authorization that has several, in place of `state`; each is a fact of its own. */
+  reports?: readonly AuthorizationReport[];
 };
+
+/**
+ * The kinds of requests. A `verification` and a `balance_inquiry` hold nothing, and the answer to the latter has the balance;
+ * a `financial` one clears at once; a `credit` is money for the card.
+ */
+export type AuthorizationKind =
+  'authorization' | 'increment' | 'verification' | 'balance_inquiry' | 'financial' | 'credit';
 
 /**
  * A request about a payment that waits for a decision. A repeat of the message gets the same decision; another message of the
@@ -165,7 +206,14 @@ export type AuthorizationRequest = {
   messageId: string;
   /** The issuer's id. */
   card: string;
+  kind: AuthorizationKind;
+  /** `step`: the amount comes on top of what was approved of the payment. `total`: it is the new total. */
+  basis: 'step' | 'total';
   amountMinor: bigint;
+  /** The amount to hold, if it is another one. */
+  holdMinor: bigint | null;
+  /** True if less than the amount may be approved. */
+  partialApproval: boolean;
   /** ISO 4217. Cards here have naira only, but merchants abroad may ask for something else. */
   currency: string;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
@@ -183,7 +231,14 @@ export type AuthorizationRequest = {
 export type AuthorizationReading = { kind: 'authorization'; request: AuthorizationRequest };
 
 /** The decision about an authorization request. `code` is the reason of a decline. */
-export type AuthorizationDecision = { approved: boolean; code: string };
+export type AuthorizationDecision = {
+  approved: boolean;
+  code: string;
+  /** The approved amount; zero for a decline, and where nothing is held. */
+  approvedMinor: bigint;
+  /** The balance that can be spent, of a balance inquiry; otherwise null. */
+  availableMinor: bigint | null;
+};
 
 /** A report about an authorization with its time, as the issuer lists it. */
 export type AuthorizationReport = { state: AuthorizationState; at: Date };
@@ -209,6 +264,9 @@ export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   readState(card: string, signal: AbortSignal): Promise<ReadStateAnswer>;
   /** Everything that was reported about a payment; a report has the same message id as in its own message. */
   findAuthorization(token: string, signal: AbortSignal): Promise<FindAuthorizationAnswer>;
-  /** The answer to an authorization request, as the issuer wants it. */
-  renderDecision(decision: AuthorizationDecision): { status: number; body: object };
+  /** The answer to an authorization request, as the issuer wants it. It may have to repeat parts of the request. */
+  renderDecision(
+    request: AuthorizationRequest,
+    decision: AuthorizationDecision,
+  ): { status: number; headers?: Record<string, string>; body: object };
 };

@@ -56,6 +56,7 @@ export function addCardCommands(program: Command): void {
   );
 
   addUnload(cards);
+  addLocks(cards);
   addOperatorCommands(cards, operations);
 }
 
@@ -79,6 +80,33 @@ function addUnload(cards: Command): void {
   );
 }
 
+/** Adds `lock` and `unlock`. What an operator has locked, only operators unlock. */
+function addLocks(cards: Command): void {
+  for (const act of ['lock', 'unlock'] as const) {
+    addCommand<{ reason: string; actor: string }>(
+      cards,
+      `${act} <card>`,
+      (command) =>
+        command
+          .description(
+            act === 'lock'
+              ? 'lock a card, so that only an operator can unlock it'
+              : "lift an operator's lock; other locks stay",
+          )
+          .requiredOption('--reason <text>', 'the reason, for the card')
+          .option('--actor <name>', 'your name, for the card', userInfo().username),
+      async (deps, { json, args, options: { reason, actor } }) => {
+        const card = await findCard(deps, String(args[0]));
+        const lock = act === 'lock' ? { actor, reason } : null;
+        const done = await deps.cardStates.setOperatorLock(card, lock);
+        const { status } = await findCard(deps, card._id);
+        print(json, { id: card._id, done, status });
+        if (!done) process.exitCode = 1;
+      },
+    );
+  }
+}
+
 async function findCard({ cards }: Deps, id: string): Promise<Card> {
   const card = await cards.store.find(id);
   if (!card) throw new CommandError(`there is no card ${id}`);
@@ -97,6 +125,7 @@ async function showCard(deps: Deps, json: boolean, id: string) {
     open_holds: card.open_holds,
     control: card.state_control,
     unload: card.unload,
+    locks: card.locks,
   };
   if (json) return print(json, { ...shown, operations });
   print(json, shown);

@@ -82,6 +82,6 @@ const DEATHS: readonly (readonly Death[])[] = [
 
 export const authorizations: Case[] = [
   ...DEATHS.flatMap((deaths) => [ended('cleared', deaths), ended('reversed', deaths)]),
-  ...['commit.before', 'commit.after', 'decision.made', 'start.before', 'start.after'].map(decided),
+  ...['commit.before', 'commit.after', 'decision.made'].map(decided),
   ...['commit.before', 'commit.after', 'decision.made'].map(declined),
 ];

@@ -19,7 +19,11 @@ type EndedRecord = { _id: string; tenant_id: string; status: string; endings?: r
 
 const ENDINGS = ['completed', 'failed', 'reversed'];
 /** States of events whose name differs from the state. */
-const STATE_OF: Record<string, string> = { reversed: 'failed', unlocked: 'active' };
+const STATE_OF: Record<string, string> = {
+  reversed: 'failed',
+  unlocked: 'active',
+  issued: 'active',
+};
 
 function stateIn(event: string): string {
   const said = event.slice(event.lastIndexOf('.') + 1);

@@ -53,6 +53,7 @@ const ISSUED = (card: string): ReportedEvent => ({
       last4: '4242',
       expiryMonth: 9,
       expiryYear: 2031,
+      needsActivation: false,
     },
   },
 });

@@ -17,12 +17,16 @@ export type SandboxBankOptions = {
   /** The bank recognizes a repeat for this long, and then refuses old requests too; null means without end. */
   deduplicatesForMs: number | null;
   conclusiveAfterMs: number;
+  /** The time within which the issuer must be answered; 1.5 s if missing. */
+  decisionDeadlineMs?: number;
   /** Takes precedence over `deduplicates`. */
   resendSafety?: ResendSafety['kind'] | null;
   /** Recipients are prepared before a transfer. */
   prepares?: boolean;
   /** The party that holds the balances of cards; the issuer if missing. */
   cardBalances?: 'issuer' | 'ours';
+  /** The party that keeps changes of a card's state in order; the issuer if missing. */
+  cardStateSequence?: 'issuer' | 'ours';
   /** Bound of one call, from the first byte to the last. */
   timeoutMs: number;
   callsPerSecond: number;

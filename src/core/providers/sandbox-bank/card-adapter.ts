@@ -17,11 +17,12 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { CARD_SAFE_FIELDS, readAuthorizationState, readCardMessage } from './card-events.js';
+import { CARD_SAFE_FIELDS, readCardMessage, readReports } from './card-events.js';
 import { readSigned, readStored } from './signed.js';
 import {
   authorizationAnswer,
   cardAnswer,
+  changerOf,
   fundingAnswer,
   fundingState,
   isRefusal,
@@ -30,17 +31,16 @@ import {
 } from './card-wire.js';
 import type { Reply } from '../http.js';
 
+/** The issuer waits half a second longer. */
+const DECISION_DEADLINE_MS = 1_500;
+
 /** Creates the sandbox bank's adapter of the card port. */
 export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer {
-  const { secret, callsPerSecond } = options;
+  const { secret } = options;
   const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
-    cards: {
-      resendSafety: resendSafetyOf(withoutFence(options)),
-      balances: options.cardBalances ?? 'issuer',
-      callsPerSecond,
-    },
+    cards: traitsOf(options),
     async issue({ reference, clientReference, type, name, requestedAt }, signal) {
       const requested_at = requestedAt.toISOString();
       const body = { reference, client_reference: clientReference, type, name, requested_at };
@@ -79,7 +79,8 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
     async setState(order, signal) {
       const path = `/v1/cards/${encodeURIComponent(order.card)}/state`;
       const body = stateBody(order);
-      return readSetting(await http({ method: 'PUT', path, body }, signal), order);
+      const ordered = options.cardStateSequence !== 'ours';
+      return readSetting(await http({ method: 'PUT', path, body }, signal), order, ordered);
     },
     async readState(card, signal) {
       const path = `/v1/cards/${encodeURIComponent(card)}`;
@@ -96,9 +97,37 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
     readMessage: readSigned(secret, readCardMessage),
     readStored: readStored(readCardMessage),
     safeFields: CARD_SAFE_FIELDS,
-    renderDecision: ({ approved, code }) => ({ status: 200, body: { approved, code } }),
+    renderDecision,
   };
 }
+
+function traitsOf(options: SandboxBankOptions): CardIssuer['cards'] {
+  return {
+    resendSafety: resendSafetyOf(withoutFence(options)),
+    balances: options.cardBalances ?? 'issuer',
+    stateSequence: options.cardStateSequence ?? 'issuer',
+    types: ['virtual', 'physical'],
+    decision: {
+      deadlineMs: options.decisionDeadlineMs ?? DECISION_DEADLINE_MS,
+      onSilence: 'decline',
+      asksAgain: true,
+    },
+    callsPerSecond: options.callsPerSecond,
+  };
+}
+
+const renderDecision: CardIssuer['renderDecision'] = (
+  _request,
+  { approved, code, approvedMinor, availableMinor },
+) => ({
+  status: 200,
+  body: {
+    approved,
+    code,
+    approved_amount_minor: toWireAmount(approvedMinor),
+    ...(availableMinor !== null && { available_minor: toWireAmount(availableMinor) }),
+  },
+});
 
 function fundingBody(order: CardFundingRequest): Record<string, unknown> {
   return {
@@ -157,7 +186,7 @@ function readReversal(reply: Reply, reference: string): ReverseAnswer {
   });
 }
 
-function readSetting(reply: Reply, order: CardStateRequest): SetStateAnswer {
+function readSetting(reply: Reply, order: CardStateRequest, ordered: boolean): SetStateAnswer {
   const trace = { providerRequestId: reply.requestId };
   if (reply.kind === 'answer' && [404, 409, 422].includes(reply.status)) {
     const code = errorCode(reply.body);
@@ -168,7 +197,7 @@ function readSetting(reply: Reply, order: CardStateRequest): SetStateAnswer {
     const isSet =
       current.kind === 'state' &&
       current.state === order.state &&
-      current.version === order.version;
+      (!ordered || current.version === order.version);
     return isSet ? { kind: 'set' as const } : unreadable();
   });
 }
@@ -177,13 +206,9 @@ function readSetting(reply: Reply, order: CardStateRequest): SetStateAnswer {
 function readAuthorizationAnswer(body: unknown, token: string) {
   const parsed = authorizationAnswer.safeParse(body);
   if (!parsed.success || parsed.data.token !== token) return unreadable();
-  const reports = parsed.data.reports.map(({ event, occurred_at, data }) => {
-    const state = readAuthorizationState(event, data);
-    return state && { state, at: new Date(occurred_at) };
-  });
-  const readable = reports.filter((report) => report !== null);
-  if (readable.length < reports.length) return unreadable();
-  return { kind: 'authorization' as const, over: parsed.data.over, reports: readable };
+  const reports = readReports(parsed.data.reports);
+  if (!reports) return unreadable();
+  return { kind: 'authorization' as const, over: parsed.data.over, reports };
 }
 
 function readCardState(body: unknown, card: string) {
@@ -191,6 +216,6 @@ function readCardState(body: unknown, card: string) {
   if (!parsed.success || parsed.data.status !== 'issued' || parsed.data.card !== card) {
     return unreadable();
   }
-  const { state, version } = parsed.data;
-  return { kind: 'state' as const, state, version };
+  const { state, version, changed_by } = parsed.data;
+  return { kind: 'state' as const, state, version, changedBy: changerOf(changed_by) };
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type {
   AuthorizationReading,
+  AuthorizationReport,
   AuthorizationState,
   CardEvent,
   CardEventState,
@@ -8,16 +9,20 @@ import type {
 import type { MessageReading, SafeFields } from '../provider-message.js';
 import {
   authorizationData,
+  changerOf,
   fundingState,
   issuedData,
   issuedState,
   moneyData,
   unloadState,
+  reportsData,
   requestData,
+  type Report,
+  stateData,
 } from './card-wire.js';
 import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
 
-type About = Pick<CardEvent, 'card' | 'reference' | 'state'>;
+type About = Pick<CardEvent, 'card' | 'reference' | 'state' | 'reports'>;
 type Money = { amount_minor: bigint; code?: string | null | undefined };
 
 /** By the name of the event: what its data say. */
@@ -32,10 +37,10 @@ const MONEY_EVENTS = new Map<string, (money: Money) => CardEventState>([
   ['card.unload_reversed', unload('reversed')],
 ]);
 
-type Report = z.infer<typeof authorizationData>;
+type ReportData = z.infer<typeof authorizationData>;
 
 /** Events about an authorization, by name. */
-const AUTHORIZATION_EVENTS = new Map<string, (report: Report) => AuthorizationState | null>([
+const AUTHORIZATION_EVENTS = new Map<string, (report: ReportData) => AuthorizationState | null>([
   [
     'card.authorization_advice',
     ({ message_id: messageId, amount_minor: amountMinor }) =>
@@ -74,7 +79,7 @@ const AUTHORIZATION_EVENTS = new Map<string, (report: Report) => AuthorizationSt
     (kind) =>
       [
         `card.${kind}`,
-        ({ message_id, amount_minor: amountMinor }: Report) => ({
+        ({ message_id, amount_minor: amountMinor }: ReportData) => ({
           kind,
           messageId: message_id ?? null,
           amountMinor,
@@ -98,9 +103,14 @@ export const CARD_SAFE_FIELDS: SafeFields = {
   expiry_month: 'value',
   expiry_year: 'value',
   status: 'value',
+  state: 'value',
+  changed_by: 'value',
   amount_minor: 'value',
   currency: 'value',
   code: 'value',
+  kind: 'value',
+  hold_minor: 'value',
+  partial_approval: 'value',
   channel: 'value',
   requested_at: 'value',
 };
@@ -128,14 +138,35 @@ export function readCardMessage(
 
 function readerOf(name: string): ((name: string, data: unknown) => About | null) | undefined {
   if (name === 'card.issued') return (_, data) => readIssued(data);
+  if (name === 'card.authorization_updated') return (_, data) => readUpdate(data);
+  if (name === 'card.state_changed') return (_, data) => readState(data);
   if (MONEY_EVENTS.has(name)) return readMoney;
   return AUTHORIZATION_EVENTS.has(name) ? readAuthorization : undefined;
 }
 
 /** The state in an event about an authorization; null if it is unreadable. */
-export function readAuthorizationState(name: string, report: Report): AuthorizationState | null {
+function readAuthorizationState(name: string, report: ReportData): AuthorizationState | null {
   const state = AUTHORIZATION_EVENTS.get(name)?.(report) ?? null;
   return name !== 'card.corrected' && report.amount_minor < 0n ? null : state;
+}
+
+/** Reads a list of reports; null if one of them is unreadable, because none may be missed. */
+export function readReports(reports: readonly Report[]): AuthorizationReport[] | null {
+  const read = reports.map(({ event, occurred_at, data }) => {
+    const state = readAuthorizationState(event, data);
+    return state && { state, at: new Date(occurred_at) };
+  });
+  const readable = read.filter((one) => one !== null);
+  return readable.length < reports.length ? null : readable;
+}
+
+function readUpdate(data: unknown): About | null {
+  const parsed = reportsData.safeParse(data);
+  const reports = parsed.success ? readReports(parsed.data.reports) : null;
+  const [first] = reports ?? [];
+  if (!parsed.success || !reports || !first) return null;
+  const { card, reference } = parsed.data;
+  return { card, reference, state: { subject: 'authorization', state: first.state }, reports };
 }
 
 function readAuthorization(name: string, data: unknown): About | null {
@@ -150,6 +181,7 @@ function readRequest(data: unknown): AuthorizationReading | null {
   const parsed = requestData.safeParse(data);
   if (!parsed.success) return null;
   const { reference: token, card, amount_minor, currency, channel, merchant } = parsed.data;
+  const { kind, hold_minor: holdMinor, partial_approval: partialApproval } = parsed.data;
   const { name, category, country } = merchant;
   return {
     kind: 'authorization',
@@ -157,7 +189,11 @@ function readRequest(data: unknown): AuthorizationReading | null {
       token,
       messageId: parsed.data.message_id ?? token,
       card,
+      kind,
+      basis: 'step',
       amountMinor: amount_minor,
+      holdMinor: holdMinor ?? null,
+      partialApproval,
       currency,
       channel,
       merchant: { name, category, country },
@@ -171,6 +207,14 @@ function readIssued(data: unknown): About | null {
   if (!parsed.success) return null;
   const { card, reference } = parsed.data;
   return { card, reference, state: { subject: 'card', state: issuedState(parsed.data) } };
+}
+
+function readState(data: unknown): About | null {
+  const parsed = stateData.safeParse(data);
+  if (!parsed.success) return null;
+  const { card, reference, state, changed_by } = parsed.data;
+  const reported = { kind: state, changedBy: changerOf(changed_by) };
+  return { card, reference, state: { subject: 'card_state', state: reported } };
 }
 
 function readMoney(name: string, data: unknown): About | null {

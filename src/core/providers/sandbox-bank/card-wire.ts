@@ -17,9 +17,13 @@ const face = {
   expiry_year: z.int().min(2000).max(9999),
 };
 
+const changer = z.enum(['client', 'issuer']).nullish();
+const state = z.enum(['inactive', 'open', 'locked', 'closed']);
+
 const cardFields = {
   reference: z.string(),
-  state: z.enum(['open', 'locked', 'closed']),
+  state,
+  changed_by: changer,
   version: z.int().min(0),
 };
 
@@ -40,7 +44,14 @@ export const fundingAnswer = z.object({
 });
 
 /** The data of a message about an issued card. */
-export const issuedData = z.object({ reference, ...face });
+export const issuedData = z.object({ reference, ...face, state: state.default('open') });
+
+/** The data of a message about a changed state. */
+export const stateData = z.object({ reference, card: id, state, changed_by: changer });
+
+/** The party that made a change. */
+export const changerOf = (theirs: z.infer<typeof changer>): 'us' | 'issuer' | null =>
+  theirs === 'client' ? 'us' : (theirs ?? null);
 
 /** The data of a message that names an amount on a card. */
 export const moneyData = z.object({
@@ -65,24 +76,39 @@ export const authorizationData = z.object({
   code,
 });
 
+const report = z.object({
+  event: z.string(),
+  occurred_at: z.iso.datetime({ offset: true }),
+  data: authorizationData,
+});
+
+/** The data of a message with several reports about one authorization. */
+export const reportsData = z.object({
+  reference,
+  card: id,
+  reports: z.array(report).min(1).max(100),
+});
+
 /** The issuer's answer about an authorization. Reports have the data and the names of their events. */
 export const authorizationAnswer = z.object({
   token: z.string(),
   over: z.boolean(),
-  reports: z.array(
-    z.object({
-      event: z.string(),
-      occurred_at: z.iso.datetime({ offset: true }),
-      data: authorizationData,
-    }),
-  ),
+  reports: z.array(report),
 });
+
+/** A report as the issuer lists it. */
+export type Report = z.infer<typeof report>;
 
 /** The data of an authorization request. */
 export const requestData = z.object({
   reference: id,
   message_id: id.optional(),
   card: id,
+  kind: z
+    .enum(['authorization', 'increment', 'verification', 'balance_inquiry', 'financial', 'credit'])
+    .default('authorization'),
+  hold_minor: amount.nullish(),
+  partial_approval: z.boolean().default(false),
   amount_minor: amount,
   currency: z.string().regex(/^[A-Z]{3}$/),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']),
@@ -105,6 +131,7 @@ const REFUSALS = new Set([
   'version_conflict',
   'card_not_found',
   'not_now',
+  'locked_by_issuer',
 ]);
 
 /** True if this is a refusal code of the issuer that Bursar knows. */
@@ -126,6 +153,7 @@ export function issuedState(card: z.infer<typeof issuedData>): IssueState {
     last4: card.last4,
     expiryMonth: card.expiry_month,
     expiryYear: card.expiry_year,
+    needsActivation: card.state === 'inactive',
   };
 }
 

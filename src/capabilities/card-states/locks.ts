@@ -1,0 +1,151 @@
+import type { Mutation } from '../../core/commit/mutation.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import type { ReportedCardState } from '../../core/providers/card-issuer.js';
+import { cards, desiredAtIssuer, statusByLocks, type Card } from '../cards/card.js';
+import { changeCardAndEmit } from '../cards/mutations.js';
+import { pendingOperation, supersedePending, withReset } from './resets.js';
+
+type CardKey = { tenantId: string; card: string };
+/** The input of `applyReportedState`. `at` is the time of the change at the issuer. */
+type ApplyReportedState = CardKey & { state: ReportedCardState; at: Date };
+/** The input of `setOperatorLock`. Null lifts the lock. */
+type SetOperatorLock = CardKey & { lock: { actor: string; reason: string } | null };
+
+/** The result of a change by others: whether it changed anything, and the card after it; null if there is none. */
+type OthersResult = { verdict: 'applied' | 'unchanged' | 'stale'; card: Card | null };
+
+const reads = ({ tenantId, card }: CardKey) => ({
+  records: [cards.ref(card)],
+  wallets: [tenantId],
+  further: pendingOperation(card),
+});
+
+/**
+ * Applies a change of a card that its issuer reports. A lock of the issuer locks the card here, and is never undone by us; a
+ * closed card is closed here. Any other state than the card should have is set again.
+ */
+export const applyReportedState: Mutation<ApplyReportedState, OthersResult> = {
+  reads,
+  decide: decideReported,
+};
+
+/** Sets or lifts the lock that only operators lift. It is in force here at once, and then at the issuer. */
+export const setOperatorLock: Mutation<SetOperatorLock, OthersResult> = {
+  reads,
+  decide: decideOperatorLock,
+};
+
+/** Reads the state at the issuer once more, because a request without an answer may have been executed late. */
+export const recheckState: Mutation<CardKey, OthersResult> = {
+  reads,
+  decide(uow, { tenantId, card: id }, now) {
+    const card = own(uow, { tenantId, card: id });
+    if (!card || card.state_control.doubted_at === null) return { verdict: 'stale', card };
+    const control = { ...card.state_control, doubted_at: null };
+    const isIdle = isLive(card) && control.pending_operation_id === null;
+    const known = { ...card, state_control: control };
+    const next = isIdle
+      ? withReset(uow, known, 'the issuer may have executed an older request', now)
+      : known;
+    return write(uow, card, next, now);
+  },
+};
+
+const isLive = ({ status }: Card) => status === 'active' || status === 'locked';
+
+function own(uow: UnitOfWork, { tenantId, card: id }: CardKey): Card | null {
+  const card = uow.get(cards, id);
+  return card?.tenant_id === tenantId ? card : null;
+}
+
+/** Writes the changes that others make, with the status that follows from them. */
+function write(uow: UnitOfWork, before: Card, after: Card, now: Date): OthersResult {
+  const { state_control, locks, status } = after;
+  const set = { state_control, locks, status: statusByLocks({ status, state_control, locks }) };
+  return { verdict: 'applied', card: changeCardAndEmit(uow, before, set, now) };
+}
+
+function decideReported(uow: UnitOfWork, input: ApplyReportedState, now: Date): OthersResult {
+  const card = own(uow, input);
+  if (!card || !isLive(card)) return { verdict: 'stale', card };
+  const { reported_at: latest } = card.state_control;
+  if (latest !== null && input.at < latest) return { verdict: 'stale', card };
+  const { kind, changedBy } = input.state;
+  const known = {
+    ...card,
+    state_control: { ...card.state_control, reported_at: input.at },
+  };
+  if (kind === 'closed') return close(uow, card, known, now);
+  if (kind === 'locked' && changedBy === 'issuer') {
+    return card.locks.issuer ? { verdict: 'unchanged', card } : lock(uow, card, known, now);
+  }
+  const free = kind === 'open' ? { ...known, locks: { ...known.locks, issuer: null } } : known;
+  const isWrong = kind !== desiredAtIssuer(free) && kind !== 'inactive';
+  const mustReset = isWrong && free.state_control.pending_operation_id === null;
+  const next = mustReset
+    ? withReset(uow, free, `the issuer reports that it is ${kind}`, now)
+    : free;
+  return write(uow, card, next, now);
+}
+
+function close(uow: UnitOfWork, card: Card, known: Card, now: Date): OthersResult {
+  supersedePending(uow, card, 'card_closed', 'the issuer has closed the card', now);
+  const { sequence } = known.state_control;
+  const control = {
+    ...known.state_control,
+    desired: 'closed',
+    confirmed_sequence: sequence,
+    pending_operation_id: null,
+  } as const;
+  return write(uow, card, { ...known, status: 'closed', state_control: control }, now);
+}
+
+/** A pending unlock ends: it must not undo the lock. */
+function lock(uow: UnitOfWork, card: Card, known: Card, now: Date): OthersResult {
+  const next = { ...known, locks: { ...known.locks, issuer: { since: now } } };
+  return write(uow, card, withoutUnlock(uow, card, next, 'locked_by_issuer', now), now);
+}
+
+/** Ends a pending unlock or reset that would open a card which others have locked. */
+function withoutUnlock(
+  uow: UnitOfWork,
+  card: Card,
+  next: Card,
+  code: 'locked_by_issuer' | 'locked_by_operator',
+  now: Date,
+): Card {
+  const { pending_operation_id: id, desired } = card.state_control;
+  if (id === null || desired !== 'open') return next;
+  const { doubted, wasUnlock } = supersedePending(uow, card, code, 'others locked the card', now);
+  const control = {
+    ...next.state_control,
+    ...doubted,
+    pending_operation_id: null,
+    desired: wasUnlock ? 'locked' : desired,
+  } as const;
+  return { ...next, state_control: control };
+}
+
+function decideOperatorLock(uow: UnitOfWork, input: SetOperatorLock, now: Date): OthersResult {
+  const card = own(uow, input);
+  if (!card || !isLive(card)) return { verdict: 'stale', card };
+  const { lock: given } = input;
+  if ((given === null) === (card.locks.operator === null)) return { verdict: 'unchanged', card };
+  const operator = given && { since: now, ...given };
+  const locked = { ...card, locks: { ...card.locks, operator } };
+  if (given !== null) {
+    const next = withoutUnlock(uow, card, locked, 'locked_by_operator', now);
+    const mustReset = next.state_control.desired === 'open';
+    return write(uow, card, mustReset ? reset(uow, next, now) : next, now);
+  }
+  if (card.state_control.desired !== 'open') return write(uow, card, locked, now);
+  supersedePending(uow, card, 'superseded', 'an operator has lifted the lock', now);
+  return write(uow, card, reset(uow, locked, now), now);
+}
+
+/** The issuer gets the state too. Until it has confirmed an opening, the card stays locked. */
+function reset(uow: UnitOfWork, card: Card, now: Date): Card {
+  const made = withReset(uow, card, 'an operator has changed the lock of the card', now);
+  const { sequence } = card.state_control;
+  return { ...made, state_control: { ...made.state_control, sequence: sequence + 1 } };
+}
