@@ -50,4 +50,11 @@ export const backlogs: Readonly<Record<string, BacklogQuery>> = {
       ]),
   ),
   ...webhookBacklogs,
+  provider_faults: {
+    collection: 'provider_faults',
+    match: () => ({ ended_at: null }),
+    index: 'lasting',
+    order: 'since',
+    since: 'since',
+  },
 };

@@ -34,7 +34,7 @@ export const providerFaultsCollection: CollectionSpec = {
       needed_minor: { bsonType: ['long', 'null'] },
     },
   },
-  indexes: [],
+  indexes: [{ name: 'lasting', key: { ended_at: 1, since: 1 } }],
 };
 
 /** A list of faults may be this old: for so long, first submissions go on after a fault began or ended. */

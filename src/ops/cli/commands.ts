@@ -70,6 +70,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./webhooks.js')).addWebhookCommands,
   },
   {
+    name: 'providers',
+    description: 'inspect providers: health, faults, unknown words',
+    load: async () => (await import('./providers.js')).addProviderCommands,
+  },
+  {
     name: 'provider-events',
     description: 'inspect and replay provider events',
     load: async () => (await import('./provider-events.js')).addProviderEventCommands,

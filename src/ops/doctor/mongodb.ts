@@ -7,6 +7,7 @@ import { migrations } from '../../composition/migrations.js';
 import { createSecretBox } from '../../core/webhooks/secrets.js';
 import { examineBacklog } from './backlog.js';
 import { examine, pass, fail, type Check } from './check.js';
+import { examineProviderStates } from './providers.js';
 
 /** Expiries and limits use the clocks of our machines. No other code compares these clocks with the server's. */
 const CLOCK_TOLERANCE_MS = 1_000;
@@ -36,6 +37,7 @@ export async function examineMongodb(config: Config): Promise<Check[]> {
       reached,
       ...(await examineServer(client, db, hello, config)),
       ...(await examineBacklog(db)),
+      ...(await examineProviderStates(db)),
     ];
   } finally {
     await client.close();

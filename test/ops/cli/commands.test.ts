@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createApiKeys } from '../../../src/platform/api-keys/store.js';
 import { compiled } from '../../../src/shared/package-root.js';
 import { beginVerification } from '../../../src/core/ledger/verifications.js';
+import { createProviderFaults } from '../../../src/core/providers/faults.js';
 import { createLog } from '../../../src/shared/log.js';
 import { createTenants } from '../../../src/platform/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -50,6 +51,24 @@ function service() {
   const tenants = createTenants({ db, environment: 'sandbox' });
   return createApiKeys({ db, pepper: PEPPER, environment: 'sandbox', tenants, log });
 }
+
+test('providers list and show name each provider with its faults, and resume ends them', async () => {
+  const faults = createProviderFaults({
+    db: database.db,
+    log: createLog({ level: 'silent', name: 'test' }),
+  });
+  await faults.report('sandbox-bank', 'float', 5_000n);
+  await faults.report('sandbox-bank', 'float', 3_000n);
+  expect(await json('providers list')).toMatchObject([
+    { provider: 'sandbox-bank', faults: 'float' },
+  ]);
+  expect(await json('providers resume sandbox-bank')).toMatchObject({ ended: ['float'] });
+  expect((await bursar('providers resume sandbox-bank')).code).toBe(1);
+  expect(await json('providers show sandbox-bank')).toMatchObject({
+    faults: '',
+    history: [{ name: 'float', needed_minor: 3_000, ended_at: expect.any(String) }],
+  });
+});
 
 test('keys create sets label, addresses and expiry, and the key is accepted accordingly', async () => {
   const { id, key } = await json(
