@@ -17,6 +17,7 @@ export async function startRehearsal(options: Partial<PaystackOptions> = {}) {
       BURSAR_ENV: 'live',
       BURSAR_LIVE_REHEARSAL: 'true',
       BURSAR_ATTENTION_AFTER_MS: '600000',
+      BURSAR_PROVIDER_HEALTH_EVERY_MS: '1000',
       PAYSTACK_SECRET_KEY: KEY,
       PAYSTACK_BASE_URL: fake.url,
       PAYSTACK_CALLS_PER_SECOND: '200',

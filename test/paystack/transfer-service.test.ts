@@ -1,3 +1,5 @@
+import { examinePaystack } from '../../src/ops/doctor/paystack.js';
+import { loadConfig } from '../../src/shared/config.js';
 import { eventually } from '../support/eventually.js';
 import type { TestTenant } from '../support/tenant.js';
 import { startRehearsal, type Rehearsal } from './rehearsal.js';
@@ -12,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => rehearsal?.close());
 
 const paidOut = (id: string) =>
-  rehearsal.fake.journal().filter((each) => each.reference === id && each.kind === 'paid_out').length;
+  rehearsal.fake.journal().filter((each) => each.reference === id && each.kind === 'paid_out')
+    .length;
 
 describe('transfers of live by Paystack', () => {
   test('a transfer is paid once, with its session, its recipient and its provider', async () => {
@@ -75,6 +78,17 @@ describe('transfers of live by Paystack', () => {
     await tenant.waitFor(id, 'processing');
     rehearsal.fake.moveTransfer(id, 'success');
     await tenant.waitFor(id, 'completed');
+  });
+
+  test('the doctor names the key, the float, the clock and the last callback', async () => {
+    const checks = await examinePaystack(loadConfig(rehearsal.service.env));
+    expect(checks.map(({ check, ok }) => [check, ok])).toEqual([
+      ['paystack: key', true],
+      ['paystack: float', true],
+      ['paystack: clock', true],
+      ['paystack: callbacks', true],
+    ]);
+    expect(JSON.stringify(checks)).not.toContain('inventedkey');
   });
 
   test('the books balance', async () => {

@@ -21,7 +21,9 @@ export async function examinePaystack(config: Config): Promise<Check[]> {
   const asked = askBalance(paystack);
   return Promise.all([
     examine('paystack: key', KEY_HINT, () => examineKey(paystack, asked)),
-    examine('paystack: float', 'top the balance up at Paystack', () => examineFloat(paystack, asked)),
+    examine('paystack: float', 'top the balance up at Paystack', () =>
+      examineFloat(paystack, asked),
+    ),
     examine('paystack: clock', 'synchronize the clock of this machine', () => examineClock(asked)),
     examine('paystack: callbacks', CALLBACKS_HINT, () => examineCallbacks(config)),
   ]);
@@ -37,12 +39,17 @@ async function askBalance({ url, keys, timeoutMs }: PaystackSettings) {
   const now = new Date();
   if (reply.kind === 'none') return { kind: 'none', reason: reply.reason } as const;
   const date = Date.parse(reply.headers['date'] ?? '');
-  return { kind: 'answer', envelope: readEnvelope(reply, now), aheadMs: now.getTime() - date } as const;
+  return {
+    kind: 'answer',
+    envelope: readEnvelope(reply, now),
+    aheadMs: now.getTime() - date,
+  } as const;
 }
 
 async function examineKey({ keys, domain }: PaystackSettings, asked: Asked) {
   const answer = await asked;
-  if (answer.kind === 'none') return fail(`no answer (${answer.reason})`, 'check PAYSTACK_BASE_URL');
+  if (answer.kind === 'none')
+    return fail(`no answer (${answer.reason})`, 'check PAYSTACK_BASE_URL');
   const { kind } = answer.envelope;
   if (kind === 'credentials') return fail('Paystack refuses the key', KEY_HINT);
   if (kind !== 'done') return fail(`no usable answer (${kind})`, KEY_HINT);
@@ -78,14 +85,21 @@ async function examineCallbacks({ mongodb }: Config) {
     const of = { provider: 'paystack' };
     const last = await db
       .collection('provider_events')
-      .findOne(of, { sort: { _id: -1 }, projection: { received_at: 1 } });
-    if (last) return pass(`the last one came ${duration(Date.now() - Number(last['received_at']))} ago`);
+      .findOne(of, {
+        sort: { _id: -1 },
+        projection: { received_at: 1 },
+        ...acrossTenants('report'),
+      });
+    if (last)
+      return pass(`the last one came ${duration(Date.now() - Number(last['received_at']))} ago`);
     const ended = { ...of, status: 'completed' };
     const counted = ['transfers', 'charges'].map((name) =>
       db.collection(name).countDocuments(ended, { limit: 1, ...acrossTenants('report') }),
     );
     const isUsed = (await Promise.all(counted)).some((count) => count > 0);
-    return isUsed ? fail('none came so far', CALLBACKS_HINT) : pass(`none so far; ${CALLBACKS_HINT}`);
+    return isUsed
+      ? fail('none came so far', CALLBACKS_HINT)
+      : pass(`none so far; ${CALLBACKS_HINT}`);
   } finally {
     await client.close();
   }
