@@ -83,13 +83,11 @@ async function examineCallbacks({ mongodb }: Config) {
   try {
     const db = client.db(mongodb.database);
     const of = { provider: 'paystack' };
-    const last = await db
-      .collection('provider_events')
-      .findOne(of, {
-        sort: { _id: -1 },
-        projection: { received_at: 1 },
-        ...acrossTenants('report'),
-      });
+    const last = await db.collection('provider_events').findOne(of, {
+      sort: { _id: -1 },
+      projection: { received_at: 1 },
+      ...acrossTenants('report'),
+    });
     if (last)
       return pass(`the last one came ${duration(Date.now() - Number(last['received_at']))} ago`);
     const ended = { ...of, status: 'completed' };
