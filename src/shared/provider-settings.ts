@@ -22,7 +22,7 @@ const NONE = 'none';
 const SANDBOX_BANK = 'sandbox-bank';
 const PAYSTACK = 'paystack';
 /** The capabilities for which a key of Paystack is enough. */
-const BY_PAYSTACK: ReadonlySet<ProviderCapability> = new Set(['payments']);
+const BY_PAYSTACK: ReadonlySet<ProviderCapability> = new Set(['transfers', 'payments']);
 const of = (...names: string[]) => z.enum([SANDBOX_BANK, ...names, NONE]).optional();
 
 /** The settings that name the provider of each capability's new records; `none` turns the capability off. */

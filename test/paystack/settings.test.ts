@@ -14,9 +14,10 @@ const live = { BURSAR_ENV: 'live' };
 const rehearsal = { ...live, BURSAR_LIVE_REHEARSAL: 'true' };
 
 describe('the settings of Paystack', () => {
-  test('with a key, Paystack serves payments', () => {
+  test('with a key, Paystack serves transfers and payments', () => {
     const { providers, paystack } = load({ PAYSTACK_SECRET_KEY: TEST });
     expect(providers).toMatchObject({
+      transfers: 'paystack',
       payments: 'paystack',
       cards: 'sandbox-bank',
     });

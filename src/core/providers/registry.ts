@@ -16,6 +16,7 @@ import type { MessageReader } from './provider-message.js';
 import { createPaystackBanks } from './paystack/banks.js';
 import { createPaystackClient } from './paystack/client.js';
 import { createPaystackPayments } from './paystack/payment-adapter.js';
+import { createPaystackTransfers } from './paystack/transfer-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
@@ -44,6 +45,7 @@ export function createProviders(config: Config) {
   const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const transfers = createPort<TransferProvider>(config, 'transfers', [
     sandboxBank && createSandboxBankProvider(sandboxBank),
+    paystack && paystackBanks && createPaystackTransfers(paystack, paystackBanks),
   ]);
   const cards = createPort<CardIssuer>(config, 'cards', [
     sandboxBank && createSandboxBankIssuer(sandboxBank),

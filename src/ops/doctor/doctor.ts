@@ -3,6 +3,7 @@ import type { TransferProvider } from '../../core/providers/transfer-provider.js
 import { createProviders } from '../../core/providers/registry.js';
 import { examine, pass, fail, type Check } from './check.js';
 import { examineMongodb } from './mongodb.js';
+import { examinePaystack } from './paystack.js';
 import { examineTemporal } from './temporal.js';
 
 /** Checks everything that the service depends on, and its backlogs. Changes nothing and ends within seconds. */
@@ -11,6 +12,7 @@ export async function examineService(config: Config): Promise<Check[]> {
   const parts = await Promise.all([
     examineMongodb(config),
     examineTemporal(config, rateLimits),
+    examinePaystack(config),
     Promise.all(providers.map(examineProvider)),
   ]);
   return parts.flat();

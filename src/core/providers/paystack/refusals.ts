@@ -25,8 +25,8 @@ type RefusalTable = {
   general?: Readonly<Record<string, Meaning>>;
 };
 
-/** A fault needs an operator, so the pause is long; the health check ends it earlier. */
-const FAULT_PAUSE_MS = 60_000;
+/** The least pause after a fault. It lasts until the health check or an operator ends it. */
+const FAULT_PAUSE_MS = 15_000;
 
 const NOT_FOUND: Meaning = { kind: 'not_found' };
 const CONFLICT: Meaning = { kind: 'unknown', reason: 'conflict' };

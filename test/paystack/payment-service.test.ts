@@ -1,40 +1,21 @@
-import { audits } from '../../src/composition/capabilities.js';
-import { auditLedger } from '../../src/core/ledger/audit.js';
 import { eventually } from '../support/eventually.js';
 import { newCustomer, paymentClient, type PaymentClient } from '../support/payments.js';
-import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
-import { startFake } from './support.js';
+import { startRehearsal, type Rehearsal } from './rehearsal.js';
 
-const KEY = 'sk_live_inventedkey0000';
-
-let fake: Awaited<ReturnType<typeof startFake>>;
-let service: Service;
+let rehearsal: Rehearsal;
+let fake: Rehearsal['fake'];
+let service: Rehearsal['service'];
 let tenant: TestTenant;
 let payments: PaymentClient;
 
-/** A rehearsal of live: the fake takes the place of Paystack, and all is done by REST. */
 beforeAll(async () => {
-  fake = await startFake({ keys: [KEY], domain: 'live' });
-  service = await startService({
-    env: {
-      BURSAR_ENV: 'live',
-      BURSAR_LIVE_REHEARSAL: 'true',
-      BURSAR_ATTENTION_AFTER_MS: '600000',
-      PAYSTACK_SECRET_KEY: KEY,
-      PAYSTACK_BASE_URL: fake.url,
-      PAYSTACK_CALLS_PER_SECOND: '200',
-      PAYSTACK_TIMEOUT_MS: '1500',
-    },
-  });
-  fake.sendTo(`${service.api.url}/api/v1/webhooks/payments/paystack`);
+  rehearsal = await startRehearsal();
+  ({ fake, service } = rehearsal);
   tenant = await service.tenant({ balanceMinor: 50_000_000 });
   payments = paymentClient(tenant);
 });
-afterAll(async () => {
-  await service?.close();
-  await fake?.close();
-});
+afterAll(() => rehearsal?.close());
 
 /** Acts as the customer on the page. */
 async function act(url: string, choice: string, next = 'success'): Promise<void> {
@@ -136,7 +117,6 @@ describe('payments of live by Paystack', () => {
   });
 
   test('the books balance', async () => {
-    const { problems } = await auditLedger(service.deps.database, audits);
-    expect(problems).toEqual([]);
+    expect(await rehearsal.problems()).toEqual([]);
   });
 });

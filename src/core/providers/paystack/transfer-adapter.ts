@@ -1,0 +1,161 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { PaystackSettings } from '../../../shared/paystack-settings.js';
+import type { TransferProvider } from '../transfer-provider.js';
+import type { Unknown } from '../port.js';
+import type { PaystackBanks } from './banks.js';
+import { createPaystackClient, type Data, type PaystackClient } from './client.js';
+import { pageOf, query } from './lists.js';
+import { SAFE_FIELDS } from './messages.js';
+import { rateOf } from './rates.js';
+import { transferReferences } from './references.js';
+import {
+  readBalance,
+  readHolder,
+  readRecipient,
+  readTransfer,
+  readTransfers,
+  recipientBody,
+  transferBody,
+} from './transfer-calls.js';
+import { createTransferReader } from './transfer-events.js';
+
+const REMEMBERED_RECIPIENTS = 10_000;
+const PAGE_SIZE = 100;
+/** Two requests with one reference are never processed at once. */
+const PAUSE_MS = 60_000;
+
+/** Creates Paystack's adapter of the transfer port. */
+export function createPaystackTransfers(
+  settings: PaystackSettings,
+  banks: PaystackBanks,
+): TransferProvider {
+  const { domain } = settings;
+  const client = createPaystackClient(settings);
+  const recipients = createRecipientCache();
+
+  return {
+    name: 'paystack',
+    traits: traitsOf(settings),
+    async prepare(order, signal) {
+      const { account, bankCode, name } = order.recipient;
+      const known = recipients.get(account, bankCode);
+      if (known !== undefined) return { kind: 'ready', handle: known, providerRequestId: null };
+      const bank = await banks.find(bankCode, signal);
+      if (bank === null) return { ...invalidAccount, providerRequestId: null };
+      if ('kind' in bank) return bank;
+      const wanted = { account, bankCode: bank.code };
+      const body = recipientBody(wanted, name);
+      const request = {
+        call: 'prepare',
+        method: 'POST',
+        path: '/transferrecipient',
+        body,
+      } as const;
+      const answer = await client.submit(request, signal, (found) =>
+        readRecipient(found, wanted, domain),
+      );
+      if (answer.kind === 'ready') recipients.set(account, bankCode, answer.handle);
+      return answer;
+    },
+    async submit(order, signal) {
+      const { account, bankCode } = order.recipient;
+      if (order.handle == null) return { ...staleHandle, providerRequestId: null };
+      const body = transferBody(order, order.handle);
+      const request = { call: 'submit', method: 'POST', path: '/transfer', body } as const;
+      const answer = await client.submit(request, signal, (found) =>
+        readTransfer(found, order.reference, domain),
+      );
+      const isStale = answer.kind === 'rejected_temporarily' && answer.reason === 'stale_handle';
+      if (isStale) recipients.remove(account, bankCode);
+      return answer;
+    },
+    async verify(reference, signal) {
+      const theirs = transferReferences.toTheirs(reference);
+      const path = `/transfer/verify/${encodeURIComponent(theirs)}`;
+      const request = { call: 'verifyTransfer', method: 'GET', path } as const;
+      return client.verify(request, signal, (found) => readTransfer(found, reference, domain));
+    },
+    async list({ from, to, cursor }, signal) {
+      const page = pageOf(cursor);
+      const window = { from: from.toISOString(), to: to.toISOString() };
+      const path = `/transfer?${query({ ...window, per_page: PAGE_SIZE, page })}`;
+      const request = { call: 'list', method: 'GET', path } as const;
+      const read = (found: Data) => readTransfers(found, page, domain);
+      return withoutAbsence(await client.verify(request, signal, read));
+    },
+    ...createDirectory(client, banks),
+    ...createTransferReader(settings),
+    safeFields: SAFE_FIELDS,
+  };
+}
+
+/** The questions that are about no transfer: accounts, banks, our balance. */
+function createDirectory(
+  client: PaystackClient,
+  banks: PaystackBanks,
+): Pick<TransferProvider, 'resolveAccount' | 'listBanks' | 'balance'> {
+  return {
+    async resolveAccount({ account, bankCode }, signal) {
+      const bank = await banks.find(bankCode, signal);
+      if (bank === null) return { kind: 'not_found' };
+      if ('kind' in bank) return silence(bank);
+      const path = `/bank/resolve?${query({ account_number: account, bank_code: bank.code })}`;
+      const request = { call: 'resolve', method: 'GET', path } as const;
+      const answer = await client.verify(request, signal, (found) => readHolder(found, account));
+      if (answer.kind === 'unknown') return silence(answer);
+      if (answer.kind === 'not_found') return { kind: 'not_found' };
+      return { kind: 'found', name: answer.name, bankName: bank.name };
+    },
+    async listBanks(signal) {
+      const listed = await banks.list(signal);
+      if (listed.kind === 'unknown') return silence(listed);
+      const found = listed.banks.flatMap(({ name, code, nipCode }) =>
+        nipCode !== null && /^[0-9]{3,6}$/.test(code) ? [{ name, code, nipCode }] : [],
+      );
+      return { kind: 'banks', banks: found };
+    },
+    async balance(signal) {
+      const request = { call: 'balance', method: 'GET', path: '/balance' } as const;
+      return withoutAbsence(await client.verify(request, signal, readBalance));
+    },
+  };
+}
+
+const invalidAccount = { kind: 'rejected', code: 'invalid_account', scope: 'request' } as const;
+const staleHandle = { kind: 'rejected_temporarily', reason: 'stale_handle', afterMs: 0 } as const;
+
+/**
+ * The recipients that this process has made, so that most transfers need no second call. The key is a keyed hash: no
+ * account number stays in memory. A recipient that Paystack no longer knows is removed.
+ */
+function createRecipientCache() {
+  const secret = randomBytes(32);
+  const known = new LRUCache<string, string>({ max: REMEMBERED_RECIPIENTS });
+  const keyOf = (account: string, bankCode: string): string =>
+    createHmac('sha256', secret).update(`${bankCode}/${account}`).digest('base64');
+  return {
+    get: (account: string, bankCode: string) => known.get(keyOf(account, bankCode)),
+    set: (account: string, bankCode: string, code: string) =>
+      void known.set(keyOf(account, bankCode), code),
+    remove: (account: string, bankCode: string) => void known.delete(keyOf(account, bankCode)),
+  };
+}
+
+const silence = ({ reason }: Pick<Unknown, 'reason'>) => ({ kind: 'no_answer', reason }) as const;
+
+/** A list and a balance are always there: "not found" is no answer about them. */
+const withoutAbsence = <Answer extends { kind: string }>(
+  answer: Answer,
+): Exclude<Answer, { kind: 'not_found' }> | (Omit<Answer, 'kind'> & Unknown) =>
+  answer.kind === 'not_found'
+    ? { ...answer, kind: 'unknown', reason: 'unreadable' }
+    : (answer as Exclude<Answer, { kind: 'not_found' }>);
+
+const traitsOf = ({ domain, callsPerSecond }: PaystackSettings): TransferProvider['traits'] => ({
+  resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
+  callsPerSecond: rateOf('shared', { isTest: domain === 'test', sharedPerSecond: callsPerSecond })
+    .perSecond,
+  // A balance says nothing about the setting for codes, our requests or the state of the business.
+  endedByOperator: ['otp_required', 'suspended', 'bad_request', 'environment'],
+});

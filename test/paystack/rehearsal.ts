@@ -1,0 +1,41 @@
+import { audits } from '../../src/composition/capabilities.js';
+import { auditLedger } from '../../src/core/ledger/audit.js';
+import type { PaystackOptions } from '../fakes/paystack/context.js';
+import { startService } from '../support/service.js';
+import { startFake } from './support.js';
+
+const KEY = 'sk_live_inventedkey0000';
+
+/** The whole service in a rehearsal of live, with the fake in the place of Paystack. */
+export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>;
+
+/** Starts a rehearsal of live: only the connection to Paystack differs from the real one. */
+export async function startRehearsal(options: Partial<PaystackOptions> = {}) {
+  const fake = await startFake({ keys: [KEY], domain: 'live', ...options });
+  const service = await startService({
+    env: {
+      BURSAR_ENV: 'live',
+      BURSAR_LIVE_REHEARSAL: 'true',
+      BURSAR_ATTENTION_AFTER_MS: '600000',
+      BURSAR_PROVIDER_HEALTH_EVERY_MS: '1000',
+      PAYSTACK_SECRET_KEY: KEY,
+      PAYSTACK_BASE_URL: fake.url,
+      PAYSTACK_CALLS_PER_SECOND: '200',
+      PAYSTACK_TIMEOUT_MS: '1500',
+    },
+  }).catch(async (error: unknown) => {
+    await fake.close();
+    throw error;
+  });
+  fake.sendTo(`${service.api.url}/api/v1/webhooks/payments/paystack`);
+  return {
+    fake,
+    service,
+    /** The problems in the ledger. */
+    problems: async () => (await auditLedger(service.deps.database, audits)).problems,
+    async close(): Promise<void> {
+      await service.close();
+      await fake.close();
+    },
+  };
+}
