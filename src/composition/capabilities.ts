@@ -5,6 +5,7 @@ import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
 import { cardStateCapability } from '../capabilities/card-states/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
+import { disputeCapability } from '../capabilities/disputes/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
@@ -36,6 +37,7 @@ export const list = [
   paymentTokenCapability,
   chargeCapability,
   refundCapability,
+  disputeCapability,
   recurringChargeCapability,
   walletCapability,
   defineCapability(providerEventCapability),

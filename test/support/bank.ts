@@ -91,6 +91,12 @@ export function bankAudit(url: string) {
     /** Refunds a payment at the network's own desk. */
     refundAtDesk: async (reference: string, amountMinor?: number) =>
       (await call(`/charges/${reference}/refunds`, { amount_minor: amountMinor })).status,
+    /** Opens or decides a dispute of a payment. */
+    dispute: async (
+      reference: string,
+      outcome: 'opened' | 'won' | 'lost',
+      more: { amount_minor?: number; funds?: 'held' | 'taken' } = {},
+    ) => (await call(`/charges/${reference}/disputes`, { outcome, ...more })).status,
     /** Tells the fee of a payment. */
     tellFee: async (reference: string, feeMinor: number) =>
       (await call(`/charges/${reference}/fee`, { fee_minor: feeMinor })).status,

@@ -144,9 +144,12 @@ function outcomeOf(before: Charge, answer: Answer, now: Date): ProviderOutcome {
       return { ...pending, result: awaitingCustomer(before, now) };
     case 'reversed': {
       const attention = 'the provider reports that it was paid and taken back';
-      return isOpen(before)
-        ? { ...pending, result: { kind: 'mismatch', attention } }
-        : { ...pending, kind: 'succeeded', amountMinor: null, sessionId: null };
+      const reversed = { providerRequestId, kind: 'reversed', amountMinor: null } as const;
+      return {
+        ...reversed,
+        sessionId: null,
+        ...(isOpen(before) && { result: { kind: 'mismatch', attention } }),
+      };
     }
     case 'rejected_temporarily':
       return { kind: 'throttled', retryAfterMs: answer.afterMs, providerRequestId };

@@ -31,6 +31,7 @@ export function chargeRoutes(deps: {
     waiter: CompletionWaiter<Charge>;
     create: CreateCharge;
   };
+  disputes: { readTakenBack: (charge: Charge, signal: AbortSignal) => Promise<void> };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
   rateLimits: Pick<RateLimits, 'take'>;
@@ -40,6 +41,7 @@ export function chargeRoutes(deps: {
   const verifyNow = createVerification(deps);
   const { store: charges, starter, providerCalls, waiter, create } = deps.charges;
   const find = createFinder(charges, providers);
+  const { readTakenBack } = deps.disputes;
 
   return [
     route(createCharge, async (ctx, { body }) => {
@@ -77,12 +79,12 @@ export function chargeRoutes(deps: {
       const charge = await find(ctx, params.reference);
       // Without a submission there is nothing to verify.
       if (charge.submissions > 0) {
-        await verifyNow(
-          charge,
-          (signal) =>
-            providerCalls.verify(charge, signal, { withoutDeadline: ctx.state.withoutDeadline }),
-          untilClosed(ctx),
-        );
+        const { withoutDeadline = (wait) => wait } = ctx.state;
+        const verify = async (signal: AbortSignal) => {
+          const { kind } = await providerCalls.verify(charge, signal, { withoutDeadline });
+          if (kind === 'reversed') await withoutDeadline(readTakenBack(charge, signal));
+        };
+        await verifyNow(charge, verify, untilClosed(ctx));
         starter.notifyChangedSoon(charge);
       }
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));

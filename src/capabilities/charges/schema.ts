@@ -118,6 +118,7 @@ export const exampleCharge = {
   payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
   next_action: null,
   refunded_minor: 0,
+  disputed_minor: 0,
   failure: null,
   attention: null,
   description: 'First month',
@@ -148,6 +149,7 @@ export const chargeResource = z
       .nullable()
       .meta({ description: 'The page to which the customer is sent next.' }),
     refunded_minor: amountMinor('Refunded amount in kobo.'),
+    disputed_minor: amountMinor('Amount in kobo of its open and lost disputes.'),
     failure: failureField,
     attention: attentionField,
     description: z.string().nullable(),
