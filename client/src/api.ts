@@ -574,6 +574,8 @@ export type Charge = {
   } | null;
   /** Refunded amount in kobo. */
   refunded_minor: number;
+  /** Amount in kobo of its open and lost disputes. */
+  disputed_minor: number;
   failure: {
     code: string;
     message: string;
@@ -602,6 +604,29 @@ export type PaymentToken = {
   bank_code?: string;
   /** When the token was created. */
   created_at: string;
+};
+
+export type Dispute = {
+  id: string;
+  /** Your reference of the charge. */
+  charge_reference: string;
+  /** Disputed amount in kobo. */
+  amount_minor: number;
+  currency: 'NGN';
+  /** `open`: the amount is taken from the wallet. `won`: it is in the wallet again. `lost`: the customer has it. */
+  status: 'open' | 'won' | 'lost';
+  /** The reason that the provider names. */
+  reason: string | null;
+  due_at: string | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the dispute became known. */
+  created_at: string;
+  decided_at: string | null;
 };
 
 export type RecurringCharge = {
@@ -969,6 +994,36 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Refund;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'charge.disputed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Dispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'charge.dispute_won';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Dispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'charge.dispute_lost';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Dispute;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
@@ -1445,6 +1500,41 @@ export type Operations = {
     data: TimelineEntry;
   };
   /**
+   * List disputes of charges.
+   *
+   * A customer’s bank demands the money of a charge back. The amount is taken from the wallet when the dispute is opened, and returns to it when the dispute is won.
+   */
+  listDisputes: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      status?: 'open' | 'won' | 'lost';
+      /** Your reference of the charge. */
+      charge_reference?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Dispute;
+  };
+  /** Get a dispute of a charge */
+  getDispute: {
+    input: {
+      id: string;
+    };
+    data: Dispute;
+  };
+  /**
    * Create a recurring charge.
    *
    * Charges a payment token every day, week, month or year. Each period is charged once when it begins, as a merchant-initiated charge with the reference `<id>-<period>`; periods are counted from 0. Missed periods are charged later, oldest first. The 31st means the last day of a shorter month.
@@ -1727,6 +1817,8 @@ export const operations = {
     list: true,
     safe: true,
   },
+  listDisputes: { method: 'GET', path: '/api/v1/payments/disputes', list: true, safe: true },
+  getDispute: { method: 'GET', path: '/api/v1/payments/disputes/{id}', safe: true },
   createRecurringCharge: {
     method: 'POST',
     path: '/api/v1/payments/recurring-charges',

@@ -21,11 +21,16 @@ export type JournalEntry = {
     | 'charged'
     | 'refunded'
     | 'refund_returned'
+    | 'disputed'
+    | 'dispute_won'
+    | 'dispute_lost'
     | 'authorization_revoked';
   reference: string;
   client_reference: string;
   amount_minor: number;
   session_id: string;
+  /** For a dispute: the network's id. */
+  dispute?: string;
   message_id?: string;
   final?: boolean;
 };
@@ -44,6 +49,9 @@ export type Fault = {
     | 'initialize'
     | 'charge'
     | 'refund'
+    | 'cancel'
+    | 'setup'
+    | 'revoke'
     | 'authorization'
     | 'callback'
     | 'any';

@@ -91,7 +91,9 @@ export function newDispute(
     reason: null,
     due_at: null,
     attention: null,
-    timeline: [timelineEntry(now, 'webhook', charge.provider, { detail: 'the charge is disputed' })],
+    timeline: [
+      timelineEntry(now, 'webhook', charge.provider, { detail: 'the charge is disputed' }),
+    ],
     created_at: now,
     updated_at: now,
     decided_at: null,

@@ -2,7 +2,12 @@ import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { charges, leftOf, type Charge } from '../charges/charge.js';
 import { disputes, newDispute, type Dispute } from './dispute.js';
-import { openDispute, transitionDispute, type DisputeFact, type Transition } from './transitions.js';
+import {
+  openDispute,
+  transitionDispute,
+  type DisputeFact,
+  type Transition,
+} from './transitions.js';
 import { withDisputeEvent } from './webhook-events.js';
 
 /** A fact about a dispute. */

@@ -41,8 +41,7 @@ export function createTakenBackReader({ charges, disputes, refunds, providers }:
       note: null,
       providerRequestId: refunded.providerRequestId,
     } as const;
-    const takenMinor =
-      sumOf(made) + sumOf(disputed.items.filter(({ state }) => state !== 'won'));
+    const takenMinor = sumOf(made) + sumOf(disputed.items.filter(({ state }) => state !== 'won'));
     if (charge.status !== 'completed' && takenMinor === charge.amount_minor) {
       await charges.applyFact(charge, {
         ...source,

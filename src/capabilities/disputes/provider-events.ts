@@ -7,7 +7,10 @@ import {
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
-import type { Dispute as TheirDispute, PaymentEvent } from '../../core/providers/payment-provider.js';
+import type {
+  Dispute as TheirDispute,
+  PaymentEvent,
+} from '../../core/providers/payment-provider.js';
 import { readAttempt } from '../charges/charge.js';
 import type { Charges } from '../charges/index.js';
 import type { DisputeStatus } from './dispute.js';

@@ -7,12 +7,22 @@ import { presentDispute } from './presenter.js';
 import type { Disputes } from './store.js';
 
 /** The routes of disputes. */
-export const disputeRoutes = ({ disputes: { store } }: { disputes: { store: Disputes } }): Route[] => [
+export const disputeRoutes = ({
+  disputes: { store },
+}: {
+  disputes: { store: Disputes };
+}): Route[] => [
   route(listDisputes, async (ctx, { query }) => {
     const { page, limit, status, charge_reference: charge, sort } = query;
     const descending = sort.startsWith('-');
     const { tenant } = callerOf(ctx);
-    const { items, total } = await store.list(tenant.id, { page, limit, status, charge, descending });
+    const { items, total } = await store.list(tenant.id, {
+      page,
+      limit,
+      status,
+      charge,
+      descending,
+    });
     sendList(ctx, items.map(presentDispute), { page, limit, total });
   }),
 

@@ -39,7 +39,10 @@ export function createDisputes({ db }: Database, groupCommit: Pick<GroupCommit, 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     /** The total is counted by the index that the page is read from. */
-    async list(tenantId: string, query: DisputeListing): Promise<{ items: Dispute[]; total: number }> {
+    async list(
+      tenantId: string,
+      query: DisputeListing,
+    ): Promise<{ items: Dispute[]; total: number }> {
       const { page, limit, status, charge } = query;
       const direction = query.descending ? -1 : 1;
       const filter: Filter<Dispute> = {

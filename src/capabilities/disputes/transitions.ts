@@ -83,7 +83,10 @@ export function transitionDispute(
     return { verdict: 'attention', ...same, next };
   }
   if (dispute.status !== 'open') return { verdict: 'unchanged', ...same };
-  const decided = { decided_at: now, ...(dispute.attention?.reason === OWES && { attention: null }) };
+  const decided = {
+    decided_at: now,
+    ...(dispute.attention?.reason === OWES && { attention: null }),
+  };
   switch (fact.state) {
     case 'won': {
       const { funds, amount_minor: amountMinor } = dispute;

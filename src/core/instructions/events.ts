@@ -2,10 +2,7 @@ import type { EventDraft } from '../webhooks/event.js';
 import type { InstructionRecord } from './instruction.js';
 
 /** The fields of a record that counts its events. */
-type CountsEvents = Pick<
-  InstructionRecord,
-  '_id' | 'tenant_id' | 'event_sequence' | 'updated_at'
->;
+type CountsEvents = Pick<InstructionRecord, '_id' | 'tenant_id' | 'event_sequence' | 'updated_at'>;
 
 /** A changed record with its event counted, and that event; null if the change is no event. */
 export type WithEvent<R> = { next: R; event: EventDraft | null };
