@@ -3,7 +3,7 @@ import { disputeId, type Dispute } from '../../src/capabilities/disputes/dispute
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
-const KINDS = ['disputed', 'dispute_won', 'dispute_lost'];
+const KINDS: ReadonlySet<string> = new Set(['disputed', 'dispute_won', 'dispute_lost']);
 
 /** Compares disputes with those of the network's journal: each is booked once, with its amount and its latest state. */
 export async function compareDisputes(
@@ -12,7 +12,7 @@ export async function compareDisputes(
 ): Promise<Comparison> {
   const records = await db.collection<Dispute>('disputes').find().toArray();
   const byId = new Map(records.map((record) => [record._id, record]));
-  const told = journal.filter(({ kind }) => KINDS.includes(kind));
+  const told = journal.filter(({ kind }) => KINDS.has(kind));
   const idOf = ({ dispute }: JournalEntry) => disputeId('sandbox-bank', String(dispute));
   const opened = told.filter(({ kind }) => kind === 'disputed');
   const problems = opened.flatMap((entry) => {
@@ -30,7 +30,7 @@ export async function compareDisputes(
   if (records.length > opened.length) problems.push('a dispute is booked that nobody opened');
   const taken = records.filter(({ status, funds }) => status !== 'won' && funds === 'taken');
   return {
-    knows: ({ kind }) => KINDS.includes(kind),
+    knows: ({ kind }) => KINDS.has(kind),
     problems,
     clearingMinor: taken.reduce((total, { amount_minor: minor }) => total + minor, 0n),
     feesMinor: 0n,
