@@ -116,8 +116,12 @@ export function createChargeCalls({
       }: { withoutDeadline?: WithoutDeadline | undefined; opensPages?: boolean } = {},
     ): Promise<ProviderOutcome> {
       const provider = providers.payment(charge.provider);
-      const verify = (of: Charge) =>
-        withoutDeadline(provider.verifyCharge(aboutAttempt(of), signal));
+      // A cancellation that was not answered is asked for again. Its answer is the charge's state.
+      const ask =
+        charge.cancel_requested_at !== null && provider.cancelCharge && isOpen(charge)
+          ? provider.cancelCharge
+          : provider.verifyCharge;
+      const verify = (of: Charge) => withoutDeadline(ask(aboutAttempt(of), signal));
       const earlier = await findEarlierPage(charge, verify);
       if (earlier) return recordAnswer(earlier.page, earlier.answer, 'poll');
       return recordAnswer(charge, await verify(charge), 'poll', { opensPages });

@@ -38,9 +38,13 @@ const chargeFields = {
   capture_mode: captureMode,
   customer: customerBody
     .optional()
-    .meta({ description: 'The paying customer. With a payment token it is the token’s, and may be left out.' }),
+    .meta({
+      description:
+        'The paying customer. With a payment token it is the token’s, and may be left out.',
+    }),
   customer_id: customerId.optional().meta({
-    description: 'Your own id of the customer, in place of `customer` where a payment token is named.',
+    description:
+      'Your own id of the customer, in place of `customer` where a payment token is named.',
   }),
   payment_token_id: idSchema('paymentToken')
     .optional()

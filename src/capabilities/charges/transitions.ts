@@ -402,7 +402,11 @@ function openNextPage(charge: Charge, fact: ChargeFact, now: Date): ChargeChange
 }
 
 /** Cancels a charge that nobody has submitted, or asks its provider to. */
-function requestCancel(charge: Charge, endsHere: boolean, now: Date): ChargeChange | 'unchanged' | 'stale' {
+function requestCancel(
+  charge: Charge,
+  endsHere: boolean,
+  now: Date,
+): ChargeChange | 'unchanged' | 'stale' {
   if (!isOpen(charge)) return 'stale';
   const requested = { cancel_requested_at: charge.cancel_requested_at ?? now };
   const unsubmitted = charge.submissions === charge.rejected_submissions;

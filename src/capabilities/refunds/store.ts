@@ -72,7 +72,10 @@ export function createRefunds(
     },
 
     /** The total is counted by the index that the page is read from. */
-    async list(tenantId: string, query: RefundListing): Promise<{ items: Refund[]; total: number }> {
+    async list(
+      tenantId: string,
+      query: RefundListing,
+    ): Promise<{ items: Refund[]; total: number }> {
       const { page, limit, status, charge } = query;
       const direction = query.descending ? -1 : 1;
       const filter: Filter<Refund> = {
