@@ -196,6 +196,10 @@ function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact
     case 'pending':
     case 'abandoned':
     case 'not_found': {
+      // A page that does not exist can't be paid.
+      if (answer.kind === 'not_found' && charge.cancel_requested_at !== null && isOfPage(charge)) {
+        return { ...origin, kind: 'cancelled' };
+      }
       const over = via === 'poll' && expiresAt !== null && expiresAt <= now;
       return over && isOpen(charge) ? { ...origin, kind: 'expired' } : null;
     }

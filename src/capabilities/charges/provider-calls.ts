@@ -10,7 +10,9 @@ import type { Tokens } from '../payment-tokens/index.js';
 import type { PaymentToken } from '../payment-tokens/payment-token.js';
 import { createAnswerRecorder } from './provider-answers.js';
 import { aboutAttempt, attemptReference, isOfPage, type Charge } from './charge.js';
+import { isOpen } from '../../core/instructions/instruction.js';
 import type { Charges } from './store.js';
+import type { ChargeFact } from './transitions.js';
 
 type Deps = {
   charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;
@@ -78,6 +80,30 @@ export function createChargeCalls({
       (isOfPage(charge) ? open : chargeToken)(charge, requestedAt, signal),
 
     /**
+     * Cancels an open charge for its tenant. One that was submitted is cancelled at its provider, whose answer decides: it
+     * may have been paid. Returns false if the outcome is awaited and nobody can cancel it.
+     */
+    async cancel(
+      charge: Charge,
+      signal: AbortSignal,
+      withoutDeadline: WithoutDeadline = (wait) => wait,
+    ): Promise<boolean> {
+      const provider = providers.payment(charge.provider);
+      const { cancelCharge } = provider;
+      const canCancel = cancelCharge !== undefined;
+      const waits = charge.next_action !== null || charge.submissions === 0;
+      if (!waits && !(canCancel && isOfPage(charge))) return false;
+      const origin = { via: 'note', actor: 'api', providerRequestId: null, note: null } as const;
+      const fact = { ...origin, attempt: null, kind: 'cancel_requested', endsHere: !canCancel };
+      const outcome = await charges.applyFact(charge, fact as ChargeFact);
+      const after = outcome.kind === 'fact' ? outcome.charge : charge;
+      if (!isOpen(after) || !cancelCharge) return true;
+      const answer = await withoutDeadline(cancelCharge(aboutAttempt(after), signal));
+      await recordAnswer(after, answer, 'poll');
+      return true;
+    },
+
+    /**
      * Asks about the charge. `withoutDeadline` excludes the provider's time from the deadline of the request.
      * `opensPages`: a page whose address was lost is given up, and another one is opened.
      */
@@ -90,8 +116,12 @@ export function createChargeCalls({
       }: { withoutDeadline?: WithoutDeadline | undefined; opensPages?: boolean } = {},
     ): Promise<ProviderOutcome> {
       const provider = providers.payment(charge.provider);
-      const verify = (of: Charge) =>
-        withoutDeadline(provider.verifyCharge(aboutAttempt(of), signal));
+      // A cancellation that was not answered is asked for again. Its answer is the charge's state.
+      const ask =
+        charge.cancel_requested_at !== null && provider.cancelCharge && isOpen(charge)
+          ? provider.cancelCharge
+          : provider.verifyCharge;
+      const verify = (of: Charge) => withoutDeadline(ask(aboutAttempt(of), signal));
       const earlier = await findEarlierPage(charge, verify);
       if (earlier) return recordAnswer(earlier.page, earlier.answer, 'poll');
       return recordAnswer(charge, await verify(charge), 'poll', { opensPages });

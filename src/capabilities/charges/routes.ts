@@ -6,6 +6,7 @@ import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
+import { isOpen } from '../../core/instructions/instruction.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
@@ -13,7 +14,14 @@ import type { RateLimits } from '../../platform/rate-limits/store.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
-import { createCharge, getCharge, getChargeTimeline, listCharges, verifyCharge } from './api.js';
+import {
+  cancelCharge,
+  createCharge,
+  getCharge,
+  getChargeTimeline,
+  listCharges,
+  verifyCharge,
+} from './api.js';
 import type { ChargeCalls } from './provider-calls.js';
 import { readAttempt, type Charge } from './charge.js';
 import type { CreateCharge } from './create.js';
@@ -89,8 +97,38 @@ export function chargeRoutes(deps: {
       }
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
     }),
+
+    cancelRoute(deps, find),
   ];
 }
+
+type Finder = (ctx: Context, reference: string) => Promise<Charge>;
+
+/** The route that cancels an open charge. */
+const cancelRoute = (
+  { charges: { providerCalls, starter } }: Pick<Parameters<typeof chargeRoutes>[0], 'charges'>,
+  find: Finder,
+): Route =>
+  route(cancelCharge, async (ctx, { params }) => {
+    checkKey(ctx);
+    const charge = await find(ctx, params.reference);
+    const isCancelled = ({ status, failure }: Charge) =>
+      status === 'failed' && failure?.code === 'cancelled';
+    const refuse = ({ status }: Charge) =>
+      new ApiError('invalid_state', {
+        message: `The charge is ${status}, and can’t be cancelled.`,
+        details: { status },
+      });
+    if (!isOpen(charge)) {
+      if (!isCancelled(charge)) throw refuse(charge);
+      return sendData(ctx, 200, presentCharge(charge));
+    }
+    const { withoutDeadline } = ctx.state;
+    const isDone = await providerCalls.cancel(charge, untilClosed(ctx), withoutDeadline);
+    if (!isDone) throw refuse(charge);
+    starter.notifyChangedSoon(charge);
+    sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
+  });
 
 /**
  * Returns the function that finds the caller's charge by its reference, its id, or the reference with which a customer
