@@ -123,7 +123,10 @@ export type NewCharge = {
   currency?: 'NGN';
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
-  customer: Customer;
+  /** The paying customer. With a payment token it is the token’s, and may be left out. */
+  customer?: Customer;
+  /** Your own id of the customer, in place of `customer` where a payment token is named. */
+  customer_id?: string;
   /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. */
   payment_token_id?: string;
   /** Your own name of the charge, unique for ever. The default is its id. */
@@ -1476,11 +1479,47 @@ export type Operations = {
     data: Charge;
   };
   /**
+   * Cancel an open charge.
+   *
+   * Ends a charge that its customer has not paid: it becomes `failed` with the code `cancelled`. A charge that is paid at this moment may become `completed` all the same, and a payment that is proven later completes a cancelled charge. A charge of a payment token that is with the provider can’t be cancelled (`invalid_state`). Repeated calls are safe.
+   */
+  cancelCharge: {
+    input: {
+      /** Your reference of the charge, or its id. */
+      reference: string;
+    } & {};
+    data: Charge;
+  };
+  /**
    * Create a refund.
    *
    * Refunds a charge in full or in part. The amount is held in the wallet until the provider has refunded it (`completed`) or has definitely not (`failed`: the hold is released). Refunds of a charge, including those in flight, never exceed its amount. The provider’s fee is not refunded.
    */
   createRefund: { input: NewRefund; data: Refund };
+  /** List refunds */
+  listRefunds: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      status?: 'pending' | 'processing' | 'completed' | 'failed';
+      /** Your reference of the charge. */
+      charge_reference?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Refund;
+  };
   /** Get a refund */
   getRefund: {
     input: {
@@ -1821,7 +1860,9 @@ export const operations = {
     safe: true,
   },
   verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
+  cancelCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/cancel', safe: true },
   createRefund: { method: 'POST', path: '/api/v1/payments/refunds', idempotent: true, waits: true },
+  listRefunds: { method: 'GET', path: '/api/v1/payments/refunds', list: true, safe: true },
   getRefund: { method: 'GET', path: '/api/v1/payments/refunds/{reference}', safe: true },
   getRefundTimeline: {
     method: 'GET',

@@ -66,13 +66,10 @@ describe('a charge that its tenant cancels', () => {
     const body = renewal(token);
     await payments.charge(body);
     await eventually('the first attempt is declined', async () => {
-      const record = await service.deps.charges.store.byReference(
-        tenant.id,
-        String(body.reference),
-      );
+      const record = await service.deps.charges.store.byReference(tenant.id, body.reference);
       return record?.first_declined_at ?? undefined;
     });
-    const { status, body: answer } = await cancel(String(body.reference));
+    const { status, body: answer } = await cancel(body.reference);
     expect([status, answer.data.failure?.code]).toEqual([200, 'cancelled']);
   });
 
@@ -94,7 +91,7 @@ describe('a renewal', () => {
       const body = renewal(token, changes);
       const accepted = await payments.charge(body);
       expect([accepted.status, accepted.body.data.customer_id]).toEqual([201, token.customer_id]);
-      await payments.waitFor(String(body.reference), 'completed');
+      await payments.waitFor(body.reference, 'completed');
     }
     const other = await payments.charge(renewal(token, { customer_id: 'somebody-else' }));
     expect([other.status, other.body.error.code, other.body.error.field]).toEqual([

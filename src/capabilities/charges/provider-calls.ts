@@ -79,29 +79,7 @@ export function createChargeCalls({
     submit: (charge: Charge, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> =>
       (isOfPage(charge) ? open : chargeToken)(charge, requestedAt, signal),
 
-    /**
-     * Cancels an open charge for its tenant. One that was submitted is cancelled at its provider, whose answer decides: it
-     * may have been paid. Returns false if the outcome is awaited and nobody can cancel it.
-     */
-    async cancel(
-      charge: Charge,
-      signal: AbortSignal,
-      withoutDeadline: WithoutDeadline = (wait) => wait,
-    ): Promise<boolean> {
-      const provider = providers.payment(charge.provider);
-      const { cancelCharge } = provider;
-      const canCancel = cancelCharge !== undefined;
-      const waits = charge.next_action !== null || charge.submissions === 0;
-      if (!waits && !(canCancel && isOfPage(charge))) return false;
-      const origin = { via: 'note', actor: 'api', providerRequestId: null, note: null } as const;
-      const fact = { ...origin, attempt: null, kind: 'cancel_requested', endsHere: !canCancel };
-      const outcome = await charges.applyFact(charge, fact as ChargeFact);
-      const after = outcome.kind === 'fact' ? outcome.charge : charge;
-      if (!isOpen(after) || !cancelCharge) return true;
-      const answer = await withoutDeadline(cancelCharge(aboutAttempt(after), signal));
-      await recordAnswer(after, answer, 'poll');
-      return true;
-    },
+    cancel: createCancellation({ charges, providers }, recordAnswer),
 
     /**
      * Asks about the charge. `withoutDeadline` excludes the provider's time from the deadline of the request.
@@ -128,6 +106,37 @@ export function createChargeCalls({
     },
   };
 }
+
+/**
+ * Creates the function that cancels an open charge for its tenant. One that was submitted is cancelled at its provider, whose
+ * answer decides: it may have been paid. Returns false if the outcome is awaited and nobody can cancel it.
+ */
+const createCancellation =
+  (
+    { charges, providers }: Pick<Deps, 'charges' | 'providers'>,
+    recordAnswer: ReturnType<typeof createAnswerRecorder>,
+  ) =>
+  async (
+    charge: Charge,
+    signal: AbortSignal,
+    withoutDeadline: WithoutDeadline = (wait) => wait,
+  ): Promise<boolean> => {
+    const { cancelCharge } = providers.payment(charge.provider);
+    const waits = charge.next_action !== null || charge.submissions === 0;
+    if (!waits && !(cancelCharge && isOfPage(charge))) return false;
+    const origin = { via: 'note', actor: 'api', providerRequestId: null, note: null } as const;
+    const endsHere = cancelCharge === undefined;
+    const fact: ChargeFact = { ...origin, attempt: null, kind: 'cancel_requested', endsHere };
+    const outcome = await charges.applyFact(charge, fact);
+    const after = outcome.kind === 'fact' ? outcome.charge : charge;
+    if (!isOpen(after) || !cancelCharge) return true;
+    await recordAnswer(
+      after,
+      await withoutDeadline(cancelCharge(aboutAttempt(after), signal)),
+      'poll',
+    );
+    return true;
+  };
 
 /** An earlier page of a charge that was paid, or that the provider says nothing about; null if there is none. */
 async function findEarlierPage(

@@ -36,12 +36,10 @@ const chargeFields = {
     .meta({ description: 'Amount in kobo that the customer pays.', example: 500_000 }),
   currency: z.literal('NGN').default('NGN'),
   capture_mode: captureMode,
-  customer: customerBody
-    .optional()
-    .meta({
-      description:
-        'The paying customer. With a payment token it is the token’s, and may be left out.',
-    }),
+  customer: customerBody.optional().meta({
+    description:
+      'The paying customer. With a payment token it is the token’s, and may be left out.',
+  }),
   customer_id: customerId.optional().meta({
     description:
       'Your own id of the customer, in place of `customer` where a payment token is named.',
