@@ -17,6 +17,7 @@ const PREFIXES = {
   dispute: 'dsp',
   paymentToken: 'tok',
   recurringCharge: 'rec',
+  billPayment: 'bil',
   request: 'req',
   event: 'evt',
   webhookEndpoint: 'whe',
