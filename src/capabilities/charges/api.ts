@@ -120,15 +120,7 @@ export const cancelCharge = operation({
   safe: true,
   answer: { status: 200, data: chargeResource },
   refusals: ['invalid_state'],
-  examples: {
-    body: {},
-    data: {
-      ...exampleCharge,
-      status: 'failed',
-      failure: { code: 'cancelled', message: 'It was cancelled before it was paid.' },
-      completed_at: null,
-    },
-  },
+  examples: { body: {} },
 });
 
 /** The operations on charges. */
