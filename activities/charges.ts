@@ -2,6 +2,7 @@ import type { Log } from '../src/shared/log.js';
 import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js';
 import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { ChargeFact } from '../src/capabilities/charges/transitions.js';
+import type { ReadTakenBack } from '../src/capabilities/disputes/index.js';
 import type { Charges } from '../src/capabilities/charges/store.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
@@ -11,6 +12,7 @@ import { providerActivities, type InstructionHandler } from './instructions.js';
 /** Parts that the activities of charges need. */
 export type ChargeActivityDeps = {
   charges: { store: Charges; providerCalls: ChargeCalls };
+  disputes: { readTakenBack: ReadTakenBack };
   localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
@@ -28,6 +30,7 @@ export function createChargeActivities(deps: ChargeActivityDeps) {
 
 const chargeHandler = ({
   charges: { store: charges, providerCalls },
+  disputes: { readTakenBack },
   localSubmissions,
   log,
 }: ChargeActivityDeps): InstructionHandler<Charge> => ({
@@ -40,7 +43,11 @@ const chargeHandler = ({
     provider: charge.provider,
     resendSafety: providerCalls.resendSafetyOf(charge),
     submit: (requestedAt, signal) => providerCalls.submit(charge, requestedAt, signal),
-    verify: (signal) => providerCalls.verify(charge, signal, { opensPages: true }),
+    async verify(signal) {
+      const outcome = await providerCalls.verify(charge, signal, { opensPages: true });
+      if (outcome.kind === 'reversed') await readTakenBack(charge, signal);
+      return outcome;
+    },
   }),
 
   async apply({ tenantId, id }, report, origin) {

@@ -8,6 +8,7 @@ import { cardStateCapability } from '../capabilities/card-states/index.js';
 import { cardUnloadCapability } from '../capabilities/card-unloads/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
+import { disputeCapability } from '../capabilities/disputes/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
@@ -40,6 +41,7 @@ export const list = [
   paymentTokenCapability,
   chargeCapability,
   refundCapability,
+  disputeCapability,
   recurringChargeCapability,
   billerCapability,
   billPaymentCapability,

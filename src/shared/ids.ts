@@ -14,6 +14,7 @@ const PREFIXES = {
   providerEventReplay: 'rpl',
   charge: 'chg',
   refund: 'ref',
+  dispute: 'dsp',
   paymentToken: 'tok',
   recurringCharge: 'rec',
   billPayment: 'bil',

@@ -26,11 +26,16 @@ export type JournalEntry = {
     | 'charged'
     | 'refunded'
     | 'refund_returned'
+    | 'disputed'
+    | 'dispute_won'
+    | 'dispute_lost'
     | 'authorization_revoked';
   reference: string;
   client_reference: string;
   amount_minor: number;
   session_id: string;
+  /** For a dispute: the network's id. */
+  dispute?: string;
   message_id?: string;
   final?: boolean;
   held_minor?: number;
@@ -53,6 +58,9 @@ export type Fault = {
     | 'initialize'
     | 'charge'
     | 'refund'
+    | 'cancel'
+    | 'setup'
+    | 'revoke'
     | 'authorization'
     | 'callback'
     | 'any';
@@ -103,6 +111,12 @@ export function bankAudit(url: string) {
     /** Refunds a payment at the network's own desk. */
     refundAtDesk: async (reference: string, amountMinor?: number) =>
       (await call(`/charges/${reference}/refunds`, { amount_minor: amountMinor })).status,
+    /** Opens or decides a dispute of a payment. */
+    dispute: async (
+      reference: string,
+      outcome: 'opened' | 'won' | 'lost',
+      more: { amount_minor?: number; funds?: 'held' | 'taken' } = {},
+    ) => (await call(`/charges/${reference}/disputes`, { outcome, ...more })).status,
     /** Tells the fee of a payment. */
     tellFee: async (reference: string, feeMinor: number) =>
       (await call(`/charges/${reference}/fee`, { fee_minor: feeMinor })).status,

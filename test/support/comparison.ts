@@ -9,6 +9,7 @@ import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
 import { compareCharges } from './charge-comparison.js';
+import { compareDisputes } from './dispute-comparison.js';
 import { compareRefunds } from './refund-comparison.js';
 import { checkMoney, type Compare } from './journal.js';
 
@@ -20,6 +21,7 @@ const COMPARISONS: readonly Compare[] = [
   compareAuthorizations,
   compareCharges,
   compareRefunds,
+  compareDisputes,
 ];
 
 /**

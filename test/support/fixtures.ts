@@ -1,6 +1,7 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
 import { billClient } from './bill-payments.js';
 import { newId } from '../../src/shared/ids.js';
+import { disputeId } from '../../src/capabilities/disputes/dispute.js';
 import { bulkClient } from './bulk.js';
 import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
@@ -30,6 +31,19 @@ export const fixtures: Record<string, Fixture> = {
     const charge_reference = await paidCharge(tenant, service);
     const { body } = await paymentClient(tenant).refund({ charge_reference, amount_minor: 1_000 });
     return body.data.reference;
+  },
+  // Applies a provider's report directly, without the provider sending it.
+  '/payments/disputes/{id}': async (tenant, _made, service) => {
+    const reference = await paidCharge(tenant, service);
+    const charge = await service.deps.charges.store.byReference(tenant.id, reference);
+    if (!charge) throw new Error('there is no charge');
+    const providerDisputeId = `case_${newId('request')}`;
+    await service.deps.disputes.store.applyFact(
+      charge,
+      { attempt: charge.attempt, providerDisputeId },
+      { ...openDisputeFact, amountMinor: 1_000n },
+    );
+    return disputeId(charge.provider, providerDisputeId);
   },
   '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
   '/payments/tokens/{id}': async (tenant) =>
@@ -98,6 +112,19 @@ export const fixtures: Record<string, Fixture> = {
     return body.data.id;
   },
 };
+
+/** The report of an open dispute, as a provider makes it. */
+const openDisputeFact = {
+  via: 'webhook',
+  actor: null,
+  providerRequestId: null,
+  note: null,
+  state: 'open',
+  currency: 'NGN',
+  funds: 'with_us',
+  reason: null,
+  dueAt: null,
+} as const;
 
 /** The path parameters that belong to no tenant: every tenant sees the same. */
 export const SHARED: ReadonlySet<string> = new Set(['/billpay/billers/{biller_id}']);

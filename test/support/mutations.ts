@@ -29,6 +29,7 @@ import {
   applyChargeFact,
   setChargeAction,
 } from '../../src/capabilities/charges/mutations.js';
+import { applyDisputeFact } from '../../src/capabilities/disputes/mutations.js';
 import { createPaymentToken } from '../../src/capabilities/payment-tokens/mutations.js';
 import {
   acceptRecurringCharge,
@@ -51,6 +52,7 @@ import { acceptProviderEventReplay } from '../../src/core/provider-events/mutati
 /** Every mutation by its name, so that property tests can generate mixtures of them. */
 const MUTATIONS = {
   saveRefusal,
+  applyDisputeFact,
   applyCredit,
   acceptTransfer,
   acceptBulkTransfer,

@@ -100,6 +100,26 @@ export const verifyCharge = operation({
   examples: { body: {} },
 });
 
+/** Cancels an open charge. */
+export const cancelCharge = operation({
+  id: 'cancelCharge',
+  tag,
+  method: 'post',
+  path: '/payments/charges/{reference}/cancel',
+  summary: 'Cancel an open charge',
+  description:
+    'Ends a charge that its customer has not paid: it becomes `failed` with the code `cancelled`. A charge that is paid ' +
+    'at this moment may become `completed` all the same, and a payment that is proven later completes a cancelled ' +
+    'charge. A charge of a payment token that is with the provider can’t be cancelled (`invalid_state`). Repeated calls ' +
+    'are safe.',
+  params,
+  body: keyBody,
+  safe: true,
+  answer: { status: 200, data: chargeResource },
+  refusals: ['invalid_state'],
+  examples: { body: {} },
+});
+
 /** The operations on charges. */
 export const chargeOperations = {
   createCharge,
@@ -107,4 +127,5 @@ export const chargeOperations = {
   getCharge,
   getChargeTimeline,
   verifyCharge,
+  cancelCharge,
 };

@@ -59,6 +59,8 @@ export type Charge = InstructionRecord & {
   /** Completed refunds, and those in progress. Both together never exceed the amount. */
   refunded_minor: bigint;
   refund_pending_minor: bigint;
+  /** Open and lost disputes. */
+  disputed_minor: bigint;
   /** The recurring charge and the period that this charge is for. */
   recurring: { id: string; period: number } | null;
   failure: { code: string; message: string } | null;
@@ -74,6 +76,16 @@ export const paidMinorOf = ({
   settled_amount_minor,
 }: Pick<Charge, 'amount_minor' | 'settled_amount_minor'>): bigint =>
   settled_amount_minor ?? amount_minor;
+
+/**
+ * The part of a charge that is neither refunded nor disputed. Only a fact can make it negative, such as a refund that is proven
+ * after its hold was released.
+ */
+export function leftOf(charge: Charge): bigint {
+  const { refunded_minor, refund_pending_minor, disputed_minor } = charge;
+  const left = paidMinorOf(charge) - refunded_minor - refund_pending_minor - disputed_minor;
+  return left > 0n ? left : 0n;
+}
 
 /** The status for tenants: an open charge with a next action is `requires_action`. */
 export type ChargeStatus = Charge['status'] | 'requires_action';
@@ -186,6 +198,7 @@ export function newCharge(fields: NewCharge, now: Date): Charge {
     returned_attempts: [],
     refunded_minor: 0n,
     refund_pending_minor: 0n,
+    disputed_minor: 0n,
     failure: null,
     submissions: 0,
     rejected_submissions: 0,
@@ -224,6 +237,7 @@ export const charges = collection<Charge>('charges', {
       amount_minor: { ...long, minimum: 1 },
       refunded_minor: { ...long, minimum: 0 },
       refund_pending_minor: { ...long, minimum: 0 },
+      disputed_minor: { ...long, minimum: 0 },
       provider_fee_minor: { bsonType: ['long', 'null'] },
       surcharge_minor: { bsonType: ['long', 'null'] },
       settled_amount_minor: { bsonType: ['long', 'null'] },

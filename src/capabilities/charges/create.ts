@@ -2,9 +2,11 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptCharge } from './mutations.js';
 import type { AuthenticatedKey } from '../../platform/api-keys/store.js';
 import { ApiError } from '../../shared/errors.js';
+import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
-import { customerOf } from '../payment-tokens/index.js';
+import { customerOf, type Tokens } from '../payment-tokens/index.js';
+import type { Customer } from '../payment-tokens/payment-token.js';
 import { type Charge, newCharge } from './charge.js';
 import { presentCharge } from './presenter.js';
 import type { CreateChargeBody } from './schema.js';
@@ -23,6 +25,7 @@ const acceptedAnswer = (charge: Charge) => successResponse(presentCharge(charge)
 /** Accepts a charge: one commit of record, key and response, then the start of its workflow in the background. */
 export function createChargeCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
+  tokens: Pick<Tokens, 'get'>;
   chargeStarter: Pick<WorkflowStarter<Charge>, 'startSoon'>;
   /** The provider of a new charge: that of its token, because no other one can charge it. */
   provider(tenantId: string, tokenId: string | null): Promise<string>;
@@ -41,13 +44,17 @@ export function createChargeCreation(deps: {
       const message = 'A public key may not name a reference.';
       throw new ApiError('forbidden', { field: 'reference', message });
     }
+    const customer = await payerOf(deps.tokens, tenant.id, body);
+    if (customer instanceof ApiError) {
+      return refuseRequest(groupCommit, { tenantId: tenant.id, claim, error: customer });
+    }
     const charge = newCharge(
       {
         tenant_id: tenant.id,
         reference: body.reference,
         amount_minor: BigInt(body.amount_minor),
         capture_mode: body.capture_mode,
-        customer: customerOf(body.customer),
+        customer,
         payment_token_id: body.payment_token_id ?? null,
         return_url: body.return_url ?? null,
         description: body.description ?? null,
@@ -70,4 +77,21 @@ export function createChargeCreation(deps: {
     if (outcome.resource === charge._id) chargeStarter.startSoon(charge);
     return outcome;
   };
+}
+
+/** The paying customer: as the body names it, otherwise the token's. The commit compares both. */
+async function payerOf(
+  tokens: Pick<Tokens, 'get'>,
+  tenantId: string,
+  { customer, customer_id: id, payment_token_id: token }: CreateChargeBody,
+): Promise<Customer | ApiError> {
+  if (customer !== undefined) return customerOf(customer);
+  const found = token === undefined ? null : await tokens.get(tenantId, token);
+  if (!found) {
+    const message = 'There is no such payment token.';
+    return new ApiError('not_found', { field: 'payment_token_id', message });
+  }
+  if (id === undefined || id === found.customer.id) return found.customer;
+  const message = 'The payment token is another customer’s.';
+  return new ApiError('invalid_state', { field: 'customer_id', message });
 }

@@ -46,6 +46,7 @@ function createChargeParts(
     waiter: completionWaiters.create({ findEnded: (owned) => store.endedOrActionable(owned) }),
     create: createChargeCreation({
       groupCommit,
+      tokens: paymentTokens.store,
       chargeStarter: starter,
       provider: async (tenantId, tokenId) => {
         const token = tokenId === null ? null : await paymentTokens.store.get(tenantId, tokenId);

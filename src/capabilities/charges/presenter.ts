@@ -18,6 +18,7 @@ export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof 
     payment_token_id: charge.payment_token_id,
     next_action: charge.next_action && { type: 'redirect', url: charge.next_action.url },
     refunded_minor: toWireAmount(charge.refunded_minor),
+    disputed_minor: toWireAmount(charge.disputed_minor),
     failure: presentFailure(charge.failure),
     attention: presentAttention(charge.attention),
     description: charge.description,
@@ -45,6 +46,7 @@ export const presentChargeDetails = (charge: Charge) => ({
   tenant: charge.tenant_id,
   provider: charge.provider,
   provider_reference: attemptReference(charge),
+  surcharge_minor: charge.surcharge_minor === null ? null : toWireAmount(charge.surcharge_minor),
   next_attempt_at: charge.next_attempt_at?.toISOString() ?? null,
   suspended: charge.suspended.map(({ attempt, amount_minor }) => ({
     attempt,

@@ -144,9 +144,12 @@ function outcomeOf(before: Charge, answer: Answer, now: Date): ProviderOutcome {
       return { ...pending, result: awaitingCustomer(before, now) };
     case 'reversed': {
       const attention = 'the provider reports that it was paid and taken back';
-      return isOpen(before)
-        ? { ...pending, result: { kind: 'mismatch', attention } }
-        : { ...pending, kind: 'succeeded', amountMinor: null, sessionId: null };
+      const reversed = { providerRequestId, kind: 'reversed', amountMinor: null } as const;
+      return {
+        ...reversed,
+        sessionId: null,
+        ...(isOpen(before) && { result: { kind: 'mismatch', attention } }),
+      };
     }
     case 'rejected_temporarily':
       return { kind: 'throttled', retryAfterMs: answer.afterMs, providerRequestId };
@@ -193,6 +196,10 @@ function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact
     case 'pending':
     case 'abandoned':
     case 'not_found': {
+      // A page that does not exist can't be paid.
+      if (answer.kind === 'not_found' && charge.cancel_requested_at !== null && isOfPage(charge)) {
+        return { ...origin, kind: 'cancelled' };
+      }
       const over = via === 'poll' && expiresAt !== null && expiresAt <= now;
       return over && isOpen(charge) ? { ...origin, kind: 'expired' } : null;
     }

@@ -10,7 +10,9 @@ import type { Tokens } from '../payment-tokens/index.js';
 import type { PaymentToken } from '../payment-tokens/payment-token.js';
 import { createAnswerRecorder } from './provider-answers.js';
 import { aboutAttempt, attemptReference, isOfPage, type Charge } from './charge.js';
+import { isOpen } from '../../core/instructions/instruction.js';
 import type { Charges } from './store.js';
+import type { ChargeFact } from './transitions.js';
 
 type Deps = {
   charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;
@@ -77,6 +79,8 @@ export function createChargeCalls({
     submit: (charge: Charge, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> =>
       (isOfPage(charge) ? open : chargeToken)(charge, requestedAt, signal),
 
+    cancel: createCancellation({ charges, providers }, recordAnswer),
+
     /**
      * Asks about the charge. `withoutDeadline` excludes the provider's time from the deadline of the request.
      * `opensPages`: a page whose address was lost is given up, and another one is opened.
@@ -90,14 +94,49 @@ export function createChargeCalls({
       }: { withoutDeadline?: WithoutDeadline | undefined; opensPages?: boolean } = {},
     ): Promise<ProviderOutcome> {
       const provider = providers.payment(charge.provider);
-      const verify = (of: Charge) =>
-        withoutDeadline(provider.verifyCharge(aboutAttempt(of), signal));
+      // A cancellation that was not answered is asked for again. Its answer is the charge's state.
+      const ask =
+        charge.cancel_requested_at !== null && provider.cancelCharge && isOpen(charge)
+          ? provider.cancelCharge
+          : provider.verifyCharge;
+      const verify = (of: Charge) => withoutDeadline(ask(aboutAttempt(of), signal));
       const earlier = await findEarlierPage(charge, verify);
       if (earlier) return recordAnswer(earlier.page, earlier.answer, 'poll');
       return recordAnswer(charge, await verify(charge), 'poll', { opensPages });
     },
   };
 }
+
+/**
+ * Creates the function that cancels an open charge for its tenant. One that was submitted is cancelled at its provider, whose
+ * answer decides: it may have been paid. Returns false if the outcome is awaited and nobody can cancel it.
+ */
+const createCancellation =
+  (
+    { charges, providers }: Pick<Deps, 'charges' | 'providers'>,
+    recordAnswer: ReturnType<typeof createAnswerRecorder>,
+  ) =>
+  async (
+    charge: Charge,
+    signal: AbortSignal,
+    withoutDeadline: WithoutDeadline = (wait) => wait,
+  ): Promise<boolean> => {
+    const { cancelCharge } = providers.payment(charge.provider);
+    const waits = charge.next_action !== null || charge.submissions === 0;
+    if (!waits && !(cancelCharge && isOfPage(charge))) return false;
+    const origin = { via: 'note', actor: 'api', providerRequestId: null, note: null } as const;
+    const endsHere = cancelCharge === undefined;
+    const fact: ChargeFact = { ...origin, attempt: null, kind: 'cancel_requested', endsHere };
+    const outcome = await charges.applyFact(charge, fact);
+    const after = outcome.kind === 'fact' ? outcome.charge : charge;
+    if (!isOpen(after) || !cancelCharge) return true;
+    await recordAnswer(
+      after,
+      await withoutDeadline(cancelCharge(aboutAttempt(after), signal)),
+      'poll',
+    );
+    return true;
+  };
 
 /** An earlier page of a charge that was paid, or that the provider says nothing about; null if there is none. */
 async function findEarlierPage(

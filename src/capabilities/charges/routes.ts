@@ -6,6 +6,7 @@ import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
+import { isOpen } from '../../core/instructions/instruction.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
@@ -13,7 +14,14 @@ import type { RateLimits } from '../../platform/rate-limits/store.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
-import { createCharge, getCharge, getChargeTimeline, listCharges, verifyCharge } from './api.js';
+import {
+  cancelCharge,
+  createCharge,
+  getCharge,
+  getChargeTimeline,
+  listCharges,
+  verifyCharge,
+} from './api.js';
 import type { ChargeCalls } from './provider-calls.js';
 import { readAttempt, type Charge } from './charge.js';
 import type { CreateCharge } from './create.js';
@@ -31,6 +39,7 @@ export function chargeRoutes(deps: {
     waiter: CompletionWaiter<Charge>;
     create: CreateCharge;
   };
+  disputes: { readTakenBack: (charge: Charge, signal: AbortSignal) => Promise<void> };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
   rateLimits: Pick<RateLimits, 'take'>;
@@ -40,6 +49,7 @@ export function chargeRoutes(deps: {
   const verifyNow = createVerification(deps);
   const { store: charges, starter, providerCalls, waiter, create } = deps.charges;
   const find = createFinder(charges, providers);
+  const { readTakenBack } = deps.disputes;
 
   return [
     route(createCharge, async (ctx, { body }) => {
@@ -77,18 +87,48 @@ export function chargeRoutes(deps: {
       const charge = await find(ctx, params.reference);
       // Without a submission there is nothing to verify.
       if (charge.submissions > 0) {
-        await verifyNow(
-          charge,
-          (signal) =>
-            providerCalls.verify(charge, signal, { withoutDeadline: ctx.state.withoutDeadline }),
-          untilClosed(ctx),
-        );
+        const { withoutDeadline = (wait) => wait } = ctx.state;
+        const verify = async (signal: AbortSignal) => {
+          const { kind } = await providerCalls.verify(charge, signal, { withoutDeadline });
+          if (kind === 'reversed') await withoutDeadline(readTakenBack(charge, signal));
+        };
+        await verifyNow(charge, verify, untilClosed(ctx));
         starter.notifyChangedSoon(charge);
       }
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
     }),
+
+    cancelRoute(deps, find),
   ];
 }
+
+type Finder = (ctx: Context, reference: string) => Promise<Charge>;
+
+/** The route that cancels an open charge. */
+const cancelRoute = (
+  { charges: { providerCalls, starter } }: Pick<Parameters<typeof chargeRoutes>[0], 'charges'>,
+  find: Finder,
+): Route =>
+  route(cancelCharge, async (ctx, { params }) => {
+    checkKey(ctx);
+    const charge = await find(ctx, params.reference);
+    const isCancelled = ({ status, failure }: Charge) =>
+      status === 'failed' && failure?.code === 'cancelled';
+    const refuse = ({ status }: Charge) =>
+      new ApiError('invalid_state', {
+        message: `The charge is ${status}, and can’t be cancelled.`,
+        details: { status },
+      });
+    if (!isOpen(charge)) {
+      if (!isCancelled(charge)) throw refuse(charge);
+      return sendData(ctx, 200, presentCharge(charge));
+    }
+    const { withoutDeadline } = ctx.state;
+    const isDone = await providerCalls.cancel(charge, untilClosed(ctx), withoutDeadline);
+    if (!isDone) throw refuse(charge);
+    starter.notifyChangedSoon(charge);
+    sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
+  });
 
 /**
  * Returns the function that finds the caller's charge by its reference, its id, or the reference with which a customer

@@ -37,7 +37,14 @@ const chargeFields = {
     .meta({ description: 'Amount in kobo that the customer pays.', example: 500_000 }),
   currency: z.literal('NGN').default('NGN'),
   capture_mode: captureMode,
-  customer: customerBody,
+  customer: customerBody.optional().meta({
+    description:
+      'The paying customer. With a payment token it is the token’s, and may be left out.',
+  }),
+  customer_id: customerId.optional().meta({
+    description:
+      'Your own id of the customer, in place of `customer` where a payment token is named.',
+  }),
   payment_token_id: idSchema('paymentToken')
     .optional()
     .meta({
@@ -70,9 +77,18 @@ const chargeFields = {
 export const createChargeBody = z
   .strictObject(chargeFields)
   .superRefine((body, ctx) => {
-    if (body.capture_mode !== 'merchant_initiated' || body.payment_token_id !== undefined) return;
-    const message = 'This field is required for a merchant-initiated charge.';
-    ctx.addIssue({ code: 'custom', path: ['payment_token_id'], message });
+    const refuse = (field: string, message: string) =>
+      ctx.addIssue({ code: 'custom', path: [field], message });
+    const { customer, customer_id: id, payment_token_id: token, capture_mode: mode } = body;
+    if (mode === 'merchant_initiated' && token === undefined) {
+      refuse('payment_token_id', 'This field is required for a merchant-initiated charge.');
+    }
+    if (customer === undefined && token === undefined) {
+      refuse('customer', 'This field is required without a payment token.');
+    }
+    if (customer !== undefined && id !== undefined && customer.id !== id) {
+      refuse('customer_id', 'must be the id of the customer');
+    }
   }, ALWAYS)
   .meta({
     id: 'NewCharge',
@@ -80,7 +96,10 @@ export const createChargeBody = z
       const mode = (name: string) => ({ capture_mode: { const: name } });
       Object.assign(jsonSchema, {
         oneOf: [
-          { properties: mode('customer_action_required') },
+          {
+            properties: mode('customer_action_required'),
+            anyOf: [{ required: ['customer'] }, { required: ['payment_token_id'] }],
+          },
           { required: ['payment_token_id'], properties: mode('merchant_initiated') },
         ],
       });
@@ -119,6 +138,7 @@ export const exampleCharge = {
   payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
   next_action: null,
   refunded_minor: 0,
+  disputed_minor: 0,
   failure: null,
   attention: null,
   description: 'First month',
@@ -149,6 +169,7 @@ export const chargeResource = z
       .nullable()
       .meta({ description: 'The page to which the customer is sent next.' }),
     refunded_minor: amountMinor('Refunded amount in kobo.'),
+    disputed_minor: amountMinor('Amount in kobo of its open and lost disputes.'),
     failure: failureField,
     attention: attentionField,
     description: z.string().nullable(),

@@ -40,6 +40,11 @@ export type ChargeFact = FactSource & { attempt: number | null } & (
     | { kind: 'rejected'; code: string; decline: 'soft' | 'hard'; ifNotSubmitted?: boolean }
     /** It can never be paid: its customer has cancelled it, or its tenant. */
     | { kind: 'cancelled' }
+    /**
+     * Its tenant cancels it. `endsHere`: its provider can't cancel, so a charge that waits for its customer ends here, and a
+     * later payment completes it all the same.
+     */
+    | { kind: 'cancel_requested'; endsHere: boolean }
     /** The address of this page was lost, so nobody can have seen it: another page is opened. */
     | { kind: 'page_lost' }
     /** The customer's time is over, and the provider has just said that nothing was paid. */
@@ -113,6 +118,8 @@ function decideFact(
       return isOpen(charge)
         ? fail(charge.cancel_requested_at ? 'cancelled' : 'abandoned')
         : 'stale';
+    case 'cancel_requested':
+      return requestCancel(charge, fact.endsHere, now);
     case 'page_lost':
       return openNextPage(charge, fact, now);
     case 'expired': {
@@ -391,6 +398,27 @@ function openNextPage(charge: Charge, fact: ChargeFact, now: Date): ChargeChange
       'note',
       `the address of page ${charge.attempt} was lost; page ${charge.attempt + 1} is opened`,
     ],
+  };
+}
+
+/** Cancels a charge that nobody has submitted, or asks its provider to. */
+function requestCancel(
+  charge: Charge,
+  endsHere: boolean,
+  now: Date,
+): ChargeChange | 'unchanged' | 'stale' {
+  if (!isOpen(charge)) return 'stale';
+  const requested = { cancel_requested_at: charge.cancel_requested_at ?? now };
+  const unsubmitted = charge.submissions === charge.rejected_submissions;
+  if (unsubmitted || (endsHere && charge.next_action !== null)) {
+    const ended = fail('cancelled', unsubmitted ? undefined : now);
+    return { ...ended, set: { ...ended.set, ...requested } };
+  }
+  if (charge.cancel_requested_at !== null) return 'unchanged';
+  // A declined charge is not tried again.
+  return {
+    set: { ...requested, dunning_days: [] },
+    entry: ['note', 'its tenant has asked to cancel it'],
   };
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
 import { namedBy, pageQuery } from '../../platform/http/wire.js';
 import { timelineEntryResource } from '../../core/instructions/api-fields.js';
-import { createRefundBody, refundResource, exampleRefund } from './schema.js';
+import { createRefundBody, listRefundsQuery, refundResource, exampleRefund } from './schema.js';
 
 const tag = 'Payments';
 const params = {
@@ -41,6 +41,17 @@ export const createRefund = operation({
   links: { getRefund: 'reference' },
 });
 
+/** Lists refunds. */
+export const listRefunds = operation({
+  id: 'listRefunds',
+  tag,
+  method: 'get',
+  path: '/payments/refunds',
+  summary: 'List refunds',
+  query: listRefundsQuery,
+  answer: { status: 200, data: refundResource, list: true },
+});
+
 /** Shows a refund. */
 export const getRefund = operation({
   id: 'getRefund',
@@ -66,4 +77,4 @@ export const getRefundTimeline = operation({
 });
 
 /** The operations on refunds. */
-export const refundOperations = { createRefund, getRefund, getRefundTimeline };
+export const refundOperations = { createRefund, listRefunds, getRefund, getRefundTimeline };

@@ -21,8 +21,10 @@ import { refundContract } from './workflow-contract.js';
 import { refundEvents } from './webhook-events.js';
 import { acceptRefund, applyRefundFact, recordDeskRefund } from './mutations.js';
 
+export type { Refunds } from './store.js';
+
 /** The parts of refunds. */
-type RefundParts = ReturnType<typeof createRefundParts>;
+export type RefundParts = ReturnType<typeof createRefundParts>;
 
 function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargeParts, 'store'> }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;

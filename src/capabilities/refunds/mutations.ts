@@ -16,7 +16,7 @@ import type { InstructionFact } from '../../core/instructions/fact.js';
 import {
   charges,
   attemptReference,
-  paidMinorOf,
+  leftOf,
   type Charge,
   type SuspendedPayment,
 } from '../charges/charge.js';
@@ -140,13 +140,6 @@ function decideAccept(uow: UnitOfWork, input: AcceptRefund, now: Date): AcceptRe
   uow.post(holdPosting(holdOf(refund)));
   changeCharge(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
   return { ...saveResponse(uow, input, acceptedAnswer(refund), id), made: refund };
-}
-
-/** The refundable rest of a charge. Only a refund that is proven after its hold was released can make it negative. */
-function leftOf(charge: Charge): bigint {
-  const { refunded_minor, refund_pending_minor } = charge;
-  const left = paidMinorOf(charge) - refunded_minor - refund_pending_minor;
-  return left > 0n ? left : 0n;
 }
 
 /** Returns the refusal, or null. A refusal does not take the reference. */

@@ -44,6 +44,8 @@ export const refundEventHandler = ({
   },
   async apply(stored, event) {
     const { reference, state } = stored;
+    // The money of a dispute is booked under the dispute.
+    if (state['dispute'] !== null) return NOTHING_TO_APPLY;
     if (isFromDesk(stored)) return applyDeskRefund({ charges, refunds }, stored, event);
     const refund = reference === null ? null : await refunds.find(reference);
     if (!refund || !isAbout(stored, event, refund)) {
@@ -94,6 +96,7 @@ const toStored = ({
   id,
   marker,
   charge: { reference: charge },
+  dispute,
   amountMinor,
   currency,
   state,
@@ -107,6 +110,7 @@ const toStored = ({
     currency,
     refund: id,
     charge: opaqueId(charge),
+    dispute: opaqueId(dispute),
     code: code ?? null,
   },
 });

@@ -32,6 +32,13 @@ export type Refund = HeldInstruction & {
 export const deskRefundId = (provider: string, theirs: string): string =>
   idOf('refund', createHash('sha256').update(`${provider}/${theirs}`).digest());
 
+/** The indexes of the list of refunds. Each has its complete sort order. */
+export const REFUND_INDEXES = {
+  byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant_id: 1, status: 1, created_at: -1, _id: -1 },
+  byCharge: { tenant_id: 1, charge_reference: 1, created_at: -1, _id: -1 },
+} as const;
+
 /** The id of the workflow that executes a refund. */
 export const refundWorkflowId = (id: string) => `refund/${id}`;
 
@@ -78,6 +85,7 @@ export const refunds = collection<Refund>('refunds', {
   },
   indexes: [
     { key: { tenant_id: 1, reference: 1 }, unique: true },
+    ...Object.values(REFUND_INDEXES).map((key) => ({ key })),
     { key: { charge_id: 1, created_at: 1 } },
     ...supervisionIndexes,
   ],

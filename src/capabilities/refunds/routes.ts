@@ -2,14 +2,14 @@ import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
 import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
-import { sendData, sendPage } from '../../platform/http/respond.js';
+import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
-import { createRefund, getRefund, getRefundTimeline } from './api.js';
+import { createRefund, getRefund, getRefundTimeline, listRefunds } from './api.js';
 import type { CreateRefund } from './create.js';
 import { presentRefund } from './presenter.js';
 import type { Refund } from './refund.js';
@@ -37,6 +37,15 @@ export function refundRoutes(deps: {
           return refund && presentRefund(refund);
         },
       );
+    }),
+
+    route(listRefunds, async (ctx, { query }) => {
+      const { page, limit, status, charge_reference: charge, sort } = query;
+      const descending = sort.startsWith('-');
+      const { tenant } = callerOf(ctx);
+      const asked = { page, limit, status, charge, descending };
+      const { items, total } = await refunds.list(tenant.id, asked);
+      sendList(ctx, items.map(presentRefund), { page, limit, total });
     }),
 
     route(getRefund, async (ctx, { params }) => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   idempotencyKey,
   MAX_AMOUNT_MINOR,
+  pageQuery,
   plainText,
   amountMinor,
   timestamp,
@@ -36,6 +37,17 @@ export const createRefundBody = z
 
 /** The body of a request to create a refund. */
 export type CreateRefundBody = z.infer<typeof createRefundBody>;
+
+/** The query of GET /payments/refunds. */
+export const listRefundsQuery = z.strictObject({
+  ...pageQuery(),
+  status: instructionStatus.optional(),
+  charge_reference: ownName('Your reference of the charge.', 'subscription-9-setup').optional(),
+  sort: z
+    .enum(['created_at', '-created_at'])
+    .default('-created_at')
+    .meta({ description: 'A minus sorts in descending order.' }),
+});
 
 /** The example of the API. A test compares its fields with those of a real response. */
 export const exampleRefund = {

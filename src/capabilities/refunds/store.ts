@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
@@ -10,7 +11,16 @@ import {
   type ApplyRefundFactResult,
   type RefundKey,
 } from './mutations.js';
-import { deskRefundId, type Refund } from './refund.js';
+import { deskRefundId, REFUND_INDEXES, type Refund } from './refund.js';
+
+/** The page and the filter of a list of refunds. */
+export type RefundListing = {
+  page: number;
+  limit: number;
+  descending: boolean;
+  status?: Refund['status'] | undefined;
+  charge?: string | undefined;
+};
 
 /** The store of refunds. */
 export type Refunds = ReturnType<typeof createRefunds>;
@@ -59,6 +69,36 @@ export function createRefunds(
         { _id, tenant_id, provider_refund_id: null },
         { $set: { provider_refund_id: theirs }, $inc: { version: 1 } },
       );
+    },
+
+    /** The total is counted by the index that the page is read from. */
+    async list(
+      tenantId: string,
+      query: RefundListing,
+    ): Promise<{ items: Refund[]; total: number }> {
+      const { page, limit, status, charge } = query;
+      const direction = query.descending ? -1 : 1;
+      const filter: Filter<Refund> = {
+        tenant_id: tenantId,
+        ...(status && { status }),
+        ...(charge !== undefined && { charge_reference: charge }),
+      };
+      const hint =
+        charge !== undefined
+          ? REFUND_INDEXES.byCharge
+          : status
+            ? REFUND_INDEXES.byStatus
+            : REFUND_INDEXES.byCreation;
+      const [items, total] = await Promise.all([
+        collection
+          .find(filter, { projection: { timeline: 0 }, hint })
+          .sort({ created_at: direction, _id: direction })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection.countDocuments(filter, { hint }),
+      ]);
+      return { items, total };
     },
 
     byReference: (tenantId: string, reference: string) =>

@@ -1,6 +1,9 @@
 import type { EventDraft } from '../webhooks/event.js';
 import type { InstructionRecord } from './instruction.js';
 
+/** The fields of a record that counts its events. */
+type CountsEvents = Pick<InstructionRecord, '_id' | 'tenant_id' | 'event_sequence' | 'updated_at'>;
+
 /** A changed record with its event counted, and that event; null if the change is no event. */
 export type WithEvent<R> = { next: R; event: EventDraft | null };
 
@@ -8,7 +11,7 @@ export type WithEvent<R> = { next: R; event: EventDraft | null };
 type DescribeEvent<R> = (next: R) => Pick<EventDraft, 'name' | 'data'>;
 
 /** Counts the event of a change. The event is counted even if the tenant has no endpoint for it. */
-export function countEvent<R extends InstructionRecord>(
+export function countEvent<R extends CountsEvents>(
   before: R,
   after: R,
   describeEvent: DescribeEvent<R>,

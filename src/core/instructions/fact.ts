@@ -1,6 +1,7 @@
 /** The source of a fact. */
 export type FactSource = {
-  via: 'provider_answer' | 'poll' | 'webhook' | 'operator';
+  /** `note`: a request of the tenant. */
+  via: 'provider_answer' | 'poll' | 'webhook' | 'operator' | 'note';
   /** Null: the record's provider itself. */
   actor: string | null;
   providerRequestId: string | null;

@@ -17,6 +17,8 @@ export const accounts = {
   cardAvailable: (card: string) => `card:${card}:available`,
   cardHeld: (card: string) => `card:${card}:held`,
   clearing: (provider: string) => `clearing:${provider}`,
+  /** The amounts of open disputes that the provider has not taken. */
+  disputes: (provider: string) => `disputes:${provider}`,
   /** The clearings with cards of this issuer, until the network is paid. */
   network: (provider: string) => `network:${provider}`,
   fees: 'fees',

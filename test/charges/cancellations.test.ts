@@ -1,0 +1,134 @@
+import {
+  acquirerEffects,
+  activeToken,
+  chargeBody,
+  onPage,
+  paymentClient,
+  type ChargeView,
+  type PaymentClient,
+  type RefundView,
+} from '../support/payments.js';
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+let payments: PaymentClient;
+
+beforeAll(async () => {
+  service = await startService({ env: { BURSAR_DUNNING_DAYS: '1,3' } });
+  tenant = await service.tenant({ balanceMinor: 0 });
+  payments = paymentClient(tenant);
+});
+afterAll(() => service?.close());
+
+const cancel = (reference: string) =>
+  payments.call<ChargeView>('POST', `/payments/charges/${reference}/cancel`, {});
+const timesPaid = async (reference: string) =>
+  (await acquirerEffects(service, reference)).filter(({ kind }) => kind === 'charged').length;
+const renewal = (token: { payment_token_id: string }, changes: Record<string, unknown> = {}) => {
+  const { customer: _, ...body } = chargeBody('789', {
+    capture_mode: 'merchant_initiated',
+    payment_token_id: token.payment_token_id,
+  });
+  return { ...body, ...changes };
+};
+
+describe('a charge that its tenant cancels', () => {
+  test('on a page fails, its page takes no payment, and a repeat changes nothing', async () => {
+    const { reference, url } = await payments.page();
+    for (const _ of [1, 2]) {
+      const { status, body } = await cancel(reference);
+      expect([status, body.data.status, body.data.failure?.code]).toEqual([
+        200,
+        'failed',
+        'cancelled',
+      ]);
+    }
+    await onPage(url);
+    expect(await timesPaid(reference)).toBe(0);
+  });
+
+  test('at a provider that does not answer is cancelled there in the end', async () => {
+    const { reference, url } = await payments.page();
+    await service.bank.faults([{ call: 'cancel', kind: 'error_500', probability: 1 }]);
+    expect((await cancel(reference)).body.data.status).toBe('requires_action');
+    await service.bank.faults([]);
+    const { failure } = await payments.waitFor(reference, 'failed');
+    expect(failure?.code).toBe('cancelled');
+    await onPage(url);
+    expect(await timesPaid(reference)).toBe(0);
+  });
+
+  test('while it waits for its next attempt is not tried again', async () => {
+    const { token } = await activeToken(payments, 'later_low_funds');
+    const body = renewal(token);
+    await payments.charge(body);
+    await eventually('the first attempt is declined', async () => {
+      const record = await service.deps.charges.store.byReference(tenant.id, body.reference);
+      return record?.first_declined_at ?? undefined;
+    });
+    const { status, body: answer } = await cancel(body.reference);
+    expect([status, answer.data.failure?.code]).toEqual([200, 'cancelled']);
+  });
+
+  test('after it was paid is refused, with its state', async () => {
+    const { reference } = await payments.paid();
+    const { status, body } = await cancel(reference);
+    expect([status, body.error.code, body.error.details]).toEqual([
+      422,
+      'invalid_state',
+      { status: 'completed' },
+    ]);
+  });
+});
+
+describe('a renewal', () => {
+  test('takes its customer from the token: the customer may be left out, or be named by its id', async () => {
+    const { token } = await activeToken(payments);
+    for (const changes of [{}, { customer_id: token.customer_id }]) {
+      const body = renewal(token, changes);
+      const accepted = await payments.charge(body);
+      expect([accepted.status, accepted.body.data.customer_id]).toEqual([201, token.customer_id]);
+      await payments.waitFor(body.reference, 'completed');
+    }
+    const other = await payments.charge(renewal(token, { customer_id: 'somebody-else' }));
+    expect([other.status, other.body.error.code, other.body.error.field]).toEqual([
+      422,
+      'invalid_state',
+      'customer_id',
+    ]);
+  });
+});
+
+test('refunds are listed newest first, by charge and by status, and of their tenant alone', async () => {
+  const [first, second] = [await payments.paid(), await payments.paid()];
+  const refund = async ({ reference }: ChargeView, suffix: string) => {
+    const body = {
+      charge_reference: reference,
+      amount_minor: 1_000,
+      reference: `${reference}-${suffix}`,
+    };
+    expect((await payments.refund(body)).status).toBe(201);
+    return body.reference;
+  };
+  const made = [
+    await refund(first, '789'),
+    await refund(first, '002'),
+    await refund(second, '789'),
+  ];
+  await service.allEnded();
+  const list = async (query: string, client = payments) =>
+    (await client.call<RefundView[]>('GET', `/payments/refunds${query}`)).body;
+  const references = ({ data }: { data: RefundView[] }) => data.map(({ reference }) => reference);
+  expect(references(await list(''))).toEqual(made.toReversed());
+  expect(references(await list(`?charge_reference=${first.reference}&sort=created_at`))).toEqual(
+    made.slice(0, 2),
+  );
+  expect(references(await list('?status=failed'))).toEqual([made[1]]);
+  const { pagination } = await list('?limit=1&page=2');
+  expect(pagination).toMatchObject({ total: 3, pages: 3, page: 2 });
+  const stranger = paymentClient(await service.tenant());
+  expect((await list('', stranger)).data).toEqual([]);
+});
