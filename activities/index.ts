@@ -24,6 +24,10 @@ import {
   type TransferMicroBatchActivityDeps,
 } from './transfer-micro-batches.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
+import {
+  createVirtualAccountActivities,
+  type VirtualAccountActivityDeps,
+} from './virtual-accounts.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
 /** Parts that the activities need; the composition root has all of them. */
@@ -38,6 +42,7 @@ export type ActivityDeps = InstructionActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
   RecurringChargeActivityDeps &
+  VirtualAccountActivityDeps &
   LedgerActivityDeps;
 
 /** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
@@ -56,6 +61,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
+    ...createVirtualAccountActivities(deps),
     ...createLedgerActivities(deps),
   });
 }

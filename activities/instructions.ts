@@ -4,6 +4,7 @@ import type { CardOperation } from '../src/capabilities/cards/card-operation.js'
 import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { Refund } from '../src/capabilities/refunds/refund.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { VirtualAccount } from '../src/capabilities/virtual-accounts/virtual-account.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
@@ -49,6 +50,8 @@ type InstructionStores = {
   cardIssuance: InstructionStore<CardOperation>;
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
+  virtualAccountAssignment: InstructionStore<VirtualAccount>;
+  virtualAccountClosing: InstructionStore<VirtualAccount>;
 };
 
 /** Type of an instruction: the type of the workflow that executes it. */
@@ -63,6 +66,7 @@ export type InstructionActivityDeps = {
   charges: { store: InstructionStores['charge'] };
   refunds: { store: InstructionStores['refund'] };
   cards: { operations: InstructionStores['cardFunding'] };
+  virtualAccounts: { store: InstructionStores['virtualAccountAssignment'] };
 };
 
 /** The four activities that all instructions share. The store of the record is found by the instruction's type. */
@@ -75,6 +79,8 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     cardIssuance: operations,
     cardState: operations,
     cardFunding: operations,
+    virtualAccountAssignment: deps.virtualAccounts.store,
+    virtualAccountClosing: deps.virtualAccounts.store,
   };
   return {
     /** Returns the record's present status and attention. */

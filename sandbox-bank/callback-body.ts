@@ -1,17 +1,26 @@
 import type { Card } from './issuer/card-state.js';
 import { reportData } from './issuer/wire.js';
+import { presentAccount, presentDeposit } from './accounts/wire.js';
 import { presentCharge, presentRefund } from './acquirer/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
 
-/** The body of a callback. It never contains an account number, and no card numbers exist. */
+/** The body of a callback. Those of virtual accounts and deposits alone contain account numbers; no card numbers exist. */
 export function callbackBody(state: State, callback: CallbackRecord) {
   return {
     id: callback.id,
     event: callback.event,
     occurred_at: new Date(callback.occurred_at).toISOString(),
+    environment: environmentOf(state, callback),
     data: dataOf(state, callback, isStale(callback)),
   };
+}
+
+/** The environment that a message names; that of one kind of deposits is the other one. */
+function environmentOf({ virtualAccounts }: State, about: Subject): 'test' | 'live' {
+  if (!('deposit' in about)) return 'test';
+  const { behaviour } = virtualAccounts.deposits.get(about.deposit);
+  return behaviour === 'told_by_other_environment' ? 'live' : 'test';
 }
 
 function dataOf(state: State, about: Subject, stale: boolean) {
@@ -21,6 +30,10 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     const { order, code } = state.issuer.fundings.get(about.funding);
     const { reference, client_reference, card, amount_minor, currency } = order;
     return { reference, client_reference, card, amount_minor, currency, code };
+  }
+  if ('account' in about) return presentAccount(state.virtualAccounts.accounts.get(about.account));
+  if ('deposit' in about) {
+    return presentDeposit(state.virtualAccounts.deposits.get(about.deposit), true);
   }
   if ('charge' in about) return presentCharge(state.acquirer.charges.get(about.charge), stale);
   if ('refund' in about) {

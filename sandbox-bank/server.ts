@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createAccounts } from './accounts/accounts.js';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
@@ -93,10 +94,13 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const issuer = createIssuer(issuerContext);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
   const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
+  const accountsContext = { ...common, state: state.virtualAccounts, sendsCallbacks };
+  const virtualAccounts = createAccounts(accountsContext);
   const routes = createRoutes({
     transfers,
     issuer,
     acquirer,
+    virtualAccounts,
     state,
     faults,
     copy,
@@ -113,7 +117,8 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   });
-  for (const each of [outcomes, ...Object.values(issuer), acquirer, journal]) each.resume();
+  for (const each of [outcomes, ...Object.values(issuer), acquirer, virtualAccounts, journal])
+    each.resume();
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,

@@ -1,3 +1,4 @@
+import { createAccountsState, type AccountsState } from './accounts/state.js';
 import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
 import { createIssuerState, type IssuerState } from './issuer/state.js';
 import type { BankRecord } from './records.js';
@@ -11,6 +12,7 @@ export type State = {
   transfers: TransferState;
   issuer: IssuerState;
   acquirer: AcquirerState;
+  virtualAccounts: AccountsState;
   /** Sorted by time, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
   /** Callbacks that no client has accepted yet, by delivery. */
@@ -26,6 +28,7 @@ export function createState(): State {
   const transfers = createTransferState(effects);
   const issuer = createIssuerState(effects);
   const acquirer = createAcquirerState(effects);
+  const virtualAccounts = createAccountsState(effects);
   const callbacks = new Map<number, CallbackRecord>();
   const turnedAway = new Map<string, number>();
   let deliveries = 0;
@@ -38,6 +41,7 @@ export function createState(): State {
     if ('card' in callback) issuer.cards.get(callback.card).isNotified = true;
     if ('funding' in callback) issuer.fundings.get(callback.funding).isNotified = true;
     if ('charge' in callback) acquirer.charges.get(callback.charge).isNotified = true;
+    if ('account' in callback) virtualAccounts.accounts.get(callback.account).isNotified = true;
     if ('refund' in callback) acquirer.refunds.get(callback.refund).isNotified = true;
   }
 
@@ -54,6 +58,7 @@ export function createState(): State {
         return endCallback(record.delivery);
       default:
         if ('transfer' in record) transfers.apply(record);
+        else if ('account' in record || 'deposit' in record) virtualAccounts.apply(record);
         else if ('charge' in record || 'refund' in record) acquirer.apply(record);
         else issuer.apply(record);
     }
@@ -64,6 +69,7 @@ export function createState(): State {
     transfers,
     issuer,
     acquirer,
+    virtualAccounts,
     effects: effects.all,
     callbacks,
     nextDelivery: () => deliveries + 1,

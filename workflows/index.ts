@@ -12,4 +12,6 @@ export { bulkTransfer } from './bulk-transfer.js';
 export { transferReconciliation } from './transfer-reconciliation.js';
 export { transferMicroBatch } from './transfer-micro-batch.js';
 export { transfer } from './transfer.js';
+export { virtualAccountAssignment } from './virtual-account-assignment.js';
+export { virtualAccountClosing } from './virtual-account-closing.js';
 export { ledgerClosing } from './ledger-closing.js';

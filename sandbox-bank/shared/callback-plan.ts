@@ -11,6 +11,8 @@ export type OutcomeNotice = {
   at: number;
   /** The earlier state, if it is to be reported after the outcome, out of order. */
   before?: { event: EventName; at: number } | undefined;
+  /** The event is delivered so often; once if missing. */
+  times?: number;
 };
 
 type CallbackEvent = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;
@@ -28,8 +30,11 @@ export function planCallbacks(notice: OutcomeNotice, delivery: number): Callback
 }
 
 /** Out of order: the outcome, an older "pending", the same event again, and the same outcome as a new event. */
-function inDeliveryOrder({ before }: OutcomeNotice, outcome: CallbackEvent): CallbackEvent[] {
-  if (!before) return [outcome];
+function inDeliveryOrder(
+  { before, times = 1 }: OutcomeNotice,
+  outcome: CallbackEvent,
+): CallbackEvent[] {
+  if (!before) return Array.from({ length: times }, () => outcome);
   const stale: CallbackEvent = { id: newEventId(), event: before.event, occurred_at: before.at };
   return [outcome, stale, outcome, { ...outcome, id: newEventId() }];
 }

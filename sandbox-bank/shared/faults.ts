@@ -17,6 +17,12 @@ const CALLS = [
   'charge',
   'refund',
   'revoke',
+  'assign',
+  'close',
+  'requery',
+  'deposit',
+  'list',
+  'return',
 ] as const;
 
 /** The body of the control that sets faults. */

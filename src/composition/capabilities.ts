@@ -9,6 +9,7 @@ import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js'
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
 import { transferCapability } from '../capabilities/transfers/index.js';
+import { virtualAccountCapability } from '../capabilities/virtual-accounts/index.js';
 import { walletCapability } from '../capabilities/wallets/index.js';
 import type { MutationsByName } from '../core/commit/mutation.js';
 import { saveRefusal } from '../core/idempotency/save-refusal.js';
@@ -36,6 +37,7 @@ export const list = [
   chargeCapability,
   refundCapability,
   recurringChargeCapability,
+  virtualAccountCapability,
   walletCapability,
   defineCapability(providerEventCapability),
 ] as const;

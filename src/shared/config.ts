@@ -110,6 +110,9 @@ const fields = z.object({
   BURSAR_OVER_CLEARING_PERCENT: z.coerce.number().int().min(0).max(1_000).default(20),
   BURSAR_OVER_CLEARING_MINOR: z.coerce.number().int().min(0).default(500_000),
 
+  /** Open virtual accounts that a customer may have. */
+  BURSAR_MAX_ACCOUNTS_PER_CUSTOMER: z.coerce.number().int().min(1).default(10),
+
   /** Days back that ended transfers are compared with their provider; 0 turns the comparison off. */
   BURSAR_RECONCILIATION_DAYS: z.coerce.number().int().min(0).max(90).default(7),
   /** Time between two starts of the comparison; a longer one goes on, and the next begins after it. */
@@ -232,6 +235,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
         overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
       },
     },
+    virtualAccounts: { maxPerCustomer: e.BURSAR_MAX_ACCOUNTS_PER_CUSTOMER },
     providerEvents: {
       retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_PROVIDER_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,

@@ -28,6 +28,8 @@ export const FAILPOINTS = [
   'charge.answered',
   /** The issuer has answered a card issuance that was submitted in the API process; the answer is not applied yet. */
   'issuance.answered',
+  /** The provider has answered with a virtual account, and its number is not recorded. */
+  'account.answered',
   'verify.before',
   'verify.answered',
   'outcome.before',

@@ -16,6 +16,8 @@ const PREFIXES = {
   refund: 'ref',
   paymentToken: 'tok',
   recurringCharge: 'rec',
+  virtualAccount: 'va',
+  deposit: 'dep',
   request: 'req',
   event: 'evt',
   webhookEndpoint: 'whe',

@@ -15,6 +15,7 @@ import {
 import { chargeWorkflowId } from '../../src/capabilities/charges/charge.js';
 import { refundWorkflowId } from '../../src/capabilities/refunds/refund.js';
 import {
+  accountRateLimitKey,
   bulkTransfersQueue,
   issuerRateLimitKey,
   paymentRateLimitKey,
@@ -28,6 +29,7 @@ import { searchAttributes } from '../../src/platform/temporal/search-attributes.
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
+import { accountWorkflowId } from '../../src/capabilities/virtual-accounts/workflow-contract.js';
 import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../src/platform/temporal/queues.js';
 import * as workflows from '../../workflows/index.js';
@@ -50,6 +52,8 @@ describe('names in histories, saved queries and scripts', () => {
       'transfer',
       'transferMicroBatch',
       'transferReconciliation',
+      'virtualAccountAssignment',
+      'virtualAccountClosing',
       'webhookDelivery',
     ]);
     expect(bulkTransferWorkflowId('btr_1')).toBe('bulk-transfer/btr_1');
@@ -91,6 +95,13 @@ describe('names in histories, saved queries and scripts', () => {
       'bursar-sandbox-bank-transfers',
     );
     expect(issuerRateLimitKey('sandbox-bank')).toBe('sandbox-bank-cards');
+    expect(accountWorkflowId({ _id: 'va_1', instruction: 'assign' })).toBe(
+      'virtual-account-assignment/va_1',
+    );
+    expect(accountWorkflowId({ _id: 'va_1', instruction: 'close' })).toBe(
+      'virtual-account-closing/va_1',
+    );
+    expect(accountRateLimitKey('sandbox-bank')).toBe('sandbox-bank-accounts');
     expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
   });
 
@@ -105,6 +116,8 @@ describe('names in histories, saved queries and scripts', () => {
       'applyProviderEvent',
       'applyRefundOutcome',
       'applyTransferOutcome',
+      'applyVirtualAccountAssignmentOutcome',
+      'applyVirtualAccountClosingOutcome',
       'chargeRecurringPeriod',
       'checkCardAuthorizationHold',
       'closeLedgerDays',
@@ -134,6 +147,10 @@ describe('names in histories, saved queries and scripts', () => {
       'submitTransfer',
       'submitTransferLocally',
       'submitTransferMicroBatch',
+      'submitVirtualAccountAssignment',
+      'submitVirtualAccountAssignmentLocally',
+      'submitVirtualAccountClosing',
+      'submitVirtualAccountClosingLocally',
       'verifyCardAuthorization',
       'verifyCardFunding',
       'verifyCardIssuance',
@@ -141,6 +158,8 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCharge',
       'verifyRefund',
       'verifyTransfer',
+      'verifyVirtualAccountAssignment',
+      'verifyVirtualAccountClosing',
     ]);
   });
 

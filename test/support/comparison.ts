@@ -2,6 +2,7 @@ import { audits } from '../../src/composition/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import { settledOf, type Transfer } from '../../src/capabilities/transfers/transfer.js';
+import { compareAccounts } from './account-comparison.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
@@ -16,6 +17,7 @@ const COMPARISONS: readonly Compare[] = [
   compareAuthorizations,
   compareCharges,
   compareRefunds,
+  compareAccounts,
 ];
 
 /**

@@ -5,6 +5,7 @@ import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
 import { chargeBody, newCustomer, payDirectly, paymentClient } from './payments.js';
 import { boundToken, newRecurring } from './recurring.js';
+import { accountClient, assignDirectly } from './virtual-accounts.js';
 import { transferBody, type TestTenant } from './tenant.js';
 
 /**
@@ -42,6 +43,7 @@ export const fixtures: Record<string, Fixture> = {
     await database.db.collection<CardOperation>('card_operations').insertOne(operation);
     return operation._id;
   },
+  '/virtual-accounts/{id}': aVirtualAccount,
   '/webhooks/cards/events/{card_id}': aCard,
   // Stores an issuer's event directly, without the issuer sending it.
   '/webhooks/cards/events/{event_id}': async (tenant, made, service) => {
@@ -76,6 +78,20 @@ async function aCard(
   const cards = cardClient(tenant);
   if (workers.length > 0) return (await cards.issue()).id;
   return issueDirectly(deps, (await cards.create()).body.data.id);
+}
+
+let accountNumbers = 0;
+
+/** Creates an active virtual account, also without a worker. */
+async function aVirtualAccount(
+  tenant: TestTenant,
+  _made: Record<string, string>,
+  { deps, workers }: Service,
+): Promise<string> {
+  const accounts = accountClient(tenant);
+  if (workers.length > 0) return (await accounts.active()).id;
+  const number = `97${String((accountNumbers += 1)).padStart(8, '0')}`;
+  return assignDirectly(deps, (await accounts.accepted()).id, number);
 }
 
 /** Creates a paid charge with the reference of the examples, also without a worker. */

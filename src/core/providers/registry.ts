@@ -1,20 +1,28 @@
 import type { Config } from '../../shared/config.js';
 import {
+  accountRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   transferRateLimitKey,
   type RateLimit,
 } from '../../platform/temporal/queues.js';
+import type { AccountEvent, AccountProvider } from './account-provider.js';
 import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
+import { createSandboxBankAccounts } from './sandbox-bank/account-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
 
 /** The events of each port. */
-export type PortEvents = { transfers: TransferEvent; payments: PaymentEvent; cards: CardEvent };
+export type PortEvents = {
+  transfers: TransferEvent;
+  payments: PaymentEvent;
+  accounts: AccountEvent;
+  cards: CardEvent;
+};
 
 /** A port whose providers send messages. */
 export type Port = keyof PortEvents;
@@ -30,6 +38,9 @@ export function createProviders(config: Config) {
   const cards = byName<CardIssuer>('card issuer', [createSandboxBankIssuer(config.sandboxBank)]);
   const payments = byName<PaymentProvider>('payment provider', [
     createSandboxBankPayments(config.sandboxBank),
+  ]);
+  const accounts = byName<AccountProvider>('provider of virtual accounts', [
+    createSandboxBankAccounts(config.sandboxBank),
   ]);
   const rateLimits: RateLimit[] = [
     ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
@@ -47,8 +58,18 @@ export function createProviders(config: Config) {
       callsPerSecond,
       bulkTransfersOf: null,
     })),
+    ...accounts.all.map(({ name, accounts: { callsPerSecond } }) => ({
+      name: accountRateLimitKey(name),
+      callsPerSecond,
+      bulkTransfersOf: null,
+    })),
   ];
-  const readers = { transfers: transfers.find, payments: payments.find, cards: cards.find };
+  const readers = {
+    transfers: transfers.find,
+    payments: payments.find,
+    accounts: accounts.find,
+    cards: cards.find,
+  };
   return {
     all: transfers.all,
     /** The rate limit of each provider's calls, with the name of its queue. */
@@ -68,6 +89,11 @@ export function createProviders(config: Config) {
     forPayments: payments.first,
     findPayment: payments.find,
     payment: payments.get,
+    accountProviders: accounts.all,
+    /** The provider of new virtual accounts. */
+    forVirtualAccounts: () => accounts.first,
+    findAccountProvider: accounts.find,
+    accountProvider: accounts.get,
     /** The adapter that reads the messages of a provider for a port; undefined if the provider has no such port. */
     messageReader: (
       port: Port,
