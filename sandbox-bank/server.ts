@@ -90,12 +90,21 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const sendsCallbacks = urls.transfers !== null;
   const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
   const transfers = createTransfers(transferContext);
-  const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
-  const issuer = createIssuer(issuerContext);
+  const issuer = createIssuer({
+    ...options,
+    ...common,
+    state: state.issuer,
+    urls,
+    log,
+    callbackSender,
+  });
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
   const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
-  const accountsContext = { ...common, state: state.virtualAccounts, sendsCallbacks };
-  const virtualAccounts = createAccounts(accountsContext);
+  const virtualAccounts = createAccounts({
+    ...common,
+    state: state.virtualAccounts,
+    sendsCallbacks,
+  });
   const routes = createRoutes({
     transfers,
     issuer,

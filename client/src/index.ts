@@ -8,6 +8,7 @@ export {
 export { BursarError, WebhookVerificationError, type BursarErrorCode } from './errors.js';
 export { verifyWebhook, type WebhookHeaders } from './webhooks.js';
 export type {
+  AccountHolder,
   AccountToResolve,
   Bank,
   BulkTransfer,
@@ -34,6 +35,7 @@ export type {
   NewRecurringCharge,
   NewRefund,
   NewTransfer,
+  NewVirtualAccount,
   Operations,
   Pagination,
   PaymentToken,
@@ -42,5 +44,6 @@ export type {
   Refund,
   TimelineEntry,
   Transfer,
+  VirtualAccount,
   WebhookEvent,
 } from './api.js';

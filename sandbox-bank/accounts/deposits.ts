@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { sessionId } from '../transfers/session-id.js';
-import { answer, errorAnswer, SILENCE, type Outcome } from '../shared/wire.js';
+import { answer, type Outcome } from '../shared/wire.js';
 import type { Account } from './account-state.js';
 import { depositBehaviour, REVERSED_AFTER_MS } from './behaviours.js';
 import type { AccountsContext } from './context.js';
 import { isFound, isListed, type Deposit } from './deposit-state.js';
-import type { ReturnRequest } from './records.js';
+import { createReturns } from './returns.js';
 import {
   noSuchAccount,
   noSuchDeposit,
@@ -18,72 +18,28 @@ import {
 /** Pause between the closing of an account and the deposit that follows it. */
 const AFTER_CLOSING_MS = 500;
 
+type DepositBody = z.output<typeof depositBody>;
+
 /** Creates the operations of deposits. `closeAccount` closes one in the network's own name. */
 export function createDeposits(parts: AccountsContext, closeAccount: (account: Account) => void) {
-  const { journal, timers } = parts;
   const { accounts, deposits } = parts.state;
-
-  function tell(deposit: Deposit, { times = 1, afterMs = 0 } = {}): void {
-    const about = { deposit: deposit.number };
-    const at = Date.now() + afterMs;
-    const record = { kind: 'deposit_reported', deposit: deposit.number, at } as const;
-    journal.commitAndNotify(record, { about, event: 'deposit.received', at, times });
-  }
-
-  function reverse({ number, status, returns }: Deposit): void {
-    if (status !== 'received' || returns.some((each) => each.status === 'returned')) return;
-    const at = Date.now();
-    const record = {
-      kind: 'deposit_reversed',
-      deposit: number,
-      seq: journal.nextSeq(),
-      at,
-    } as const;
-    journal.commitAndNotify(record, { about: { deposit: number }, event: 'deposit.reversed', at });
-  }
-
-  /** Times count from the journal, so a restart neither loses nor prolongs them. */
-  function scheduleReversal(deposit: Deposit): void {
-    if (deposit.behaviour !== 'reversed_later' || deposit.status !== 'received') return;
-    const dueInMs = deposit.receivedAt + REVERSED_AFTER_MS - Date.now();
-    timers.after(dueInMs, () => reverse(deposit));
-  }
-
-  function returned(deposit: Deposit, marker: string) {
-    return deposit.returns.find(({ order }) => order.marker === marker);
-  }
-
+  const reports = createReports(parts);
   return {
+    returns: createReturns(parts),
     /** Money arrives on an account, for tests. A repeated session is the same deposit, told again. */
-    receive(accountNumber: string, order: z.output<typeof depositBody>): Outcome {
+    receive(accountNumber: string, order: DepositBody): Outcome {
       const account = accounts.withNumber(accountNumber);
       if (!account) return noSuchAccount();
-      const { amount_minor, currency, sender_name, times, tell: told } = order;
-      const at = Date.now();
-      const session_id = order.session_id ?? sessionId(at, journal.nextSeq());
-      const known = deposits.withSession(session_id);
-      const behaviour = depositBehaviour(sender_name);
+      const behaviour = depositBehaviour(order.sender_name);
       if (behaviour === 'after_closing') closeAccount(account);
-      const number = known?.number ?? deposits.all.length;
-      if (!known) {
-        journal.commit([
-          {
-            kind: 'deposit_received',
-            deposit: number,
-            id: `dpt_${randomBytes(10).toString('hex')}`,
-            account_number:
-              behaviour === 'to_unknown_account' ? `98${accountNumber.slice(2)}` : accountNumber,
-            order: { amount_minor, currency, sender_name, session_id },
-            seq: behaviour === 'event_only' ? null : journal.nextSeq(),
-            at,
-          },
-        ]);
-      }
-      const deposit = deposits.get(number);
+      const known = deposits.withSession(order.session_id ?? '');
+      const deposit = known ?? store(parts, accountNumber, order);
       const isSilent = behaviour === 'by_requery_only' || behaviour === 'by_list_only';
       const afterMs = behaviour === 'after_closing' ? AFTER_CLOSING_MS : 0;
-      if (told === 'callback' && !isSilent) tell(deposit, { times, afterMs });
-      if (!known) scheduleReversal(deposit);
+      if (order.tell === 'callback' && !isSilent) {
+        reports.tell(deposit, { times: order.times, afterMs });
+      }
+      if (!known) reports.scheduleReversal(deposit);
       return answer(known ? 200 : 201, presentDeposit(deposit));
     },
 
@@ -111,56 +67,80 @@ export function createDeposits(parts: AccountsContext, closeAccount: (account: A
       return answer(200, { deposits: page.map((each) => presentDeposit(each)), next });
     },
 
-    /** Tells the deposits of an account again that nobody was told of. */
+    /** Tells the deposits of an account that nobody was told of. */
     requery(accountNumber: string): Outcome {
       if (!accounts.withNumber(accountNumber)) return noSuchAccount();
       for (const deposit of deposits.all) {
         const isWanted = deposit.accountNumber === accountNumber && deposit.status === 'received';
-        if (isWanted && !deposit.isReported) tell(deposit);
+        if (isWanted && !deposit.isReported) reports.tell(deposit);
       }
       return answer(200, { requested: true });
-    },
-
-    /** Sends a deposit back. The marker of an earlier return gets that one's answer. */
-    sendBack(id: string, order: ReturnRequest): Outcome {
-      const deposit = deposits.withId(id);
-      if (!deposit || !isFound(deposit, Date.now())) return noSuchDeposit();
-      if (!returned(deposit, order.marker)) {
-        const at = Date.now();
-        const isTaken = deposit.returns.some(({ status }) => status === 'returned');
-        const fits = deposit.status === 'received' && !isTaken;
-        const refused = !fits || deposit.behaviour === 'return_refused';
-        const about = { deposit: deposit.number, order, at };
-        journal.commit([
-          refused
-            ? { kind: 'deposit_return_refused', ...about }
-            : { kind: 'deposit_returned', seq: journal.nextSeq(), ...about },
-        ]);
-      }
-      return deposit.behaviour === 'returned_without_answer'
-        ? SILENCE
-        : this.findReturn(id, order.marker);
-    },
-
-    findReturn(id: string, marker: string): Outcome {
-      const deposit = deposits.withId(id);
-      const found = deposit && returned(deposit, marker);
-      if (!found) return errorAnswer(404, 'return_not_found', 'there is no such return');
-      const { order, status } = found;
-      const { currency } = deposit.order;
-      return answer(200, { deposit: id, ...order, requested_at: undefined, currency, status });
     },
 
     /** Takes a deposit back, for tests. */
     setReversed(id: string): Outcome {
       const deposit = deposits.withId(id);
       if (!deposit) return noSuchDeposit();
-      reverse(deposit);
+      reports.reverse(deposit);
       return answer(200, presentDeposit(deposit));
     },
 
     resume(): void {
-      for (const deposit of deposits.all) scheduleReversal(deposit);
+      for (const deposit of deposits.all) reports.scheduleReversal(deposit);
     },
   };
+}
+
+/** Records a new deposit. That of the sender 009 goes to an account of which no client knows. */
+function store(
+  { state: { deposits }, journal }: AccountsContext,
+  accountNumber: string,
+  { amount_minor, currency, sender_name, session_id }: DepositBody,
+): Deposit {
+  const at = Date.now();
+  const number = deposits.all.length;
+  const behaviour = depositBehaviour(sender_name);
+  const session = session_id ?? sessionId(at, number + 1);
+  journal.commit([
+    {
+      kind: 'deposit_received',
+      deposit: number,
+      id: `dpt_${randomBytes(10).toString('hex')}`,
+      account_number:
+        behaviour === 'to_unknown_account' ? `98${accountNumber.slice(2)}` : accountNumber,
+      order: { amount_minor, currency, sender_name, session_id: session },
+      seq: behaviour === 'event_only' ? null : journal.nextSeq(),
+      at,
+    },
+  ]);
+  return deposits.get(number);
+}
+
+/** Creates the part that tells the client of deposits and of their reversal. */
+function createReports({ journal, timers }: AccountsContext) {
+  function tell({ number }: Deposit, { times = 1, afterMs = 0 } = {}): void {
+    const at = Date.now() + afterMs;
+    journal.commitAndNotify(
+      { kind: 'deposit_reported', deposit: number, at },
+      { about: { deposit: number }, event: 'deposit.received', at, times },
+    );
+  }
+
+  function reverse({ number, status, returns }: Deposit): void {
+    if (status !== 'received' || returns.some((each) => each.status === 'returned')) return;
+    const at = Date.now();
+    journal.commitAndNotify(
+      { kind: 'deposit_reversed', deposit: number, seq: journal.nextSeq(), at },
+      { about: { deposit: number }, event: 'deposit.reversed', at },
+    );
+  }
+
+  /** Times count from the journal, so a restart neither loses nor prolongs them. */
+  function scheduleReversal(deposit: Deposit): void {
+    if (deposit.behaviour !== 'reversed_later' || deposit.status !== 'received') return;
+    const dueInMs = deposit.receivedAt + REVERSED_AFTER_MS - Date.now();
+    timers.after(dueInMs, () => reverse(deposit));
+  }
+
+  return { tell, reverse, scheduleReversal };
 }

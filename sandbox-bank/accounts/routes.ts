@@ -87,13 +87,13 @@ const depositRoutes = (deposits: Accounts['deposits']): RouteEntry[] => [
     (id) => ({
       GET: {
         call: 'lookup',
-        read: (_req, query) => () => deposits.findReturn(id, query.get('marker') ?? ''),
+        read: (_req, query) => () => deposits.returns.find(id, query.get('marker') ?? ''),
       },
       POST: {
         call: 'return',
         read: async (req) => {
           const order = await readBody(req, returnBody);
-          return () => deposits.sendBack(id, order);
+          return () => deposits.returns.send(id, order);
         },
       },
     }),

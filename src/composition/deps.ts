@@ -14,6 +14,7 @@ import { createCommitProcesses } from '../core/commit/processes.js';
 import { createLog } from '../shared/log.js';
 import { createLedger } from '../core/ledger/index.js';
 import { createProviders } from '../core/providers/registry.js';
+import { createSealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
@@ -40,6 +41,7 @@ export async function createDeps(config: Config, name: string) {
   const { environment, keyPepper: pepper } = config;
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const providers = createProviders(config);
+  const sealing = createSealing(config.sealingKeys);
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;
   const webhooks = createWebhooks({ database, client, config, log });
@@ -55,6 +57,7 @@ export async function createDeps(config: Config, name: string) {
     groupCommit,
     client,
     providers,
+    sealing,
     tenants,
     completionWaiters,
     log,
@@ -73,6 +76,7 @@ export async function createDeps(config: Config, name: string) {
     tenants,
     apiKeys,
     providers,
+    sealing,
     temporal,
     groupCommit,
     commitProcesses,

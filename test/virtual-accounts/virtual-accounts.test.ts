@@ -118,7 +118,7 @@ describe('the assignment of a virtual account', () => {
         : undefined,
     );
     const failed = await bursar(
-      `virtual-accounts fail ${id} --reason gone --force --yes`,
+      `virtual-accounts fail ${id} --reason gone --force --json`,
       service.env,
     );
     expect(failed.code).toBe(0);
@@ -210,7 +210,9 @@ describe('the closing of a virtual account', () => {
     const pending = await accounts.accepted('006');
     const reply = await accounts.close(pending.id);
     expect([reply.status, reply.body.error.code]).toEqual([422, 'invalid_state']);
-    await service.bank.setAccountOutcome(pending.id, 'failed');
+    await eventually('the bank knows it', async () =>
+      (await service.bank.setAccountOutcome(pending.id, 'failed')) === 200 ? true : undefined,
+    );
     await accounts.waitFor(pending.id, 'failed');
     expect((await accounts.close(pending.id)).status).toBe(422);
     expect((await accounts.close('va_01kaj2v6wte8v9kcz0t3yd4m5n')).status).toBe(404);

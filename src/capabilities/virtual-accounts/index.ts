@@ -88,6 +88,7 @@ function createAccountStarter(core: CoreDeps) {
 /** The capability `virtual-accounts`: bank accounts of a tenant's customers, their assignment and their closing. */
 export const virtualAccountCapability = defineCapability({
   name: 'virtual-accounts',
+  servedBy: 'virtual_accounts',
   mutations: forwardable({
     acceptVirtualAccount,
     acceptVirtualAccountClosing,

@@ -151,7 +151,7 @@ function closingChange(
   if (fact.kind !== 'rejected') return 'stale';
   if (fact.ifNotSubmitted && account.submissions > 0) return 'stale';
   return {
-    set: { instruction: 'assign', state: 'active', status: 'completed', attention: null },
+    set: { state: 'active', status: 'failed', attention: null },
     entry: ['note', 'the account is active again'],
   };
 }

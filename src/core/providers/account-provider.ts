@@ -1,12 +1,14 @@
 import type { MessageReader } from './provider-message.js';
 import type {
-  CallTrace,
   NotFound,
-  PaymentState,
+  Page,
   ResendSafety,
   Throttled,
+  Trace as CallTrace,
   Unknown,
-} from './transfer-provider.js';
+  Window,
+} from './port.js';
+import type { PaymentState } from './transfer-provider.js';
 
 /**
  * The port of providers of virtual accounts: assignment and closing of accounts, and the deposits on them. As for
@@ -94,8 +96,7 @@ export type VerifyDepositAnswer = CallTrace &
   ({ kind: 'received'; deposit: ProviderDeposit } | { kind: 'reversed' } | NotFound | Unknown);
 
 /** A page of the received deposits of a time, the oldest first. */
-export type ListDepositsAnswer = CallTrace &
-  ({ kind: 'page'; items: ProviderDeposit[]; next: string | null } | Unknown);
+export type ListDepositsAnswer = CallTrace & (Page<ProviderDeposit> | Unknown);
 
 /** The answer to a request to report an account's deposits again. The reports come as messages. */
 export type RequeryAnswer = CallTrace & ({ kind: 'requested' } | NotFound | Throttled | Unknown);
@@ -143,10 +144,7 @@ export type AccountProvider = MessageReader<AccountEvent> & {
     signal: AbortSignal,
   ): Promise<RequeryAnswer>;
   verifyDeposit(id: string, signal: AbortSignal): Promise<VerifyDepositAnswer>;
-  listDeposits(
-    window: { from: Date; to: Date; cursor: string | null },
-    signal: AbortSignal,
-  ): Promise<ListDepositsAnswer>;
+  listDeposits(window: Window, signal: AbortSignal): Promise<ListDepositsAnswer>;
   /** Sends a deposit back. Absent at a provider that cannot. */
   returnDeposit?(request: ReturnRequest, signal: AbortSignal): Promise<ReturnAnswer>;
   verifyReturn?(

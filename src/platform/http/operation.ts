@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.js';
+import type { ProviderCapability } from '../../shared/provider-settings.js';
 import type { Feature } from '../tenants/tenant.js';
 
 /** The prefix of all API paths. Locations and idempotency fingerprints use it instead of the path as the caller spelt it. */
@@ -27,6 +28,8 @@ export type Operation = {
   access?: Access;
   /** The feature that the tenant must have. */
   feature?: Feature;
+  /** The provider's capability that the operation needs; the composition sets it. */
+  servedBy?: ProviderCapability;
   /** A value that does not match its schema gets 404, because no resource has it. */
   params?: z.ZodRawShape;
   /** Without it, every query parameter is refused. */

@@ -12,6 +12,7 @@ import {
   returnState,
 } from './account-wire.js';
 import {
+  bankHttp,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -19,7 +20,7 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { createBankHttp, type Reply } from './http.js';
+import type { Reply } from '../http.js';
 import { readSigned, readStored } from './signed.js';
 
 /** Least pause between two requeries of one account at the sandbox bank. */
@@ -27,7 +28,7 @@ const REQUERY_EVERY_MS = 1_000;
 
 /** Creates the sandbox bank's adapter of the port of virtual accounts. */
 export function createSandboxBankAccounts(options: SandboxBankOptions): AccountProvider {
-  const http = createBankHttp(options);
+  const http = bankHttp(options);
   const post = (path: string, body: unknown, signal: AbortSignal) =>
     http({ method: 'POST', path, body }, signal);
   const get = (path: string, signal: AbortSignal) => http({ method: 'GET', path }, signal);
