@@ -19,7 +19,7 @@ import { createCallbackSender } from './shared/callback-sender.js';
 import type { BankRecord } from './records.js';
 import type { Route } from './shared/route.js';
 import { createRoutes } from './routes.js';
-import { createState } from './state.js';
+import { createState, type State } from './state.js';
 import { createTimers, type Timers } from './shared/timers.js';
 import { errorAnswer, SILENCE, type Outcome } from './shared/wire.js';
 
@@ -58,12 +58,8 @@ export type RunningSandboxBank = { url: string; port: number; close(): Promise<v
  * it answers or calls back is on disk first.
  */
 export async function startSandboxBank(options: SandboxBankOptions): Promise<RunningSandboxBank> {
-  const {
-    host = '127.0.0.1',
-    port = 0,
-    deduplicate = true,
-    conclusiveAfterMs = CONCLUSIVE_AFTER_MS,
-  } = options;
+  const { host = '127.0.0.1', port = 0 } = options;
+  const { deduplicate = true, conclusiveAfterMs = CONCLUSIVE_AFTER_MS } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
     for (const record of JSON.parse(line) as BankRecord[]) state.apply(record);
@@ -86,30 +82,20 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const deduplicateForMs = options.deduplicateForMs ?? null;
   const rules = { turnAway, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
   const common = { journal, timers, rules };
-  const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
-  const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
-  const transfers = createTransfers(transferContext);
-  const issuer = createIssuer({
+  const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
+  const departments = createDepartments({
     ...options,
     ...common,
-    state: state.issuer,
+    state,
     urls,
     log,
     callbackSender,
-  });
-  const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
-  const virtualAccounts = createAccounts({
-    ...common,
-    state: state.virtualAccounts,
     sendsCallbacks,
+    publicUrl,
   });
   const routes = createRoutes({
-    transfers,
-    issuer,
-    acquirer,
-    virtualAccounts,
+    ...departments,
     state,
     faults,
     copy,
@@ -126,8 +112,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   });
-  for (const each of [outcomes, ...Object.values(issuer), acquirer, virtualAccounts, journal])
-    each.resume();
+  for (const each of [departments, journal]) each.resume();
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
@@ -140,6 +125,31 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
       server.closeAllConnections();
       await stopped;
       await log.close();
+    },
+  };
+}
+
+type DepartmentParts = Omit<Parameters<typeof createIssuer>[0], 'state'> &
+  Pick<Parameters<typeof createAcquirer>[0], 'sendsCallbacks' | 'publicUrl'> & {
+    state: State;
+    journal: Journal<BankRecord>;
+  };
+
+/** Creates the parts of the bank that clients call. `resume` schedules what was still open at the last stop. */
+function createDepartments(parts: DepartmentParts) {
+  const { state } = parts;
+  const outcomes = createTransferOutcomes({ ...parts, state: state.transfers });
+  const issuer = createIssuer({ ...parts, state: state.issuer });
+  const acquirer = createAcquirer({ ...parts, state: state.acquirer });
+  const virtualAccounts = createAccounts({ ...parts, state: state.virtualAccounts });
+  return {
+    transfers: createTransfers({ ...parts, state: state.transfers, outcomes }),
+    issuer,
+    acquirer,
+    virtualAccounts,
+    resume(): void {
+      for (const each of [outcomes, ...Object.values(issuer), acquirer, virtualAccounts])
+        each.resume();
     },
   };
 }
