@@ -8,7 +8,7 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import type { Wait } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
-import { positionOf } from '../../platform/http/wire.js';
+import { positionOf, rangeOf } from '../../platform/http/wire.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import { ApiError } from '../../shared/errors.js';
 import {
@@ -24,9 +24,6 @@ import type { ListVirtualAccountsQuery } from './schema.js';
 import type { AccountListing, VirtualAccounts } from './store.js';
 import type { VirtualAccount } from './virtual-account.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
-const LAST_DAY = '9999-12-31';
 const RESOURCE = `${API_PREFIX}/virtual-accounts`;
 
 /** The routes of virtual accounts. */
@@ -98,18 +95,6 @@ export const accountFinder =
     if (!found) throw new ApiError('not_found');
     return found;
   };
-
-/** The half-open range of inclusive UTC days. */
-export const rangeOf = ({
-  start_date: start,
-  end_date: end,
-}: {
-  start_date?: string | undefined;
-  end_date?: string | undefined;
-}) => ({
-  from: start === undefined ? undefined : new Date(start),
-  until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
-});
 
 const listingOf = (query: ListVirtualAccountsQuery): AccountListing => ({
   ...positionOf(query),

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 import {
   amountMinor,
+  daysQuery,
   idempotencyKey,
   MAX_AMOUNT_MINOR,
   pageOrOffsetQuery,
   plainText,
   timestamp,
+  withDaysInOrder,
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
@@ -83,44 +85,31 @@ export const createVirtualAccountBody = z
 /** The validated body of POST /virtual-accounts. */
 export type CreateVirtualAccountBody = z.infer<typeof createVirtualAccountBody>;
 
-const day = (description: string) =>
-  z.iso
-    .date()
-    .optional()
-    .meta({ description, override: { pattern: undefined } });
-
-/** Fields of a query for a range of UTC days, both inclusive. */
-export const dayRange = {
-  start_date: day('First day, UTC.'),
-  end_date: day('Last day, UTC; not before `start_date`.'),
-};
-
-type Ranged = {
+type Position = {
   page?: number | undefined;
   offset?: number | undefined;
   start_date?: string | undefined;
   end_date?: string | undefined;
 };
 
-/** Refuses `page` together with `offset`, and a range that ends before it begins. */
-export function checkListing(query: Ranged, ctx: z.core.$RefinementCtx): void {
-  if (query.page !== undefined && query.offset !== undefined) {
-    const message = 'must be left out where page is given';
-    ctx.addIssue({ code: 'custom', path: ['offset'], message });
-  }
-  if (query.start_date && query.end_date && query.start_date > query.end_date) {
-    ctx.addIssue({ code: 'custom', path: ['end_date'], message: 'must not be before start_date' });
-  }
+function checkPosition({ page, offset }: Position, ctx: z.core.$RefinementCtx): void {
+  if (page === undefined || offset === undefined) return;
+  const message = 'must be left out where page is given';
+  ctx.addIssue({ code: 'custom', path: ['offset'], message });
 }
 
+/** Adds the rules for `page` with `offset`, and for `start_date` and `end_date`, to a query. */
+export const withPageOrOffset = <Query extends z.ZodType<Position>>(query: Query): Query =>
+  withDaysInOrder(query.superRefine(checkPosition));
+
 /** The query of GET /virtual-accounts. */
-export const listVirtualAccountsQuery = z
-  .strictObject({
+export const listVirtualAccountsQuery = withPageOrOffset(
+  z.strictObject({
     ...pageOrOffsetQuery(),
     status: z.enum(ACCOUNT_STATES).optional(),
     customer_id: z.string().min(1).max(100).optional(),
     account_number: z.string().min(1).max(34).optional(),
-    ...dayRange,
+    ...daysQuery('acceptance'),
     sort: z
       .enum([
         'created_at',
@@ -132,8 +121,8 @@ export const listVirtualAccountsQuery = z
       ])
       .default('-created_at')
       .meta({ description: 'A minus sorts in descending order.' }),
-  })
-  .superRefine(checkListing);
+  }),
+);
 
 /** The validated query of GET /virtual-accounts. */
 export type ListVirtualAccountsQuery = z.infer<typeof listVirtualAccountsQuery>;
