@@ -38,6 +38,8 @@ export type SandboxBankOptions = {
   deduplicate?: boolean;
   /** De-duplication ends this long after a request was accepted; null or undefined: never. */
   deduplicateForMs?: number | null;
+  /** `new_reference`: the address of a payment page is given once, as at some real acquirers. */
+  pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
   /** Receives the outcomes of transfers, charges and refunds. */
@@ -93,6 +95,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     callbackSender,
     sendsCallbacks,
     publicUrl,
+    pages: options.pages ?? 'repeatable',
   });
   const routes = createRoutes({
     ...departments,
@@ -116,21 +119,12 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
-    async close() {
-      timers.clear();
-      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      callbacks.close();
-      await callbackSender.close();
-      await log.flushed().catch(() => {});
-      server.closeAllConnections();
-      await stopped;
-      await log.close();
-    },
+    close: () => stop({ server, timers, callbacks, callbackSender, log }),
   };
 }
 
 type DepartmentParts = Omit<Parameters<typeof createIssuer>[0], 'state'> &
-  Pick<Parameters<typeof createAcquirer>[0], 'sendsCallbacks' | 'publicUrl'> & {
+  Pick<Parameters<typeof createAcquirer>[0], 'sendsCallbacks' | 'publicUrl' | 'pages'> & {
     state: State;
     journal: Journal<BankRecord>;
   };
@@ -152,6 +146,24 @@ function createDepartments(parts: DepartmentParts) {
         each.resume();
     },
   };
+}
+
+async function stop(parts: {
+  server: Server;
+  timers: Timers;
+  callbacks: { close(): void };
+  callbackSender: { close(): Promise<void> };
+  log: Log;
+}): Promise<void> {
+  const { server, timers, callbacks, callbackSender, log } = parts;
+  timers.clear();
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  callbacks.close();
+  await callbackSender.close();
+  await log.flushed().catch(() => {});
+  server.closeAllConnections();
+  await stopped;
+  await log.close();
 }
 
 const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({

@@ -27,10 +27,18 @@ export type AcquirerEventName =
   | 'charge.paid'
   | 'charge.declined'
   | 'charge.abandoned'
+  | 'charge.cancelled'
+  | 'charge.disputed'
+  | 'charge.dispute_won'
+  | 'charge.dispute_lost'
+  | 'setup.saved'
+  | 'setup.declined'
+  | 'setup.cancelled'
   | 'refund.pending'
   | 'refund.refunded'
   | 'refund.refused'
-  | 'refund.returned';
+  | 'refund.returned'
+  | 'refund.needs_account';
 
 /** Events of virtual accounts and deposits. */
 export type AccountEventName =
@@ -45,7 +53,8 @@ export type Subject =
   | { charge: number }
   | { refund: number }
   | { account: number }
-  | { deposit: number };
+  | { deposit: number }
+  | { dispute: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
 export type CallbackRecord = {

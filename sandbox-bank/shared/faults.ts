@@ -23,6 +23,8 @@ const CALLS = [
   'deposit',
   'list',
   'return',
+  'cancel',
+  'setup',
 ] as const;
 
 /** The body of the control that sets faults. */
