@@ -50,6 +50,7 @@ type InstructionStores = {
   cardIssuance: InstructionStore<CardOperation>;
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
+  cardUnload: InstructionStore<CardOperation>;
   virtualAccountAssignment: InstructionStore<VirtualAccount>;
   virtualAccountClosing: InstructionStore<VirtualAccount>;
 };
@@ -79,6 +80,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     cardIssuance: operations,
     cardState: operations,
     cardFunding: operations,
+    cardUnload: operations,
     virtualAccountAssignment: deps.virtualAccounts.store,
     virtualAccountClosing: deps.virtualAccounts.store,
   };

@@ -43,6 +43,7 @@ describe('names in histories, saved queries and scripts', () => {
       'cardFunding',
       'cardIssuance',
       'cardState',
+      'cardUnload',
       'charge',
       'ledgerClosing',
       'providerEvent',
@@ -81,6 +82,7 @@ describe('names in histories, saved queries and scripts', () => {
       expect(operation(type)).toBe('card-funding/cop_1');
     }
     expect(operation('fund_reversal', 'cop_2')).toBe('card-funding/cop_2');
+    expect(operation('unload')).toBe('card-unload/cop_1');
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card-state/crd_1');
     }
@@ -112,6 +114,7 @@ describe('names in histories, saved queries and scripts', () => {
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',
       'applyCardStateOutcome',
+      'applyCardUnloadOutcome',
       'applyChargeOutcome',
       'applyProviderEvent',
       'applyRefundOutcome',
@@ -140,6 +143,8 @@ describe('names in histories, saved queries and scripts', () => {
       'submitCardIssuanceLocally',
       'submitCardState',
       'submitCardStateLocally',
+      'submitCardUnload',
+      'submitCardUnloadLocally',
       'submitCharge',
       'submitChargeLocally',
       'submitRefund',
@@ -155,6 +160,7 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCardFunding',
       'verifyCardIssuance',
       'verifyCardState',
+      'verifyCardUnload',
       'verifyCharge',
       'verifyRefund',
       'verifyTransfer',
