@@ -1,3 +1,4 @@
+import { createBillPaymentActivities, type BillPaymentActivityDeps } from './bill-payments.js';
 import { createCardStateActivities } from './card-states.js';
 import { createCardFundingActivities } from './card-fundings.js';
 import {
@@ -42,6 +43,7 @@ export type ActivityDeps = InstructionActivityDeps &
   ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
+  BillPaymentActivityDeps &
   RecurringChargeActivityDeps &
   VirtualAccountActivityDeps &
   LedgerActivityDeps;
@@ -59,6 +61,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
+    ...createBillPaymentActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardUnloadActivities(deps),

@@ -1,5 +1,7 @@
 import type { Accounts } from './accounts/accounts.js';
 import { accountRoutes } from './accounts/routes.js';
+import { billRoutes } from './billers/routes.js';
+import type { Bills } from './billers/bills.js';
 import { transferRoutes } from './transfers/routes.js';
 import type { Transfers } from './transfers/transfers.js';
 import { cardRoutes } from './issuer/routes.js';
@@ -19,6 +21,7 @@ type Parts = {
   issuer: Issuer;
   acquirer: Acquirer;
   virtualAccounts: Accounts;
+  bills: Bills;
   state: State;
   faults: Faults;
   copy: LaggingCopy;
@@ -32,6 +35,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
     ...accountRoutes(parts.virtualAccounts),
+    ...billRoutes(parts.bills),
     ...auditRoutes(parts),
   ];
   const fixed = new Map(all.filter(([path]) => !path.includes(':')));

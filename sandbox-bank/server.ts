@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createAccounts } from './accounts/accounts.js';
+import { createBills } from './billers/bills.js';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
@@ -42,7 +43,7 @@ export type SandboxBankOptions = {
   pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
-  /** Receives the outcomes of transfers, charges and refunds. */
+  /** Receives the outcomes of transfers, charges, refunds and bills. */
   callbackUrl?: string | null;
   /** Receives card events, and decides each authorization. */
   cardCallbackUrl?: string | null;
@@ -138,13 +139,15 @@ function createDepartments(parts: DepartmentParts) {
   const issuer = createIssuer({ ...parts, state: state.issuer });
   const acquirer = createAcquirer({ ...parts, state: state.acquirer });
   const virtualAccounts = createAccounts({ ...parts, state: state.virtualAccounts });
+  const bills = createBills({ ...parts, state: state.bills });
   return {
     transfers: createTransfers({ ...parts, state: state.transfers, outcomes }),
     issuer,
     acquirer,
     virtualAccounts,
+    bills,
     resume(): void {
-      for (const each of [outcomes, ...Object.values(issuer), acquirer, virtualAccounts])
+      for (const each of [outcomes, ...Object.values(issuer), acquirer, virtualAccounts, bills])
         each.resume();
     },
   };

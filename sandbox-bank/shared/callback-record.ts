@@ -1,5 +1,6 @@
 /** Every event that the sandbox bank delivers by callback, as named on the wire. */
-export type EventName = TransferEventName | CardEventName | AcquirerEventName | AccountEventName;
+export type EventName =
+  TransferEventName | CardEventName | AcquirerEventName | AccountEventName | BillEventName;
 
 /** Events of transfers; `transfer.pending` is delivered only for accounts whose callbacks arrive out of order. */
 export type TransferEventName =
@@ -58,6 +59,7 @@ export type Subject =
   | { refund: number }
   | { account: number }
   | { deposit: number }
+  | { bill: number }
   | { dispute: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
@@ -76,6 +78,7 @@ const STALE = new Set<EventName>([
   'card.unload_pending',
   'charge.pending',
   'refund.pending',
+  'bill.pending',
 ]);
 
 /** True of events that report the state before the outcome; they are delivered late to test the client's ordering. */

@@ -30,6 +30,8 @@ export const FAILPOINTS = [
   'issuance.answered',
   /** The provider has answered with a virtual account, and its number is not recorded. */
   'account.answered',
+  /** The provider has answered with the receipt of a bill payment; the answer is not applied yet. */
+  'bill.answered',
   'verify.before',
   'verify.answered',
   'outcome.before',

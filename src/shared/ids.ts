@@ -18,6 +18,7 @@ const PREFIXES = {
   recurringCharge: 'rec',
   virtualAccount: 'va',
   deposit: 'dep',
+  billPayment: 'bil',
   request: 'req',
   event: 'evt',
   webhookEndpoint: 'whe',

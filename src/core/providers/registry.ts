@@ -3,18 +3,21 @@ import { ApiError } from '../../shared/errors.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
   accountRateLimitKey,
+  billRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   transferRateLimitKey,
   type RateLimit,
 } from '../../platform/temporal/queues.js';
 import type { AccountEvent, AccountProvider } from './account-provider.js';
+import type { BillEvent, BillProvider } from './bill-provider.js';
 import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
 import { createSandboxBankAccounts } from './sandbox-bank/account-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
+import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
 
@@ -24,6 +27,7 @@ export type PortEvents = {
   payments: PaymentEvent;
   accounts: AccountEvent;
   cards: CardEvent;
+  bills: BillEvent;
 };
 
 /** A port whose providers send messages. */
@@ -50,6 +54,9 @@ export function createProviders(config: Config) {
   const accounts = createPort<AccountProvider>(config, 'virtual_accounts', [
     sandboxBank && createSandboxBankAccounts(sandboxBank),
   ]);
+  const bills = createPort<BillProvider>(config, 'billpay', [
+    sandboxBank && createSandboxBankBills(sandboxBank),
+  ]);
   const rateLimits: RateLimit[] = [
     ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
       name: transferRateLimitKey(name),
@@ -71,12 +78,18 @@ export function createProviders(config: Config) {
       callsPerSecond,
       bulkTransfersOf: null,
     })),
+    ...bills.all.map(({ name, bills: { callsPerSecond } }) => ({
+      name: billRateLimitKey(name),
+      callsPerSecond,
+      bulkTransfersOf: null,
+    })),
   ];
   const readers = {
     transfers: transfers.find,
     payments: payments.find,
     accounts: accounts.find,
     cards: cards.find,
+    bills: bills.find,
   };
   return {
     all: transfers.all,
@@ -104,6 +117,9 @@ export function createProviders(config: Config) {
     forVirtualAccounts: accounts.forNew,
     findAccountProvider: accounts.find,
     accountProvider: accounts.get,
+    /** The provider of new bill payments. */
+    forBills: bills.forNew,
+    bill: bills.get,
     /** The adapter that reads the messages of a provider for a port; undefined if the provider has no such port. */
     messageReader: (
       port: Port,

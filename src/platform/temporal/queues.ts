@@ -50,6 +50,8 @@ export const paymentRateLimitKey = (provider: string) => `${provider}-payments`;
 
 /** The rate-limit key of calls for virtual accounts and deposits. */
 export const accountRateLimitKey = (provider: string) => `${provider}-accounts`;
+/** The rate-limit key of calls to a bill provider. */
+export const billRateLimitKey = (provider: string) => `${provider}-bills`;
 
 /**
  * The queue of a provider's calls. Each provider has its own queue and rate limit, so that a slow one delays no other.
