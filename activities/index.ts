@@ -28,6 +28,7 @@ import {
   createVirtualAccountActivities,
   type VirtualAccountActivityDeps,
 } from './virtual-accounts.js';
+import { createDepositActivities, type DepositActivityDeps } from './deposits.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
 /** Parts that the activities need; the composition root has all of them. */
@@ -43,6 +44,7 @@ export type ActivityDeps = InstructionActivityDeps &
   RefundActivityDeps &
   RecurringChargeActivityDeps &
   VirtualAccountActivityDeps &
+  DepositActivityDeps &
   LedgerActivityDeps;
 
 /** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
@@ -62,6 +64,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
     ...createVirtualAccountActivities(deps),
+    ...createDepositActivities(deps),
     ...createLedgerActivities(deps),
   });
 }

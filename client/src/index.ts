@@ -25,6 +25,7 @@ export type {
   CardSecurity,
   Charge,
   Customer,
+  Deposit,
   ErrorCode,
   NewBankAccountToken,
   NewBulkTransfer,

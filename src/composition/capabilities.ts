@@ -5,6 +5,7 @@ import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
 import { cardStateCapability } from '../capabilities/card-states/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
+import { depositCapability } from '../capabilities/deposits/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
@@ -39,6 +40,7 @@ export const list = [
   refundCapability,
   recurringChargeCapability,
   virtualAccountCapability,
+  depositCapability,
   walletCapability,
   defineCapability(providerEventCapability),
   defineCapability(webhookEventCapability),

@@ -30,6 +30,8 @@ export const FAILPOINTS = [
   'issuance.answered',
   /** The provider has answered with a virtual account, and its number is not recorded. */
   'account.answered',
+  /** The provider has confirmed a deposit, and nothing is booked. */
+  'deposit.answered',
   'verify.before',
   'verify.answered',
   'outcome.before',

@@ -29,6 +29,10 @@ import { searchAttributes } from '../../src/platform/temporal/search-attributes.
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
+import {
+  depositReconciliationId,
+  depositWorkflowId,
+} from '../../src/capabilities/deposits/workflow-contract.js';
 import { accountWorkflowId } from '../../src/capabilities/virtual-accounts/workflow-contract.js';
 import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../src/platform/temporal/queues.js';
@@ -44,6 +48,9 @@ describe('names in histories, saved queries and scripts', () => {
       'cardIssuance',
       'cardState',
       'charge',
+      'depositConfirmation',
+      'depositReconciliation',
+      'depositReturn',
       'ledgerClosing',
       'providerEvent',
       'providerEventReplay',
@@ -101,6 +108,13 @@ describe('names in histories, saved queries and scripts', () => {
     expect(accountWorkflowId({ _id: 'va_1', instruction: 'close' })).toBe(
       'virtual-account-closing/va_1',
     );
+    expect(depositWorkflowId({ _id: 'dep_1', instruction: 'confirm' })).toBe(
+      'deposit-confirmation/dep_1',
+    );
+    expect(depositWorkflowId({ _id: 'dep_1', instruction: 'return' })).toBe('deposit-return/dep_1');
+    expect(depositReconciliationId('bursar', 'sandbox-bank')).toBe(
+      'deposit-reconciliation/bursar/sandbox-bank',
+    );
     expect(accountRateLimitKey('sandbox-bank')).toBe('sandbox-bank-accounts');
     expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
   });
@@ -113,6 +127,8 @@ describe('names in histories, saved queries and scripts', () => {
       'applyCardIssuanceOutcome',
       'applyCardStateOutcome',
       'applyChargeOutcome',
+      'applyDepositConfirmationOutcome',
+      'applyDepositReturnOutcome',
       'applyProviderEvent',
       'applyRefundOutcome',
       'applyTransferOutcome',
@@ -127,6 +143,7 @@ describe('names in histories, saved queries and scripts', () => {
       'findNextCardState',
       'raiseAttention',
       'readInstructionStatus',
+      'reconcileDeposits',
       'reconcileTransfers',
       'recordCancellationRequest',
       'recordOperatorCommand',
@@ -142,6 +159,10 @@ describe('names in histories, saved queries and scripts', () => {
       'submitCardStateLocally',
       'submitCharge',
       'submitChargeLocally',
+      'submitDepositConfirmation',
+      'submitDepositConfirmationLocally',
+      'submitDepositReturn',
+      'submitDepositReturnLocally',
       'submitRefund',
       'submitRefundLocally',
       'submitTransfer',
@@ -156,6 +177,8 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCardIssuance',
       'verifyCardState',
       'verifyCharge',
+      'verifyDepositConfirmation',
+      'verifyDepositReturn',
       'verifyRefund',
       'verifyTransfer',
       'verifyVirtualAccountAssignment',

@@ -3,6 +3,7 @@ import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import { settledOf, type Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { compareAccounts } from './account-comparison.js';
+import { compareDeposits } from './deposit-comparison.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
@@ -18,6 +19,7 @@ const COMPARISONS: readonly Compare[] = [
   compareCharges,
   compareRefunds,
   compareAccounts,
+  compareDeposits,
 ];
 
 /**
