@@ -104,8 +104,8 @@ describe('the assignment of a virtual account', () => {
     const { id } = await accounts.accepted('006');
     const stuck = await accounts.waitFor(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('pending');
-    const refused = await bursar(`virtual-accounts fail ${id} --reason silent`, service.env);
-    expect(refused.code).toBe(1);
+    const refused = await bursar(`virtual-accounts fail ${id} --reason silent --json`, service.env);
+    expect([refused.code, JSON.parse(refused.out)]).toMatchObject([1, { done: false }]);
     await service.bank.setAccountOutcome(id, 'opened');
     expect(await accounts.waitFor(id, 'active')).toMatchObject({ attention: null });
   });

@@ -95,7 +95,7 @@ export const closeVirtualAccount = operation({
   waits: true,
   answer: { status: 201, data: virtualAccountResource },
   refusals: ['not_found', 'invalid_state'],
-  examples: { body: {}, data: { ...exampleVirtualAccount, status: 'closing' } },
+  examples: { body: {} },
 });
 
 /** `GET /virtual-accounts/{id}/timeline`. */

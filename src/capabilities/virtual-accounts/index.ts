@@ -110,7 +110,8 @@ export const virtualAccountCapability = defineCapability({
     virtual_accounts: supervised(deps.virtualAccounts.store, deps.virtualAccounts.starter),
   }),
   instruction: {
-    labels: accountAssignmentContract.labels,
+    // The name of the command's argument, which is one word.
+    labels: { ...accountAssignmentContract.labels, record: 'account' },
     records: (deps: { virtualAccounts: VirtualAccountParts }) => deps.virtualAccounts,
     presentRow: presentAccountRow,
     presentDetails: presentAccountDetails,
