@@ -30,6 +30,7 @@ import {
   createVirtualAccountActivities,
   type VirtualAccountActivityDeps,
 } from './virtual-accounts.js';
+import { createDepositActivities, type DepositActivityDeps } from './deposits.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
 /** Parts that the activities need; the composition root has all of them. */
@@ -46,6 +47,7 @@ export type ActivityDeps = InstructionActivityDeps &
   BillPaymentActivityDeps &
   RecurringChargeActivityDeps &
   VirtualAccountActivityDeps &
+  DepositActivityDeps &
   LedgerActivityDeps;
 
 /** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
@@ -67,6 +69,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardUnloadActivities(deps),
     ...createCardAuthorizationActivities(deps),
     ...createVirtualAccountActivities(deps),
+    ...createDepositActivities(deps),
     ...createLedgerActivities(deps),
   });
 }

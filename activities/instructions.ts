@@ -5,6 +5,7 @@ import type { CardOperation } from '../src/capabilities/cards/card-operation.js'
 import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { Refund } from '../src/capabilities/refunds/refund.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Deposit } from '../src/capabilities/deposits/deposit.js';
 import type { VirtualAccount } from '../src/capabilities/virtual-accounts/virtual-account.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
@@ -55,6 +56,8 @@ type InstructionStores = {
   cardUnload: InstructionStore<CardOperation>;
   virtualAccountAssignment: InstructionStore<VirtualAccount>;
   virtualAccountClosing: InstructionStore<VirtualAccount>;
+  depositConfirmation: InstructionStore<Deposit>;
+  depositReturn: InstructionStore<Deposit>;
 };
 
 /** Type of an instruction: the type of the workflow that executes it. */
@@ -71,6 +74,7 @@ export type InstructionActivityDeps = {
   billPayments: { store: InstructionStores['billPayment'] };
   cards: { operations: InstructionStores['cardFunding'] };
   virtualAccounts: { store: InstructionStores['virtualAccountAssignment'] };
+  deposits: { store: InstructionStores['depositReturn'] };
 };
 
 /** The four activities that all instructions share. The store of the record is found by the instruction's type. */
@@ -87,6 +91,8 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     cardUnload: operations,
     virtualAccountAssignment: deps.virtualAccounts.store,
     virtualAccountClosing: deps.virtualAccounts.store,
+    depositConfirmation: deps.deposits.store,
+    depositReturn: deps.deposits.store,
   };
   return {
     /** Returns the record's present status and attention. */

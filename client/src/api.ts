@@ -823,6 +823,45 @@ export type VirtualAccount = {
   closed_at: string | null;
 };
 
+export type Deposit = {
+  id: string;
+  virtual_account_id: string | null;
+  amount_minor: number | null;
+  /** Amount in kobo that the provider keeps of it. */
+  fee_minor: number;
+  currency: string;
+  status: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+  /** `exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the account was not active. Null until the provider has confirmed the deposit. */
+  match: ('exact' | 'under' | 'over' | 'late' | 'unexpected') | null;
+  session_id: string | null;
+  /** The provider’s id of the deposit. */
+  provider_reference: string;
+  provider: string;
+  sender: {
+    name: string | null;
+    /** The last digits only. */
+    account: string | null;
+    bank: string | null;
+  } | null;
+  narration: string | null;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the money arrived at the provider. */
+  received_at: string;
+  /** When it was reported to us. */
+  created_at: string;
+  credited_at: string | null;
+  reversed_at: string | null;
+};
+
 export type CardEvent = {
   id: string;
   card_id: string | null;
@@ -1103,6 +1142,36 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: VirtualAccount;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.credited';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.deposit_suspended';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.deposit_reversed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
     };
 
 /** The operations, each with its input and the data of its answer. */
@@ -1693,6 +1762,66 @@ export type Operations = {
     };
     data: TimelineEntry;
   };
+  /** List deposits on all accounts */
+  listDeposits: {
+    input: {
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+      /** First day of the record, UTC. */
+      start_date?: string;
+      /** Last day of the record, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+      session_id?: string;
+      provider_reference?: string;
+    };
+    data: Deposit;
+  };
+  /** Get a deposit */
+  getDeposit: {
+    input: {
+      deposit_id: string;
+    };
+    data: Deposit;
+  };
+  /** List the deposits on an account */
+  listVirtualAccountDeposits: {
+    input: {
+      id: string;
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+      /** First day of the record, UTC. */
+      start_date?: string;
+      /** Last day of the record, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Deposit;
+  };
   /**
    * Get your balance.
    *
@@ -1961,6 +2090,19 @@ export const operations = {
   getVirtualAccountTimeline: {
     method: 'GET',
     path: '/api/v1/virtual-accounts/{id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listDeposits: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/deposits',
+    list: true,
+    safe: true,
+  },
+  getDeposit: { method: 'GET', path: '/api/v1/virtual-accounts/deposits/{deposit_id}', safe: true },
+  listVirtualAccountDeposits: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/{id}/deposits',
     list: true,
     safe: true,
   },

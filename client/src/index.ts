@@ -31,6 +31,7 @@ export type {
   CardSecurity,
   Charge,
   Customer,
+  Deposit,
   ErrorCode,
   NewBankAccountToken,
   NewBillPayment,

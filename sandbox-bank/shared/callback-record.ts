@@ -49,6 +49,9 @@ export type AcquirerEventName =
 export type AccountEventName =
   'account.opened' | 'account.refused' | 'account.closed' | 'deposit.received' | 'deposit.reversed';
 
+/** Events of bills. */
+export type BillEventName = 'bill.pending' | 'bill.paid' | 'bill.refused' | 'bill.reversed';
+
 /** The record that an event describes, by its kind and number. */
 export type Subject =
   | { transfer: number }

@@ -8,6 +8,7 @@ import { cardStateCapability } from '../capabilities/card-states/index.js';
 import { cardUnloadCapability } from '../capabilities/card-unloads/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
+import { depositCapability } from '../capabilities/deposits/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
@@ -45,6 +46,7 @@ export const list = [
   virtualAccountCapability,
   billerCapability,
   billPaymentCapability,
+  depositCapability,
   walletCapability,
   defineCapability(providerEventCapability),
   defineCapability(webhookEventCapability),

@@ -134,6 +134,13 @@ const fields = z.object({
   /** Open virtual accounts that a customer may have. */
   BURSAR_MAX_ACCOUNTS_PER_CUSTOMER: z.coerce.number().int().min(1).default(10),
 
+  /** Deposits above this amount are suspended. */
+  BURSAR_MAX_DEPOSIT_MINOR: z.coerce.number().int().min(1).default(500_000_000_000),
+  /** Days back that deposits without a message are looked for at their provider; 0 turns the search off. */
+  BURSAR_DEPOSIT_SEARCH_DAYS: z.coerce.number().int().min(0).max(90).default(3),
+  /** Time between two starts of that search. */
+  BURSAR_DEPOSIT_SEARCH_EVERY_MS: milliseconds.default(15 * 60 * 1000),
+
   /** Days back that ended transfers are compared with their provider; 0 turns the comparison off. */
   BURSAR_RECONCILIATION_DAYS: z.coerce.number().int().min(0).max(90).default(7),
   /** Time between two starts of the comparison; a longer one goes on, and the next begins after it. */
@@ -251,7 +258,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
     },
     cards: cardsOf(e),
-    virtualAccounts: { maxPerCustomer: e.BURSAR_MAX_ACCOUNTS_PER_CUSTOMER },
+    ...accountsOf(e),
     providerEvents: {
       retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_PROVIDER_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
@@ -269,6 +276,16 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     },
   };
 }
+
+/** The settings of virtual accounts and deposits. */
+const accountsOf = (e: z.output<typeof environment>) => ({
+  virtualAccounts: { maxPerCustomer: e.BURSAR_MAX_ACCOUNTS_PER_CUSTOMER },
+  deposits: {
+    maxMinor: BigInt(e.BURSAR_MAX_DEPOSIT_MINOR),
+    days: e.BURSAR_DEPOSIT_SEARCH_DAYS,
+    everyMs: e.BURSAR_DEPOSIT_SEARCH_EVERY_MS,
+  },
+});
 
 /** The settings of cards. */
 function cardsOf(e: z.output<typeof environment>) {

@@ -32,6 +32,8 @@ export const FAILPOINTS = [
   'account.answered',
   /** The provider has answered with the receipt of a bill payment; the answer is not applied yet. */
   'bill.answered',
+  /** The provider has confirmed a deposit, and nothing is booked. */
+  'deposit.answered',
   'verify.before',
   'verify.answered',
   'outcome.before',

@@ -31,6 +31,10 @@ import { searchAttributes } from '../../src/platform/temporal/search-attributes.
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
+import {
+  depositReconciliationId,
+  depositWorkflowId,
+} from '../../src/capabilities/deposits/workflow-contract.js';
 import { accountWorkflowId } from '../../src/capabilities/virtual-accounts/workflow-contract.js';
 import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../src/platform/temporal/queues.js';
@@ -48,6 +52,9 @@ describe('names in histories, saved queries and scripts', () => {
       'cardState',
       'cardUnload',
       'charge',
+      'depositConfirmation',
+      'depositReconciliation',
+      'depositReturn',
       'ledgerClosing',
       'providerEvent',
       'providerEventReplay',
@@ -107,6 +114,13 @@ describe('names in histories, saved queries and scripts', () => {
     expect(accountWorkflowId({ _id: 'va_1', instruction: 'close' })).toBe(
       'virtual-account-closing/va_1',
     );
+    expect(depositWorkflowId({ _id: 'dep_1', instruction: 'confirm' })).toBe(
+      'deposit-confirmation/dep_1',
+    );
+    expect(depositWorkflowId({ _id: 'dep_1', instruction: 'return' })).toBe('deposit-return/dep_1');
+    expect(depositReconciliationId('bursar', 'sandbox-bank')).toBe(
+      'deposit-reconciliation/bursar/sandbox-bank',
+    );
     expect(accountRateLimitKey('sandbox-bank')).toBe('sandbox-bank-accounts');
     expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
     expect(billRateLimitKey('sandbox-bank')).toBe('sandbox-bank-bills');
@@ -122,6 +136,8 @@ describe('names in histories, saved queries and scripts', () => {
       'applyCardStateOutcome',
       'applyCardUnloadOutcome',
       'applyChargeOutcome',
+      'applyDepositConfirmationOutcome',
+      'applyDepositReturnOutcome',
       'applyProviderEvent',
       'applyRefundOutcome',
       'applyTransferOutcome',
@@ -136,6 +152,7 @@ describe('names in histories, saved queries and scripts', () => {
       'findNextCardState',
       'raiseAttention',
       'readInstructionStatus',
+      'reconcileDeposits',
       'reconcileTransfers',
       'recordCancellationRequest',
       'recordOperatorCommand',
@@ -155,6 +172,10 @@ describe('names in histories, saved queries and scripts', () => {
       'submitCardUnloadLocally',
       'submitCharge',
       'submitChargeLocally',
+      'submitDepositConfirmation',
+      'submitDepositConfirmationLocally',
+      'submitDepositReturn',
+      'submitDepositReturnLocally',
       'submitRefund',
       'submitRefundLocally',
       'submitTransfer',
@@ -171,6 +192,8 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCardState',
       'verifyCardUnload',
       'verifyCharge',
+      'verifyDepositConfirmation',
+      'verifyDepositReturn',
       'verifyRefund',
       'verifyTransfer',
       'verifyVirtualAccountAssignment',

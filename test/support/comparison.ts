@@ -6,6 +6,7 @@ import {
   settledOf,
   type OutgoingPayment,
 } from '../../src/core/outgoing-payments/outgoing-payment.js';
+import { compareDeposits } from './deposit-comparison.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
@@ -22,6 +23,7 @@ const COMPARISONS: readonly Compare[] = [
   compareCharges,
   compareRefunds,
   compareAccounts,
+  compareDeposits,
 ];
 
 /**

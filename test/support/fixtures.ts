@@ -3,6 +3,7 @@ import { billClient } from './bill-payments.js';
 import { newId } from '../../src/shared/ids.js';
 import { bulkClient } from './bulk.js';
 import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
+import { depositId } from '../../src/capabilities/deposits/deposit.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
@@ -49,6 +50,28 @@ export const fixtures: Record<string, Fixture> = {
     return operation._id;
   },
   '/virtual-accounts/{id}': aVirtualAccount,
+  // Records a deposit directly, without the bank sending it.
+  '/virtual-accounts/deposits/{deposit_id}': async (tenant, made, service) => {
+    const { store } = service.deps.deposits;
+    const accountId =
+      made['/virtual-accounts/{id}'] ?? (await aVirtualAccount(tenant, made, service));
+    const deposit = await store.record({
+      id: depositId('sandbox-bank', accountId),
+      tenantId: tenant.id,
+      provider: 'sandbox-bank',
+      reference: `dpt_${accountId}`,
+      accountId,
+      accountNumber: '9700000000',
+      amountMinor: 1_000n,
+      receivedAt: new Date(),
+      via: 'poll',
+      detail: 'a deposit of the tests',
+    });
+    const by = { via: 'poll', actor: null, providerRequestId: null, note: null } as const;
+    const reversed = { kind: 'reversed', amountMinor: null, sessionId: null } as const;
+    await store.applyFact(deposit, { ...by, instruction: 'confirm', ...reversed });
+    return deposit._id;
+  },
   // Stores an event directly, with a delivery to an endpoint that was removed since.
   '/events/{id}': async (tenant, _made, { deps: { webhooks } }) => {
     const transfer = await tenant.send();

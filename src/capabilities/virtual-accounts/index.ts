@@ -33,6 +33,11 @@ import {
   accountWorkflowId,
 } from './workflow-contract.js';
 
+export { VIRTUAL_ACCOUNTS_TAG, virtualAccountParams } from './api.js';
+export { accountFinder } from './routes.js';
+export { withPageOrOffset } from './schema.js';
+export type { VirtualAccounts } from './store.js';
+
 /** The parts of virtual accounts. */
 export type VirtualAccountParts = ReturnType<typeof createVirtualAccountParts>;
 

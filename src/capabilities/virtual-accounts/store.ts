@@ -1,3 +1,4 @@
+import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
@@ -94,23 +95,55 @@ export function createVirtualAccounts(
       return { items, total };
     },
 
-    /**
-     * The account of a number at a provider, of any tenant: the open one, or else the newest, because a provider may give a
-     * number again after it was closed.
-     */
-    async withNumber(provider: string, accountNumber: string): Promise<VirtualAccount | null> {
-      const found = await collection
-        .find(
-          { provider, account_number: accountNumber },
-          { projection: { timeline: 0 }, ...acrossTenants('look_up') },
-        )
-        .sort({ _id: -1 })
-        .limit(100)
-        .toArray();
-      return found.find(({ state }) => isOpenState(state)) ?? found[0] ?? null;
-    },
+    ...accountLookUps(collection, clock),
   };
 }
+
+/** Queries over all tenants, for the messages of providers and for the worker. */
+const accountLookUps = (collection: Collection<VirtualAccount>, clock: () => Date) => ({
+  /**
+   * Numbers of active accounts whose deposits the provider may be asked to report again, those that have waited longest
+   * first. Each is taken once in `everyMs`, over all processes.
+   */
+  async takeForRequery(provider: string, everyMs: number, limit: number): Promise<string[]> {
+    const now = clock();
+    const before = new Date(now.getTime() - everyMs);
+    const isDue = { $or: [{ requeried_at: null }, { requeried_at: { $lte: before } }] };
+    const found = await collection
+      .find(
+        { provider, state: 'active', ...isDue },
+        { projection: { account_number: 1, tenant_id: 1 }, ...acrossTenants('loop') },
+      )
+      .sort({ requeried_at: 1 })
+      .limit(limit)
+      .toArray();
+    const taken: string[] = [];
+    for (const { _id, tenant_id: tenantId, account_number: accountNumber } of found) {
+      const { modifiedCount } = await collection.updateOne(
+        { _id, tenant_id: tenantId, state: 'active', ...isDue },
+        { $set: { requeried_at: now }, $inc: { version: 1 } },
+      );
+      if (modifiedCount === 1 && accountNumber !== null) taken.push(accountNumber);
+    }
+    return taken;
+  },
+
+  /**
+   * The account of a number at a provider, of any tenant: the open one, or else the newest, because a provider may give a
+   * number again after it was closed.
+   */
+  async withNumber(provider: string, accountNumber: string): Promise<VirtualAccount | null> {
+    const found = await collection
+      .find(
+        { provider, account_number: accountNumber },
+        { projection: { timeline: 0 }, ...acrossTenants('look_up') },
+      )
+      .sort({ _id: -1 })
+      .limit(100)
+      .toArray();
+    return found.find(({ state }) => isOpenState(state)) ?? found[0] ?? null;
+  },
+});
 
 function filterOf(tenantId: string, query: AccountListing) {
   const { status, customerId, accountNumber, from, until } = query;

@@ -70,6 +70,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./instructions.js')).addCapabilityCommands('virtual-accounts'),
   },
   {
+    name: 'deposits',
+    description: 'manage deposits on virtual accounts',
+    load: async () => (await import('./deposits.js')).addDepositCommands,
+  },
+  {
     name: 'webhooks',
     description: 'manage webhook endpoints, deliveries and events',
     load: async () => (await import('./webhooks.js')).addWebhookCommands,
