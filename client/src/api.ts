@@ -26,6 +26,32 @@ export type ErrorCode =
   | 'internal_error'
   | 'service_unavailable';
 
+export type NewBillPayment = {
+  /** Id of the biller, see `GET /billpay/billers`. */
+  biller_id: string;
+  /** Id of the item, see `GET /billpay/billers/{biller_id}/items`. */
+  item_id: string;
+  /** The biller’s reference of its customer, such as a meter, phone or decoder number. A number that is also a valid card number is refused. */
+  customer_reference: string;
+  /** Amount in kobo: the price of the item, or an amount within its bounds. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own name of the payment, unique for ever. The default is its id. */
+  reference?: string;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+};
+
+export type BillCustomerToValidate = {
+  /** Id of the biller, see `GET /billpay/billers`. */
+  biller_id: string;
+  /** Id of the item, see `GET /billpay/billers/{biller_id}/items`. */
+  item_id: string;
+  /** The biller’s reference of its customer, such as a meter, phone or decoder number. A number that is also a valid card number is refused. */
+  customer_reference: string;
+};
+
 export type NewCard = {
   /** Your own id of the cardholder. */
   customer_id: string;
@@ -74,11 +100,13 @@ export type CardAutoReloadSettings = {
 };
 
 /** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
-export type CardStateChange = {
+export type CardClosing = {
   /** The reason for the change. */
   reason?: string;
   /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
+  /** Your own reference of the return of the balance, unique for the card. It is sent to the issuer. */
+  transaction_reference?: string;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
@@ -99,6 +127,16 @@ export type CardFunding = {
   /** The reason for the funding. */
   reason?: string;
   /** Your own id of the request. */
+  request_id?: string;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+};
+
+/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+export type CardStateChange = {
+  /** The reason for the change. */
+  reason?: string;
+  /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
@@ -309,46 +347,6 @@ export type AccountToResolve = {
     }
 );
 
-export type NewVirtualAccount = {
-  customer?: AccountHolder;
-  /** The customer’s id, in place of `customer`. */
-  customer_id?: string;
-  /** The wished name of the account. */
-  account_name?: string;
-  /** The wished bank; the provider’s choice without it. */
-  bank_code?: string;
-  /** @default "NGN" */
-  currency?: 'NGN';
-  /** Your own name of the account, unique for ever. The default is its id. */
-  reference?: string;
-  /** The amount in kobo that each deposit is expected to have. */
-  expected_amount_minor?: number;
-  /**
-   * The treatment of a deposit of another amount than expected: it is credited, or sent back.
-   * @default "accept"
-   */
-  on_mismatch?: 'accept' | 'return';
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
-  metadata?: { [name: string]: unknown };
-} & (
-  | {
-      customer: AccountHolder;
-    }
-  | {
-      /** The customer’s id, in place of `customer`. */
-      customer_id: string;
-    }
-);
-
-/** The customer who holds the account. */
-export type AccountHolder = {
-  /** Your own id of the customer. */
-  id: string;
-  email?: string;
-  name?: string;
-  phone?: string;
-};
-
 export type Balance = {
   /** The amount that can be spent. */
   available_minor: number;
@@ -394,6 +392,110 @@ export type Pagination = {
   total: number;
   pages: number;
   has_more: boolean;
+};
+
+export type Biller = {
+  id: string;
+  name: string;
+  /** Id of its category. */
+  category: string;
+  /** The biller’s own word for the reference of its customers. */
+  customer_reference_name: string;
+};
+
+export type BillItem = {
+  id: string;
+  biller_id: string;
+  name: string;
+  amount_minor: number | null;
+  /** Least amount in kobo. */
+  min_amount_minor: number;
+  /** Highest amount in kobo. */
+  max_amount_minor: number;
+  /** True for a prepaid meter: the receipt of a payment has a token. */
+  gives_token: boolean;
+};
+
+export type BillCategory = {
+  id: string;
+  name: string;
+};
+
+export type BillPayment = {
+  id: string;
+  reference: string;
+  biller_id: string;
+  item_id: string;
+  customer_reference: string;
+  /** Name of the customer, from the biller. Null if the biller did not answer in time, or tells none. */
+  customer_name: string | null;
+  /** Amount in kobo that the biller gets. */
+  amount_minor: number;
+  settled_amount_minor: number | null;
+  /** Fee in kobo. */
+  fee_minor: number;
+  /** Amount and fee in kobo, taken from the wallet. */
+  total_minor: number;
+  currency: 'NGN';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  /** The biller’s receipt of a completed payment; null if there is none. */
+  receipt: {
+    /** The token to enter into a prepaid meter. It is shown for one payment by its id, and by `Prefer: wait`; in lists and webhook events it is null. Null if the item gives none. */
+    token: string | null;
+    /** The units that it is worth. */
+    units: string | null;
+  } | null;
+  metadata: { [name: string]: unknown };
+  provider: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  /** When the payment last changed. */
+  updated_at: string;
+  completed_at: string | null;
+  reversed_at: string | null;
+};
+
+export type TimelineEntry = {
+  /** Time of the step. */
+  at: string;
+  type:
+    | 'accepted'
+    | 'submitted'
+    | 'provider_answer'
+    | 'poll'
+    | 'webhook'
+    | 'operator'
+    | 'captured'
+    | 'credited'
+    | 'completed'
+    | 'released'
+    | 'reversed'
+    | 'suspense'
+    | 'attention_raised'
+    | 'attention_cleared'
+    | 'webhook_delivered'
+    | 'note';
+  actor: string;
+  detail: string | null;
+  provider_request_id: string | null;
+};
+
+export type BillCustomer = {
+  biller_id: string;
+  item_id: string;
+  customer_reference: string;
+  /** Name of the customer, from the biller. Null if the biller tells none. */
+  customer_name: string | null;
 };
 
 export type Card = {
@@ -499,7 +601,7 @@ export type CardBalance = {
 export type CardOperation = {
   id: string;
   card_id: string;
-  type: 'fund' | 'jit_fund' | 'auto_reload' | 'lock' | 'unlock' | 'close';
+  type: 'fund' | 'jit_fund' | 'auto_reload' | 'unload' | 'lock' | 'unlock' | 'close';
   status: 'pending' | 'processing' | 'completed' | 'failed';
   amount_minor: number | null;
   currency: 'NGN';
@@ -520,31 +622,6 @@ export type CardOperation = {
   /** When the operation was accepted. */
   created_at: string;
   completed_at: string | null;
-};
-
-export type TimelineEntry = {
-  /** Time of the step. */
-  at: string;
-  type:
-    | 'accepted'
-    | 'submitted'
-    | 'provider_answer'
-    | 'poll'
-    | 'webhook'
-    | 'operator'
-    | 'captured'
-    | 'credited'
-    | 'completed'
-    | 'released'
-    | 'reversed'
-    | 'suspense'
-    | 'attention_raised'
-    | 'attention_cleared'
-    | 'webhook_delivered'
-    | 'note';
-  actor: string;
-  detail: string | null;
-  provider_request_id: string | null;
 };
 
 export type CardSecurity = {
@@ -787,79 +864,6 @@ export type Recipient = {
   /** Name of the bank. Null only if the provider has not listed its banks yet. */
   recipient_bank: string | null;
   recipient_bank_code: string;
-};
-
-export type VirtualAccount = {
-  id: string;
-  /** Your own id of the customer. */
-  customer_id: string;
-  /** Null until the provider has assigned the account. */
-  account_number: string | null;
-  account_name: string;
-  /** Null until the provider has assigned the account. */
-  bank_name: string | null;
-  bank_code: string | null;
-  currency: 'NGN';
-  status: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
-  /** Sum in kobo of the deposits that were credited. */
-  total_received_minor: number;
-  expected_amount_minor: number | null;
-  on_mismatch: 'accept' | 'return';
-  reference: string;
-  metadata: { [name: string]: unknown };
-  provider: string;
-  failure: {
-    code: string;
-    message: string;
-  } | null;
-  /** Time and reason of the call for one of our operators; null without one. */
-  attention: {
-    /** When the attention began. */
-    since: string;
-    reason: string;
-  } | null;
-  /** When the account was accepted. */
-  created_at: string;
-  closed_at: string | null;
-};
-
-export type Deposit = {
-  id: string;
-  virtual_account_id: string | null;
-  amount_minor: number | null;
-  /** Amount in kobo that the provider keeps of it. */
-  fee_minor: number;
-  currency: string;
-  status: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
-  /** `exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the account was not active. Null until the provider has confirmed the deposit. */
-  match: ('exact' | 'under' | 'over' | 'late' | 'unexpected') | null;
-  session_id: string | null;
-  /** The provider’s id of the deposit. */
-  provider_reference: string;
-  provider: string;
-  sender: {
-    name: string | null;
-    /** The last digits only. */
-    account: string | null;
-    bank: string | null;
-  } | null;
-  narration: string | null;
-  failure: {
-    code: string;
-    message: string;
-  } | null;
-  /** Time and reason of the call for one of our operators; null without one. */
-  attention: {
-    /** When the attention began. */
-    since: string;
-    reason: string;
-  } | null;
-  /** When the money arrived at the provider. */
-  received_at: string;
-  /** When it was reported to us. */
-  created_at: string;
-  credited_at: string | null;
-  reversed_at: string | null;
 };
 
 export type CardEvent = {
@@ -1116,62 +1120,42 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
-      event: 'virtual_account.created';
+      event: 'bill_payment.processing';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
-      data: VirtualAccount;
+      data: BillPayment;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
-      event: 'virtual_account.failed';
+      event: 'bill_payment.completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
-      data: VirtualAccount;
+      data: BillPayment;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
-      event: 'virtual_account.closed';
+      event: 'bill_payment.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
-      data: VirtualAccount;
+      data: BillPayment;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
-      event: 'virtual_account.credited';
+      event: 'bill_payment.reversed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
-      data: Deposit;
-    }
-  | {
-      /** Id of the event: the same in every attempt, and in `webhook-id`. */
-      id: string;
-      event: 'virtual_account.deposit_suspended';
-      /** Time of the event. */
-      created_at: string;
-      /** Counts the changes of this resource: an event with a lower number is older. */
-      sequence: number;
-      data: Deposit;
-    }
-  | {
-      /** Id of the event: the same in every attempt, and in `webhook-id`. */
-      id: string;
-      event: 'virtual_account.deposit_reversed';
-      /** Time of the event. */
-      created_at: string;
-      /** Counts the changes of this resource: an event with a lower number is older. */
-      sequence: number;
-      data: Deposit;
+      data: BillPayment;
     };
 
 /** The operations, each with its input and the data of its answer. */
@@ -1385,12 +1369,12 @@ export type Operations = {
   /**
    * Close a card.
    *
-   * The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.
+   * The closing takes effect with the answer. As soon as no authorization holds any of it, the balance of the card is returned to the wallet. If the issuer holds the balances of cards, an operation `unload` takes it back from there first, and the wallet is credited when the issuer confirms it.
    */
   closeCard: {
     input: {
       card_id: string;
-    } & CardStateChange;
+    } & CardClosing;
     data: CardOperation;
   };
   /**
@@ -1680,73 +1664,117 @@ export type Operations = {
     } & {};
     data: RecurringCharge;
   };
-  /**
-   * Create a virtual account.
-   *
-   * A bank account of a customer of yours. It is `pending` until the provider has assigned it (`active`) or refused it (`failed`). Deposits on it are credited to your wallet.
-   */
-  createVirtualAccount: { input: NewVirtualAccount; data: VirtualAccount };
-  /**
-   * List virtual accounts.
-   *
-   * By page or by offset, which exclude each other.
-   */
-  listVirtualAccounts: {
+  /** List categories of billers */
+  listBillCategories: {
     input: {
-      /** Number of the page; 1 without it and without `offset`. */
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: BillCategory;
+  };
+  /** List billers */
+  listBillers: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
       page?: number;
       /**
        * Results per page.
        * @default 20
        */
       limit?: number;
-      /** Number of results to skip, in place of `page`. */
-      offset?: number;
-      status?: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
-      customer_id?: string;
-      account_number?: string;
+      /** Id of a category. */
+      category?: string;
+    };
+    data: Biller;
+  };
+  /** List the items of a biller */
+  listBillItems: {
+    input: {
+      /** Id of the biller, see `GET /billpay/billers`. */
+      biller_id: string;
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: BillItem;
+  };
+  /**
+   * Validate a customer of a biller.
+   *
+   * Asks the biller whether it knows the customer. Creates nothing.
+   */
+  validateBillCustomer: { input: BillCustomerToValidate; data: BillCustomer };
+  /**
+   * Pay a bill.
+   *
+   * Pays a bill of a customer. Amount and fee are held in the wallet. Every accepted payment becomes `completed` or `failed`, also after a crash. While its outcome is unknown, it stays `processing`. The amount counts towards the daily limit of transfers.
+   */
+  createBillPayment: { input: NewBillPayment; data: BillPayment };
+  /**
+   * List bill payments.
+   *
+   * Receipts are listed without their tokens.
+   */
+  listBillPayments: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** `successful` means the same as `completed`. */
+      status?: 'pending' | 'processing' | 'completed' | 'failed' | 'successful';
       /** First day of acceptance, UTC. */
       start_date?: string;
       /** Last day of acceptance, UTC; not before `start_date`. */
       end_date?: string;
+      reference?: string;
       /**
        * A minus sorts in descending order.
        * @default "-created_at"
        */
-      sort?:
-        | 'created_at'
-        | '-created_at'
-        | 'account_number'
-        | '-account_number'
-        | 'total_received_minor'
-        | '-total_received_minor';
+      sort?: 'created_at' | '-created_at' | 'amount_minor' | '-amount_minor';
+      /** Id of the biller, see `GET /billpay/billers`. */
+      biller_id?: string;
     };
-    data: VirtualAccount;
+    data: BillPayment;
   };
-  /** Get a virtual account */
-  getVirtualAccount: {
+  /** Get a bill payment */
+  getBillPayment: {
     input: {
       id: string;
     };
-    data: VirtualAccount;
+    data: BillPayment;
   };
   /**
-   * Close a virtual account.
+   * Get the timeline of a bill payment.
    *
-   * The account is `closing` until the provider has closed it. Money that arrives from now on is not credited: it is suspended until one of our operators assigns or returns it. Closing a closed account changes nothing.
+   * Every step in order, with time, actor and the biller’s request id.
    */
-  closeVirtualAccount: {
-    input: {
-      id: string;
-    } & {};
-    data: VirtualAccount;
-  };
-  /**
-   * Get the timeline of a virtual account.
-   *
-   * Every step in order, with time, actor and the provider’s request id.
-   */
-  getVirtualAccountTimeline: {
+  getBillPaymentTimeline: {
     input: {
       id: string;
       /**
@@ -1761,66 +1789,6 @@ export type Operations = {
       limit?: number;
     };
     data: TimelineEntry;
-  };
-  /** List deposits on all accounts */
-  listDeposits: {
-    input: {
-      /** Number of the page; 1 without it and without `offset`. */
-      page?: number;
-      /**
-       * Results per page.
-       * @default 20
-       */
-      limit?: number;
-      /** Number of results to skip, in place of `page`. */
-      offset?: number;
-      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
-      /** First day of the record, UTC. */
-      start_date?: string;
-      /** Last day of the record, UTC; not before `start_date`. */
-      end_date?: string;
-      /**
-       * A minus sorts in descending order.
-       * @default "-created_at"
-       */
-      sort?: 'created_at' | '-created_at';
-      session_id?: string;
-      provider_reference?: string;
-    };
-    data: Deposit;
-  };
-  /** Get a deposit */
-  getDeposit: {
-    input: {
-      deposit_id: string;
-    };
-    data: Deposit;
-  };
-  /** List the deposits on an account */
-  listVirtualAccountDeposits: {
-    input: {
-      id: string;
-      /** Number of the page; 1 without it and without `offset`. */
-      page?: number;
-      /**
-       * Results per page.
-       * @default 20
-       */
-      limit?: number;
-      /** Number of results to skip, in place of `page`. */
-      offset?: number;
-      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
-      /** First day of the record, UTC. */
-      start_date?: string;
-      /** Last day of the record, UTC; not before `start_date`. */
-      end_date?: string;
-      /**
-       * A minus sorts in descending order.
-       * @default "-created_at"
-       */
-      sort?: 'created_at' | '-created_at';
-    };
-    data: Deposit;
   };
   /**
    * Get your balance.
@@ -2073,36 +2041,26 @@ export const operations = {
     path: '/api/v1/payments/recurring-charges/{id}/cancel',
     idempotent: true,
   },
-  createVirtualAccount: {
-    method: 'POST',
-    path: '/api/v1/virtual-accounts',
-    idempotent: true,
-    waits: true,
-  },
-  listVirtualAccounts: { method: 'GET', path: '/api/v1/virtual-accounts', list: true, safe: true },
-  getVirtualAccount: { method: 'GET', path: '/api/v1/virtual-accounts/{id}', safe: true },
-  closeVirtualAccount: {
-    method: 'POST',
-    path: '/api/v1/virtual-accounts/{id}/close',
-    idempotent: true,
-    waits: true,
-  },
-  getVirtualAccountTimeline: {
+  listBillCategories: { method: 'GET', path: '/api/v1/billpay/categories', list: true, safe: true },
+  listBillers: { method: 'GET', path: '/api/v1/billpay/billers', list: true, safe: true },
+  listBillItems: {
     method: 'GET',
-    path: '/api/v1/virtual-accounts/{id}/timeline',
+    path: '/api/v1/billpay/billers/{biller_id}/items',
     list: true,
     safe: true,
   },
-  listDeposits: {
-    method: 'GET',
-    path: '/api/v1/virtual-accounts/deposits',
-    list: true,
-    safe: true,
+  validateBillCustomer: { method: 'POST', path: '/api/v1/billpay/validate', safe: true },
+  createBillPayment: {
+    method: 'POST',
+    path: '/api/v1/billpay/payments',
+    idempotent: true,
+    waits: true,
   },
-  getDeposit: { method: 'GET', path: '/api/v1/virtual-accounts/deposits/{deposit_id}', safe: true },
-  listVirtualAccountDeposits: {
+  listBillPayments: { method: 'GET', path: '/api/v1/billpay/payments', list: true, safe: true },
+  getBillPayment: { method: 'GET', path: '/api/v1/billpay/payments/{id}', safe: true },
+  getBillPaymentTimeline: {
     method: 'GET',
-    path: '/api/v1/virtual-accounts/{id}/deposits',
+    path: '/api/v1/billpay/payments/{id}/timeline',
     list: true,
     safe: true,
   },

@@ -58,31 +58,11 @@ export function createProviders(config: Config) {
     sandboxBank && createSandboxBankBills(sandboxBank),
   ]);
   const rateLimits: RateLimit[] = [
-    ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
-      name: transferRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: name,
-    })),
-    ...cards.all.map(({ name, cards: { callsPerSecond } }) => ({
-      name: issuerRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: null,
-    })),
-    ...payments.all.map(({ name, payments: { rates } }) => ({
-      name: paymentRateLimitKey(name),
-      callsPerSecond: slowest(rates),
-      bulkTransfersOf: null,
-    })),
-    ...accounts.all.map(({ name, accounts: { callsPerSecond } }) => ({
-      name: accountRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: null,
-    })),
-    ...bills.all.map(({ name, bills: { callsPerSecond } }) => ({
-      name: billRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: null,
-    })),
+    ...transfers.all.map(({ name, traits }) => limitOf(transferRateLimitKey(name), traits, name)),
+    ...cards.all.map(({ name, cards: traits }) => limitOf(issuerRateLimitKey(name), traits)),
+    ...payments.all.map(({ name, payments: traits }) => limitOf(paymentRateLimitKey(name), traits)),
+    ...accounts.all.map(({ name, accounts: traits }) => limitOf(accountRateLimitKey(name), traits)),
+    ...bills.all.map(({ name, bills: traits }) => limitOf(billRateLimitKey(name), traits)),
   ];
   const readers = {
     transfers: transfers.find,
@@ -131,6 +111,12 @@ export function createProviders(config: Config) {
 /** One queue has all calls of a port, so the slowest of them bounds it. */
 const slowest = (rates: PaymentProvider['payments']['rates']): number =>
   Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
+
+const limitOf = (
+  name: string,
+  { callsPerSecond }: { callsPerSecond: number },
+  bulkTransfersOf: string | null = null,
+): RateLimit => ({ name, callsPerSecond, bulkTransfersOf });
 
 /** The adapters of one port. Throws if the provider that the settings name for new records has none. */
 function createPort<Provider extends { name: string }>(
