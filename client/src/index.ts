@@ -8,7 +8,6 @@ export {
 export { BursarError, WebhookVerificationError, type BursarErrorCode } from './errors.js';
 export { verifyWebhook, type WebhookHeaders } from './webhooks.js';
 export type {
-  AccountHolder,
   AccountToResolve,
   Bank,
   BillCategory,
@@ -31,7 +30,6 @@ export type {
   CardSecurity,
   Charge,
   Customer,
-  Deposit,
   ErrorCode,
   NewBankAccountToken,
   NewBillPayment,
@@ -43,7 +41,6 @@ export type {
   NewRecurringCharge,
   NewRefund,
   NewTransfer,
-  NewVirtualAccount,
   Operations,
   Pagination,
   PaymentToken,
@@ -52,6 +49,5 @@ export type {
   Refund,
   TimelineEntry,
   Transfer,
-  VirtualAccount,
   WebhookEvent,
 } from './api.js';

@@ -15,6 +15,9 @@ import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
+import { createPaystackBanks } from './paystack/banks.js';
+import { createPaystackClient } from './paystack/client.js';
+import { createPaystackPayments } from './paystack/payment-adapter.js';
 import { createSandboxBankAccounts } from './sandbox-bank/account-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
@@ -41,7 +44,8 @@ export type Providers = ReturnType<typeof createProviders>;
  * its ports here. Records stay with their provider, also if the settings name another one for new records.
  */
 export function createProviders(config: Config) {
-  const { sandboxBank } = config;
+  const { sandboxBank, paystack } = config;
+  const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const transfers = createPort<TransferProvider>(config, 'transfers', [
     sandboxBank && createSandboxBankProvider(sandboxBank),
   ]);
@@ -50,6 +54,7 @@ export function createProviders(config: Config) {
   ]);
   const payments = createPort<PaymentProvider>(config, 'payments', [
     sandboxBank && createSandboxBankPayments(sandboxBank),
+    paystack && paystackBanks && createPaystackPayments(paystack, paystackBanks),
   ]);
   const accounts = createPort<AccountProvider>(config, 'virtual_accounts', [
     sandboxBank && createSandboxBankAccounts(sandboxBank),
@@ -60,7 +65,9 @@ export function createProviders(config: Config) {
   const rateLimits: RateLimit[] = [
     ...transfers.all.map(({ name, traits }) => limitOf(transferRateLimitKey(name), traits, name)),
     ...cards.all.map(({ name, cards: traits }) => limitOf(issuerRateLimitKey(name), traits)),
-    ...payments.all.map(({ name, payments: traits }) => limitOf(paymentRateLimitKey(name), traits)),
+    ...payments.all.map(({ name, payments: { rates } }) =>
+      limitOf(paymentRateLimitKey(name), { callsPerSecond: slowest(rates) }),
+    ),
     ...accounts.all.map(({ name, accounts: traits }) => limitOf(accountRateLimitKey(name), traits)),
     ...bills.all.map(({ name, bills: traits }) => limitOf(billRateLimitKey(name), traits)),
   ];
