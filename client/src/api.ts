@@ -347,6 +347,46 @@ export type AccountToResolve = {
     }
 );
 
+export type NewVirtualAccount = {
+  customer?: AccountHolder;
+  /** The customer’s id, in place of `customer`. */
+  customer_id?: string;
+  /** The wished name of the account. */
+  account_name?: string;
+  /** The wished bank; the provider’s choice without it. */
+  bank_code?: string;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own name of the account, unique for ever. The default is its id. */
+  reference?: string;
+  /** The amount in kobo that each deposit is expected to have. */
+  expected_amount_minor?: number;
+  /**
+   * The treatment of a deposit of another amount than expected: it is credited, or sent back.
+   * @default "accept"
+   */
+  on_mismatch?: 'accept' | 'return';
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+} & (
+  | {
+      customer: AccountHolder;
+    }
+  | {
+      /** The customer’s id, in place of `customer`. */
+      customer_id: string;
+    }
+);
+
+/** The customer who holds the account. */
+export type AccountHolder = {
+  /** Your own id of the customer. */
+  id: string;
+  email?: string;
+  name?: string;
+  phone?: string;
+};
+
 export type Balance = {
   /** The amount that can be spent. */
   available_minor: number;
@@ -866,6 +906,79 @@ export type Recipient = {
   recipient_bank_code: string;
 };
 
+export type VirtualAccount = {
+  id: string;
+  /** Your own id of the customer. */
+  customer_id: string;
+  /** Null until the provider has assigned the account. */
+  account_number: string | null;
+  account_name: string;
+  /** Null until the provider has assigned the account. */
+  bank_name: string | null;
+  bank_code: string | null;
+  currency: 'NGN';
+  status: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
+  /** Sum in kobo of the deposits that were credited. */
+  total_received_minor: number;
+  expected_amount_minor: number | null;
+  on_mismatch: 'accept' | 'return';
+  reference: string;
+  metadata: { [name: string]: unknown };
+  provider: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the account was accepted. */
+  created_at: string;
+  closed_at: string | null;
+};
+
+export type Deposit = {
+  id: string;
+  virtual_account_id: string | null;
+  amount_minor: number | null;
+  /** Amount in kobo that the provider keeps of it. */
+  fee_minor: number;
+  currency: string;
+  status: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+  /** `exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the account was not active. Null until the provider has confirmed the deposit. */
+  match: ('exact' | 'under' | 'over' | 'late' | 'unexpected') | null;
+  session_id: string | null;
+  /** The provider’s id of the deposit. */
+  provider_reference: string;
+  provider: string;
+  sender: {
+    name: string | null;
+    /** The last digits only. */
+    account: string | null;
+    bank: string | null;
+  } | null;
+  narration: string | null;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the money arrived at the provider. */
+  received_at: string;
+  /** When it was reported to us. */
+  created_at: string;
+  credited_at: string | null;
+  reversed_at: string | null;
+};
+
 export type CardEvent = {
   id: string;
   card_id: string | null;
@@ -1120,6 +1233,36 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      event: 'virtual_account.created';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: VirtualAccount;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.failed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: VirtualAccount;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.closed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: VirtualAccount;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
       event: 'bill_payment.processing';
       /** Time of the event. */
       created_at: string;
@@ -1156,6 +1299,36 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: BillPayment;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.credited';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.deposit_suspended';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.deposit_reversed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
     };
 
 /** The operations, each with its input and the data of its answer. */
@@ -1664,6 +1837,88 @@ export type Operations = {
     } & {};
     data: RecurringCharge;
   };
+  /**
+   * Create a virtual account.
+   *
+   * A bank account of a customer of yours. It is `pending` until the provider has assigned it (`active`) or refused it (`failed`). Deposits on it are credited to your wallet.
+   */
+  createVirtualAccount: { input: NewVirtualAccount; data: VirtualAccount };
+  /**
+   * List virtual accounts.
+   *
+   * By page or by offset, which exclude each other.
+   */
+  listVirtualAccounts: {
+    input: {
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
+      customer_id?: string;
+      account_number?: string;
+      /** First day of acceptance, UTC. */
+      start_date?: string;
+      /** Last day of acceptance, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?:
+        | 'created_at'
+        | '-created_at'
+        | 'account_number'
+        | '-account_number'
+        | 'total_received_minor'
+        | '-total_received_minor';
+    };
+    data: VirtualAccount;
+  };
+  /** Get a virtual account */
+  getVirtualAccount: {
+    input: {
+      id: string;
+    };
+    data: VirtualAccount;
+  };
+  /**
+   * Close a virtual account.
+   *
+   * The account is `closing` until the provider has closed it. Money that arrives from now on is not credited: it is suspended until one of our operators assigns or returns it. Closing a closed account changes nothing.
+   */
+  closeVirtualAccount: {
+    input: {
+      id: string;
+    } & {};
+    data: VirtualAccount;
+  };
+  /**
+   * Get the timeline of a virtual account.
+   *
+   * Every step in order, with time, actor and the provider’s request id.
+   */
+  getVirtualAccountTimeline: {
+    input: {
+      id: string;
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
   /** List categories of billers */
   listBillCategories: {
     input: {
@@ -1789,6 +2044,66 @@ export type Operations = {
       limit?: number;
     };
     data: TimelineEntry;
+  };
+  /** List deposits on all accounts */
+  listDeposits: {
+    input: {
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+      /** First day of the record, UTC. */
+      start_date?: string;
+      /** Last day of the record, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+      session_id?: string;
+      provider_reference?: string;
+    };
+    data: Deposit;
+  };
+  /** Get a deposit */
+  getDeposit: {
+    input: {
+      deposit_id: string;
+    };
+    data: Deposit;
+  };
+  /** List the deposits on an account */
+  listVirtualAccountDeposits: {
+    input: {
+      id: string;
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+      /** First day of the record, UTC. */
+      start_date?: string;
+      /** Last day of the record, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Deposit;
   };
   /**
    * Get your balance.
@@ -2041,6 +2356,26 @@ export const operations = {
     path: '/api/v1/payments/recurring-charges/{id}/cancel',
     idempotent: true,
   },
+  createVirtualAccount: {
+    method: 'POST',
+    path: '/api/v1/virtual-accounts',
+    idempotent: true,
+    waits: true,
+  },
+  listVirtualAccounts: { method: 'GET', path: '/api/v1/virtual-accounts', list: true, safe: true },
+  getVirtualAccount: { method: 'GET', path: '/api/v1/virtual-accounts/{id}', safe: true },
+  closeVirtualAccount: {
+    method: 'POST',
+    path: '/api/v1/virtual-accounts/{id}/close',
+    idempotent: true,
+    waits: true,
+  },
+  getVirtualAccountTimeline: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/{id}/timeline',
+    list: true,
+    safe: true,
+  },
   listBillCategories: { method: 'GET', path: '/api/v1/billpay/categories', list: true, safe: true },
   listBillers: { method: 'GET', path: '/api/v1/billpay/billers', list: true, safe: true },
   listBillItems: {
@@ -2061,6 +2396,19 @@ export const operations = {
   getBillPaymentTimeline: {
     method: 'GET',
     path: '/api/v1/billpay/payments/{id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listDeposits: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/deposits',
+    list: true,
+    safe: true,
+  },
+  getDeposit: { method: 'GET', path: '/api/v1/virtual-accounts/deposits/{deposit_id}', safe: true },
+  listVirtualAccountDeposits: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/{id}/deposits',
     list: true,
     safe: true,
   },
