@@ -14,16 +14,9 @@ export function callbackBody(state: State, callback: CallbackRecord) {
     id: callback.id,
     event: callback.event,
     occurred_at: new Date(callback.occurred_at).toISOString(),
-    environment: environmentOf(state, callback),
+    ...elsewhere(state, callback),
     data: dataOf(state, callback, isStale(callback)),
   };
-}
-
-/** The environment that a message names; that of one kind of deposits is the other one. */
-function environmentOf({ virtualAccounts }: State, about: Subject): 'test' | 'live' {
-  if (!('deposit' in about)) return 'test';
-  const { behaviour } = virtualAccounts.deposits.get(about.deposit);
-  return behaviour === 'told_by_other_environment' ? 'live' : 'test';
 }
 
 function dataOf(state: State, about: Subject, stale: boolean) {
@@ -66,8 +59,19 @@ function dataOf(state: State, about: Subject, stale: boolean) {
   return reportData(authorization, message);
 }
 
+/** An event of the other environment says so. */
+function elsewhere({ transfers, virtualAccounts }: State, about: Subject) {
+  const isTransfer =
+    'transfer' in about && transfers.get(about.transfer).behaviour === 'event_elsewhere';
+  const isDeposit =
+    'deposit' in about &&
+    virtualAccounts.deposits.get(about.deposit).behaviour === 'told_by_other_environment';
+  return isTransfer || isDeposit ? { environment: 'elsewhere' } : {};
+}
+
 function transferData(state: State, number: number, stale: boolean) {
-  const { order, amountMinor, sessionId, code } = state.transfers.get(number);
+  const { order, amountMinor, sessionId, code, behaviour } = state.transfers.get(number);
+  if (behaviour === 'unreadable_event') return { ref: order.reference };
   return {
     reference: order.reference,
     client_reference: order.client_reference,

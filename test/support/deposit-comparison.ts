@@ -3,7 +3,11 @@ import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
-const KINDS: readonly JournalEntry['kind'][] = ['received', 'deposit_reversed', 'deposit_returned'];
+const KINDS: ReadonlySet<JournalEntry['kind']> = new Set([
+  'received',
+  'deposit_reversed',
+  'deposit_returned',
+]);
 
 /** Compares deposits with the effects at the bank, whose entries carry the bank's id. */
 export async function compareDeposits(
@@ -14,7 +18,7 @@ export async function compareDeposits(
   const booked = deposits.filter(({ state }) => state === 'credited' || state === 'suspended');
   return {
     // A deposit that nobody reports is found later, so the bank may have more than we.
-    knows: ({ kind }) => KINDS.includes(kind),
+    knows: ({ kind }) => KINDS.has(kind),
     problems: deposits.flatMap((deposit) => checkDeposit(deposit, journal)),
     clearingMinor: -booked.reduce((sum, { amount_minor: amount }) => sum + (amount ?? 0n), 0n),
     feesMinor: 0n,

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { AccountEvent } from '../account-provider.js';
 import type { MessageReading, SafeFields } from '../provider-message.js';
 import { accountAnswer, accountState, depositData } from './account-wire.js';
@@ -25,8 +24,6 @@ export const ACCOUNT_SAFE_FIELDS: SafeFields = {
   currency: 'value',
 };
 
-const environment = z.object({ environment: z.enum(['test', 'live']).optional() });
-
 /** Reads an authentic message about an account or a deposit. Never throws. */
 export function readAccountMessage(
   body: unknown,
@@ -34,7 +31,7 @@ export function readAccountMessage(
 ): MessageReading<AccountEvent> {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
   const isOurs = name.startsWith('account.') || name.startsWith('deposit.');
   if (!isOurs) {
     return IRRELEVANT_EVENTS.has(name)
@@ -42,8 +39,7 @@ export function readAccountMessage(
       : { kind: 'other_port', dedupeKey, name };
   }
   // A message of the other environment says nothing about this one's money.
-  const told = environment.safeParse(body);
-  if (told.data?.environment === 'live') return { kind: 'irrelevant', dedupeKey, name };
+  if (environment !== undefined) return { kind: 'irrelevant', dedupeKey, name };
   const about = name.startsWith('account.') ? readAccount(data, name) : readDeposit(data, name);
   if (!about) return { kind: 'unreadable', dedupeKey: hash(), name };
   return {
