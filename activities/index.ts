@@ -26,6 +26,11 @@ import {
   type TransferMicroBatchActivityDeps,
 } from './transfer-micro-batches.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
+import {
+  createVirtualAccountActivities,
+  type VirtualAccountActivityDeps,
+} from './virtual-accounts.js';
+import { createDepositActivities, type DepositActivityDeps } from './deposits.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
 /** Parts that the activities need; the composition root has all of them. */
@@ -41,6 +46,8 @@ export type ActivityDeps = InstructionActivityDeps &
   RefundActivityDeps &
   BillPaymentActivityDeps &
   RecurringChargeActivityDeps &
+  VirtualAccountActivityDeps &
+  DepositActivityDeps &
   LedgerActivityDeps;
 
 /** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
@@ -61,6 +68,8 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardFundingActivities(deps),
     ...createCardUnloadActivities(deps),
     ...createCardAuthorizationActivities(deps),
+    ...createVirtualAccountActivities(deps),
+    ...createDepositActivities(deps),
     ...createLedgerActivities(deps),
   });
 }

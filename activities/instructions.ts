@@ -5,6 +5,8 @@ import type { CardOperation } from '../src/capabilities/cards/card-operation.js'
 import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { Refund } from '../src/capabilities/refunds/refund.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Deposit } from '../src/capabilities/deposits/deposit.js';
+import type { VirtualAccount } from '../src/capabilities/virtual-accounts/virtual-account.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
@@ -58,6 +60,10 @@ type InstructionStores = {
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
   cardUnload: InstructionStore<CardOperation>;
+  virtualAccountAssignment: InstructionStore<VirtualAccount>;
+  virtualAccountClosing: InstructionStore<VirtualAccount>;
+  depositConfirmation: InstructionStore<Deposit>;
+  depositReturn: InstructionStore<Deposit>;
 };
 
 /** Type of an instruction: the type of the workflow that executes it. */
@@ -73,6 +79,8 @@ export type InstructionActivityDeps = {
   refunds: { store: InstructionStores['refund'] };
   billPayments: { store: InstructionStores['billPayment'] };
   cards: { operations: InstructionStores['cardFunding'] };
+  virtualAccounts: { store: InstructionStores['virtualAccountAssignment'] };
+  deposits: { store: InstructionStores['depositReturn'] };
 };
 
 /** The four activities that all instructions share. The store of the record is found by the instruction's type. */
@@ -87,6 +95,10 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     cardState: operations,
     cardFunding: operations,
     cardUnload: operations,
+    virtualAccountAssignment: deps.virtualAccounts.store,
+    virtualAccountClosing: deps.virtualAccounts.store,
+    depositConfirmation: deps.deposits.store,
+    depositReturn: deps.deposits.store,
   };
   return {
     /** Returns the record's present status and attention. */

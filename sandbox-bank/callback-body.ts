@@ -1,5 +1,6 @@
 import { shownState, type Card } from './issuer/card-state.js';
 import { movedMinor } from './issuer/funding-state.js';
+import { presentAccount, presentDeposit } from './accounts/wire.js';
 import { isSetup } from './acquirer/charge-state.js';
 import { presentCharge, presentDispute, presentRefund, presentSetup } from './acquirer/wire.js';
 import { presentReports, reportData } from './issuer/wire.js';
@@ -7,7 +8,7 @@ import { presentBill } from './billers/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
 
-/** The body of a callback. It never contains an account number, and no card numbers exist. */
+/** The body of a callback. Those of virtual accounts and deposits alone contain account numbers; no card numbers exist. */
 export function callbackBody(state: State, callback: CallbackRecord) {
   return {
     id: callback.id,
@@ -34,6 +35,10 @@ function dataOf(state: State, about: Subject, stale: boolean) {
       code: funding.code,
     };
   }
+  if ('account' in about) return presentAccount(state.virtualAccounts.accounts.get(about.account));
+  if ('deposit' in about) {
+    return presentDeposit(state.virtualAccounts.deposits.get(about.deposit), true);
+  }
   if ('charge' in about) {
     const charge = state.acquirer.charges.get(about.charge);
     if (isSetup(charge)) return presentSetup(charge);
@@ -57,10 +62,14 @@ function dataOf(state: State, about: Subject, stale: boolean) {
 }
 
 /** An event of the other environment says so. */
-const elsewhere = ({ transfers }: State, about: Subject) =>
-  'transfer' in about && transfers.get(about.transfer).behaviour === 'event_elsewhere'
-    ? { environment: 'elsewhere' }
-    : {};
+function elsewhere({ transfers, virtualAccounts }: State, about: Subject) {
+  const isTransfer =
+    'transfer' in about && transfers.get(about.transfer).behaviour === 'event_elsewhere';
+  const isDeposit =
+    'deposit' in about &&
+    virtualAccounts.deposits.get(about.deposit).behaviour === 'told_by_other_environment';
+  return isTransfer || isDeposit ? { environment: 'elsewhere' } : {};
+}
 
 function transferData(state: State, number: number, stale: boolean) {
   const { order, amountMinor, sessionId, code, behaviour } = state.transfers.get(number);

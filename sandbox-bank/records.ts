@@ -1,3 +1,4 @@
+import type { AccountRecord } from './accounts/records.js';
 import type { AcquirerRecord } from './acquirer/records.js';
 import type { BillRecord } from './billers/records.js';
 import type { CardRecord } from './issuer/records.js';
@@ -7,4 +8,10 @@ import type { TransferRecord } from './transfers/records.js';
 
 /** One fact of the journal. Times are milliseconds since 1970. */
 export type BankRecord =
-  TransferRecord | CardRecord | AcquirerRecord | BillRecord | CallbackRecord | SharedRecord;
+  | TransferRecord
+  | CardRecord
+  | AcquirerRecord
+  | AccountRecord
+  | BillRecord
+  | CallbackRecord
+  | SharedRecord;

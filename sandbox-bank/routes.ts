@@ -1,3 +1,5 @@
+import type { Accounts } from './accounts/accounts.js';
+import { accountRoutes } from './accounts/routes.js';
 import { billRoutes } from './billers/routes.js';
 import type { Bills } from './billers/bills.js';
 import { transferRoutes } from './transfers/routes.js';
@@ -18,6 +20,7 @@ type Parts = {
   transfers: Transfers;
   issuer: Issuer;
   acquirer: Acquirer;
+  virtualAccounts: Accounts;
   bills: Bills;
   state: State;
   faults: Faults;
@@ -31,6 +34,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     ...transferRoutes(parts.transfers),
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
+    ...accountRoutes(parts.virtualAccounts),
     ...billRoutes(parts.bills),
     ...auditRoutes(parts),
   ];

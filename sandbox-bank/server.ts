@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createAccounts } from './accounts/accounts.js';
 import { createBills } from './billers/bills.js';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
@@ -19,7 +20,7 @@ import { createCallbackSender } from './shared/callback-sender.js';
 import type { BankRecord } from './records.js';
 import type { Route } from './shared/route.js';
 import { createRoutes } from './routes.js';
-import { createState } from './state.js';
+import { createState, type State } from './state.js';
 import { createTimers, type Timers } from './shared/timers.js';
 import { errorAnswer, SILENCE, type Outcome } from './shared/wire.js';
 
@@ -66,7 +67,7 @@ export type RunningSandboxBank = { url: string; port: number; close(): Promise<v
  * it answers or calls back is on disk first.
  */
 export async function startSandboxBank(options: SandboxBankOptions): Promise<RunningSandboxBank> {
-  const { host = '127.0.0.1', port = 0, pages = 'repeatable' } = options;
+  const { host = '127.0.0.1', port = 0 } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
     for (const record of JSON.parse(line) as BankRecord[]) state.apply(record);
@@ -88,26 +89,21 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const turnAway = createTurnAway({ state, journal });
   const rules = { ...rulesOf(options), turnAway, timers, copy };
   const common = { journal, timers, rules };
-  const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
-  const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
-  const transfers = createTransfers(transferContext);
-  const issuerParts = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
-  const issuer = createIssuer(issuerParts);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const acquirer = createAcquirer({
+  const departments = createDepartments({
+    ...options,
     ...common,
-    state: state.acquirer,
+    state,
+    urls,
+    log,
+    callbackSender,
     sendsCallbacks,
     publicUrl,
-    pages,
+    pages: options.pages ?? 'repeatable',
   });
-  const bills = createBills({ ...common, state: state.bills, sendsCallbacks });
   const routes = createRoutes({
-    transfers,
-    issuer,
-    acquirer,
-    bills,
+    ...departments,
     state,
     faults,
     copy,
@@ -124,11 +120,38 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   });
-  for (const each of [outcomes, ...Object.values(issuer), acquirer, bills, journal]) each.resume();
+  for (const each of [departments, journal]) each.resume();
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
     close: () => stop({ server, timers, callbacks, callbackSender, log }),
+  };
+}
+
+type DepartmentParts = Omit<Parameters<typeof createIssuer>[0], 'state'> &
+  Pick<Parameters<typeof createAcquirer>[0], 'sendsCallbacks' | 'publicUrl' | 'pages'> & {
+    state: State;
+    journal: Journal<BankRecord>;
+  };
+
+/** Creates the parts of the bank that clients call. `resume` schedules what was still open at the last stop. */
+function createDepartments(parts: DepartmentParts) {
+  const { state } = parts;
+  const outcomes = createTransferOutcomes({ ...parts, state: state.transfers });
+  const issuer = createIssuer({ ...parts, state: state.issuer });
+  const acquirer = createAcquirer({ ...parts, state: state.acquirer });
+  const virtualAccounts = createAccounts({ ...parts, state: state.virtualAccounts });
+  const bills = createBills({ ...parts, state: state.bills });
+  return {
+    transfers: createTransfers({ ...parts, state: state.transfers, outcomes }),
+    issuer,
+    acquirer,
+    virtualAccounts,
+    bills,
+    resume(): void {
+      for (const each of [outcomes, ...Object.values(issuer), acquirer, virtualAccounts, bills])
+        each.resume();
+    },
   };
 }
 

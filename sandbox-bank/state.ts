@@ -1,3 +1,4 @@
+import { createAccountsState, type AccountsState } from './accounts/state.js';
 import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
 import { createBillState, type BillState } from './billers/state.js';
 import { createIssuerState, type IssuerState } from './issuer/state.js';
@@ -12,6 +13,7 @@ export type State = {
   transfers: TransferState;
   issuer: IssuerState;
   acquirer: AcquirerState;
+  virtualAccounts: AccountsState;
   bills: BillState;
   /** Sorted by time, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
@@ -28,6 +30,7 @@ export function createState(): State {
   const transfers = createTransferState(effects);
   const issuer = createIssuerState(effects);
   const acquirer = createAcquirerState(effects);
+  const virtualAccounts = createAccountsState(effects);
   const bills = createBillState(effects);
   const callbacks = new Map<number, CallbackRecord>();
   const turnedAway = new Map<string, number>();
@@ -41,6 +44,7 @@ export function createState(): State {
     if ('card' in callback) issuer.cards.get(callback.card).isNotified = true;
     if ('funding' in callback) issuer.fundings.get(callback.funding).isNotified = true;
     if ('charge' in callback) acquirer.charges.get(callback.charge).isNotified = true;
+    if ('account' in callback) virtualAccounts.accounts.get(callback.account).isNotified = true;
     if ('refund' in callback) acquirer.refunds.get(callback.refund).isNotified = true;
     if ('bill' in callback) bills.get(callback.bill).isNotified = true;
   }
@@ -61,6 +65,7 @@ export function createState(): State {
         return transfers.apply(record);
       default:
         if ('transfer' in record) transfers.apply(record);
+        else if ('account' in record || 'deposit' in record) virtualAccounts.apply(record);
         else if ('bill' in record) bills.apply(record);
         else if ('charge' in record || 'refund' in record || 'dispute' in record)
           acquirer.apply(record);
@@ -73,6 +78,7 @@ export function createState(): State {
     transfers,
     issuer,
     acquirer,
+    virtualAccounts,
     bills,
     effects: effects.all,
     callbacks,

@@ -89,12 +89,13 @@ async function main(): Promise<void> {
 }
 
 /** Payments do not depend on the Schedules, so a failure does not stop the worker. */
-async function keepSchedules({ transfers, ledger, log }: Deps): Promise<void> {
+async function keepSchedules({ transfers, deposits, ledger, log }: Deps): Promise<void> {
   const keep = async (name: string, update: () => Promise<void>) =>
     update().catch((error: unknown) => {
       log.error({ err: error }, `${name} schedule not updated, the next start tries again`);
     });
   await keep('reconciliation', () => transfers.reconciliationSchedules.keep());
+  await keep('deposit search', () => deposits.schedules.keep());
   await keep('ledger closing', () => ledger.keepSchedule());
 }
 

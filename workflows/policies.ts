@@ -96,6 +96,9 @@ export const reconciliationPage: ActivityOptions = {
 /** First and longest pause of a reconciliation while the provider does not answer. */
 export const RECONCILIATION_PAUSE_MS = { first: 5_000, longest: 600_000 };
 
+/** Pages of one search for deposits. */
+export const MAX_DEPOSIT_PAGES = 500;
+
 /** A step of the ledger's closing: some seconds, or one large day. A repeated step closes nothing twice. */
 export const ledgerClosingStep: ActivityOptions = {
   startToCloseTimeout: '1 hour',

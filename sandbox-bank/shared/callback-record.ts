@@ -1,5 +1,6 @@
 /** Every event that the sandbox bank delivers by callback, as named on the wire. */
-export type EventName = TransferEventName | CardEventName | AcquirerEventName | BillEventName;
+export type EventName =
+  TransferEventName | CardEventName | AcquirerEventName | AccountEventName | BillEventName;
 
 /** Events of transfers; `transfer.pending` is delivered only for accounts whose callbacks arrive out of order. */
 export type TransferEventName =
@@ -46,6 +47,10 @@ export type AcquirerEventName =
   | 'refund.returned'
   | 'refund.needs_account';
 
+/** Events of virtual accounts and deposits. */
+export type AccountEventName =
+  'account.opened' | 'account.refused' | 'account.closed' | 'deposit.received' | 'deposit.reversed';
+
 /** Events of bills. */
 export type BillEventName = 'bill.pending' | 'bill.paid' | 'bill.refused' | 'bill.reversed';
 
@@ -58,6 +63,8 @@ export type Subject =
   | { authorization: number; message: number; from?: number }
   | { charge: number }
   | { refund: number }
+  | { account: number }
+  | { deposit: number }
   | { bill: number }
   | { dispute: number };
 

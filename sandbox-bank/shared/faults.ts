@@ -36,6 +36,12 @@ const CALLS = [
   'charge',
   'refund',
   'revoke',
+  'assign',
+  'close',
+  'requery',
+  'deposit',
+  'list',
+  'return',
   'cancel',
   'setup',
 ] as const;

@@ -46,7 +46,13 @@ export type EffectKind =
   | 'disputed'
   | 'dispute_won'
   | 'dispute_lost'
-  | 'authorization_revoked';
+  | 'authorization_revoked'
+  /** Of virtual accounts and deposits; the journal's `reference` of a deposit is the bank's own id. */
+  | 'opened'
+  | 'closed'
+  | 'received'
+  | 'deposit_reversed'
+  | 'deposit_returned';
 
 /** An effect that happened, as the journal shows it to an auditor. */
 export type Effect = {
@@ -55,7 +61,7 @@ export type Effect = {
   reference: string;
   client_reference: string;
   amount_minor: number | null;
-  currency: 'NGN';
+  currency: string;
   session_id: string | null;
   /** The issuer's id of the card. */
   card: string | null;

@@ -9,10 +9,12 @@ import { cardUnloadCapability } from '../capabilities/card-unloads/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
 import { disputeCapability } from '../capabilities/disputes/index.js';
+import { depositCapability } from '../capabilities/deposits/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
 import { transferCapability } from '../capabilities/transfers/index.js';
+import { virtualAccountCapability } from '../capabilities/virtual-accounts/index.js';
 import { walletCapability } from '../capabilities/wallets/index.js';
 import type { MutationsByName } from '../core/commit/mutation.js';
 import { saveRefusal } from '../core/idempotency/save-refusal.js';
@@ -43,8 +45,10 @@ export const list = [
   refundCapability,
   disputeCapability,
   recurringChargeCapability,
+  virtualAccountCapability,
   billerCapability,
   billPaymentCapability,
+  depositCapability,
   walletCapability,
   defineCapability(providerEventCapability),
   defineCapability(webhookEventCapability),

@@ -140,6 +140,15 @@ const fields = z.object({
   BURSAR_OVER_CLEARING_PERCENT: z.coerce.number().int().min(0).max(1_000).default(20),
   BURSAR_OVER_CLEARING_MINOR: z.coerce.number().int().min(0).default(500_000),
 
+  /** Open virtual accounts that a customer may have. */
+  BURSAR_MAX_ACCOUNTS_PER_CUSTOMER: z.coerce.number().int().min(1).default(10),
+
+  /** Deposits above this amount are suspended. */
+  BURSAR_MAX_DEPOSIT_MINOR: z.coerce.number().int().min(1).default(500_000_000_000),
+  /** Days back that deposits without a message are looked for at their provider; 0 turns the search off. */
+  BURSAR_DEPOSIT_SEARCH_DAYS: z.coerce.number().int().min(0).max(90).default(3),
+  /** Time between two starts of that search. */
+  BURSAR_DEPOSIT_SEARCH_EVERY_MS: milliseconds.default(15 * 60 * 1000),
   /** Time between two health checks of a provider. */
   BURSAR_PROVIDER_HEALTH_EVERY_MS: milliseconds.default(30_000),
 
@@ -262,6 +271,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
     },
     cards: cardsOf(e),
+    ...accountsOf(e),
     providerEvents: {
       retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_PROVIDER_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
@@ -279,6 +289,16 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     },
   };
 }
+
+/** The settings of virtual accounts and deposits. */
+const accountsOf = (e: z.output<typeof environment>) => ({
+  virtualAccounts: { maxPerCustomer: e.BURSAR_MAX_ACCOUNTS_PER_CUSTOMER },
+  deposits: {
+    maxMinor: BigInt(e.BURSAR_MAX_DEPOSIT_MINOR),
+    days: e.BURSAR_DEPOSIT_SEARCH_DAYS,
+    everyMs: e.BURSAR_DEPOSIT_SEARCH_EVERY_MS,
+  },
+});
 
 /** The settings of cards. */
 function cardsOf(e: z.output<typeof environment>) {

@@ -30,8 +30,12 @@ export const FAILPOINTS = [
   'charge.answered',
   /** The issuer has answered a card issuance that was submitted in the API process; the answer is not applied yet. */
   'issuance.answered',
+  /** The provider has answered with a virtual account, and its number is not recorded. */
+  'account.answered',
   /** The provider has answered with the receipt of a bill payment; the answer is not applied yet. */
   'bill.answered',
+  /** The provider has confirmed a deposit, and nothing is booked. */
+  'deposit.answered',
   'verify.before',
   'verify.answered',
   /** The provider has answered a cancellation, and the answer is not applied. */

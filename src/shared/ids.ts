@@ -17,6 +17,8 @@ const PREFIXES = {
   dispute: 'dsp',
   paymentToken: 'tok',
   recurringCharge: 'rec',
+  virtualAccount: 'va',
+  deposit: 'dep',
   billPayment: 'bil',
   request: 'req',
   event: 'evt',

@@ -16,6 +16,7 @@ import {
 import { chargeWorkflowId } from '../../src/capabilities/charges/charge.js';
 import { refundWorkflowId } from '../../src/capabilities/refunds/refund.js';
 import {
+  accountRateLimitKey,
   billRateLimitKey,
   bulkTransfersQueue,
   issuerRateLimitKey,
@@ -30,6 +31,11 @@ import { searchAttributes } from '../../src/platform/temporal/search-attributes.
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
+import {
+  depositReconciliationId,
+  depositWorkflowId,
+} from '../../src/capabilities/deposits/workflow-contract.js';
+import { accountWorkflowId } from '../../src/capabilities/virtual-accounts/workflow-contract.js';
 import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../src/platform/temporal/queues.js';
 import * as workflows from '../../workflows/index.js';
@@ -46,6 +52,9 @@ describe('names in histories, saved queries and scripts', () => {
       'cardState',
       'cardUnload',
       'charge',
+      'depositConfirmation',
+      'depositReconciliation',
+      'depositReturn',
       'ledgerClosing',
       'providerEvent',
       'providerEventReplay',
@@ -54,6 +63,8 @@ describe('names in histories, saved queries and scripts', () => {
       'transfer',
       'transferMicroBatch',
       'transferReconciliation',
+      'virtualAccountAssignment',
+      'virtualAccountClosing',
       'webhookDelivery',
     ]);
     expect(billPaymentWorkflowId('bil_1')).toBe('bill-payment/bil_1');
@@ -97,6 +108,20 @@ describe('names in histories, saved queries and scripts', () => {
       'bursar-sandbox-bank-transfers',
     );
     expect(issuerRateLimitKey('sandbox-bank')).toBe('sandbox-bank-cards');
+    expect(accountWorkflowId({ _id: 'va_1', instruction: 'assign' })).toBe(
+      'virtual-account-assignment/va_1',
+    );
+    expect(accountWorkflowId({ _id: 'va_1', instruction: 'close' })).toBe(
+      'virtual-account-closing/va_1',
+    );
+    expect(depositWorkflowId({ _id: 'dep_1', instruction: 'confirm' })).toBe(
+      'deposit-confirmation/dep_1',
+    );
+    expect(depositWorkflowId({ _id: 'dep_1', instruction: 'return' })).toBe('deposit-return/dep_1');
+    expect(depositReconciliationId('bursar', 'sandbox-bank')).toBe(
+      'deposit-reconciliation/bursar/sandbox-bank',
+    );
+    expect(accountRateLimitKey('sandbox-bank')).toBe('sandbox-bank-accounts');
     expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
     expect(billRateLimitKey('sandbox-bank')).toBe('sandbox-bank-bills');
   });
@@ -111,9 +136,13 @@ describe('names in histories, saved queries and scripts', () => {
       'applyCardStateOutcome',
       'applyCardUnloadOutcome',
       'applyChargeOutcome',
+      'applyDepositConfirmationOutcome',
+      'applyDepositReturnOutcome',
       'applyProviderEvent',
       'applyRefundOutcome',
       'applyTransferOutcome',
+      'applyVirtualAccountAssignmentOutcome',
+      'applyVirtualAccountClosingOutcome',
       'chargeRecurringPeriod',
       'checkCardAuthorizationHold',
       'closeLedgerDays',
@@ -123,6 +152,7 @@ describe('names in histories, saved queries and scripts', () => {
       'findNextCardState',
       'raiseAttention',
       'readInstructionStatus',
+      'reconcileDeposits',
       'reconcileTransfers',
       'recordCancellationRequest',
       'recordOperatorCommand',
@@ -142,11 +172,19 @@ describe('names in histories, saved queries and scripts', () => {
       'submitCardUnloadLocally',
       'submitCharge',
       'submitChargeLocally',
+      'submitDepositConfirmation',
+      'submitDepositConfirmationLocally',
+      'submitDepositReturn',
+      'submitDepositReturnLocally',
       'submitRefund',
       'submitRefundLocally',
       'submitTransfer',
       'submitTransferLocally',
       'submitTransferMicroBatch',
+      'submitVirtualAccountAssignment',
+      'submitVirtualAccountAssignmentLocally',
+      'submitVirtualAccountClosing',
+      'submitVirtualAccountClosingLocally',
       'verifyBillPayment',
       'verifyCardAuthorization',
       'verifyCardFunding',
@@ -154,8 +192,12 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCardState',
       'verifyCardUnload',
       'verifyCharge',
+      'verifyDepositConfirmation',
+      'verifyDepositReturn',
       'verifyRefund',
       'verifyTransfer',
+      'verifyVirtualAccountAssignment',
+      'verifyVirtualAccountClosing',
     ]);
   });
 

@@ -32,6 +32,7 @@ const NOUNS: string[] = [
   'micro-batches.ts',
   'payers.ts',
   'periods.ts',
+  'reconciliation.ts',
   'provider-answers.ts',
   'resets.ts',
   'rules.ts',

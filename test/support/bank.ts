@@ -29,10 +29,16 @@ export type JournalEntry = {
     | 'disputed'
     | 'dispute_won'
     | 'dispute_lost'
-    | 'authorization_revoked';
+    | 'authorization_revoked'
+    | 'opened'
+    | 'closed'
+    | 'received'
+    | 'deposit_reversed'
+    | 'deposit_returned';
   reference: string;
   client_reference: string;
   amount_minor: number;
+  currency: string;
   session_id: string;
   /** For a dispute: the network's id. */
   dispute?: string;
@@ -62,6 +68,12 @@ export type Fault = {
     | 'setup'
     | 'revoke'
     | 'authorization'
+    | 'assign'
+    | 'close'
+    | 'requery'
+    | 'deposit'
+    | 'list'
+    | 'return'
     | 'callback'
     | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
@@ -132,6 +144,25 @@ export function bankAudit(url: string) {
     /** Sets the outcome of a card funding. */
     setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,
+    /** Decides a pending virtual account or closes an open one, named by our id or by its customer. */
+    setAccountOutcome: async (name: string, outcome: 'opened' | 'failed' | 'closed') =>
+      (await call(`/virtual-accounts/${name}`, { outcome })).status,
+    /** Sends money to a virtual account. The ending of `sender_name` selects what the bank reports. */
+    deposit: async (
+      accountNumber: string,
+      order: {
+        amount_minor: number;
+        currency?: string;
+        sender_name?: string;
+        session_id?: string;
+        times?: number;
+        tell?: 'callback' | 'nobody';
+      },
+    ) =>
+      (await call<{ deposit: string }>(`/virtual-accounts/${accountNumber}/deposits`, order)).body
+        .deposit,
+    /** Takes a deposit back, named by the bank's id. */
+    reverseDeposit: async (id: string) => (await call(`/deposits/${id}/reversal`, {})).status,
     /** Sets the fault rules. The seed decides which calls fail. */
     async faults(rules: Fault[], seed = 'bursar'): Promise<void> {
       await call('/faults', rules.length === 0 ? {} : { seed, rules });

@@ -1,10 +1,12 @@
 import { audits } from '../../src/composition/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
+import { compareAccounts } from './account-comparison.js';
 import {
   settledOf,
   type OutgoingPayment,
 } from '../../src/core/outgoing-payments/outgoing-payment.js';
+import { compareDeposits } from './deposit-comparison.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
@@ -22,6 +24,8 @@ const COMPARISONS: readonly Compare[] = [
   compareCharges,
   compareRefunds,
   compareDisputes,
+  compareAccounts,
+  compareDeposits,
 ];
 
 /**

@@ -4,6 +4,7 @@ import { newId } from '../../src/shared/ids.js';
 import { disputeId } from '../../src/capabilities/disputes/dispute.js';
 import { bulkClient } from './bulk.js';
 import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
+import { depositId } from '../../src/capabilities/deposits/deposit.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import { request } from './authorizations.js';
@@ -11,6 +12,7 @@ import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
 import { chargeBody, newCustomer, payDirectly, paymentClient } from './payments.js';
 import { boundToken, newRecurring } from './recurring.js';
+import { accountClient, assignDirectly } from './virtual-accounts.js';
 import { transferBody, type TestTenant } from './tenant.js';
 
 /**
@@ -71,6 +73,29 @@ export const fixtures: Record<string, Fixture> = {
     const operation: CardOperation = { ...accepted, status: 'completed', next_check_at: null };
     await database.db.collection<CardOperation>('card_operations').insertOne(operation);
     return operation._id;
+  },
+  '/virtual-accounts/{id}': aVirtualAccount,
+  // Records a deposit directly, without the bank sending it.
+  '/virtual-accounts/deposits/{deposit_id}': async (tenant, made, service) => {
+    const { store } = service.deps.deposits;
+    const accountId =
+      made['/virtual-accounts/{id}'] ?? (await aVirtualAccount(tenant, made, service));
+    const deposit = await store.record({
+      id: depositId('sandbox-bank', accountId),
+      tenantId: tenant.id,
+      provider: 'sandbox-bank',
+      reference: `dpt_${accountId}`,
+      accountId,
+      accountNumber: '9700000000',
+      amountMinor: 1_000n,
+      receivedAt: new Date(),
+      via: 'poll',
+      detail: 'a deposit of the tests',
+    });
+    const by = { via: 'poll', actor: null, providerRequestId: null, note: null } as const;
+    const reversed = { kind: 'reversed', amountMinor: null, sessionId: null } as const;
+    await store.applyFact(deposit, { ...by, instruction: 'confirm', ...reversed });
+    return deposit._id;
   },
   // Stores an event directly, with a delivery to an endpoint that was removed since.
   '/events/{id}': async (tenant, _made, { deps: { webhooks } }) => {
@@ -138,6 +163,20 @@ async function aCard(
   const cards = cardClient(tenant);
   if (workers.length > 0) return (await cards.issue()).id;
   return issueDirectly(deps, (await cards.create()).body.data.id);
+}
+
+let accountNumbers = 0;
+
+/** Creates an active virtual account, also without a worker. */
+async function aVirtualAccount(
+  tenant: TestTenant,
+  _made: Record<string, string>,
+  { deps, workers }: Service,
+): Promise<string> {
+  const accounts = accountClient(tenant);
+  if (workers.length > 0) return (await accounts.active()).id;
+  const number = `97${String((accountNumbers += 1)).padStart(8, '0')}`;
+  return assignDirectly(deps, (await accounts.accepted()).id, number);
 }
 
 /** Creates a paid charge with the reference of the examples, also without a worker. */

@@ -14,6 +14,10 @@ import { compiled } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
 import { chargeWorkflowId, type Charge } from '../../src/capabilities/charges/charge.js';
 import { refundWorkflowId, type Refund } from '../../src/capabilities/refunds/refund.js';
+import type { Deposit } from '../../src/capabilities/deposits/deposit.js';
+import { depositWorkflowId } from '../../src/capabilities/deposits/workflow-contract.js';
+import type { VirtualAccount } from '../../src/capabilities/virtual-accounts/virtual-account.js';
+import { accountWorkflowId } from '../../src/capabilities/virtual-accounts/workflow-contract.js';
 import { transferWorkflowId, type Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
@@ -69,6 +73,7 @@ const SHORT_TIMES: Environment = {
   BURSAR_POLL_MAX_MS: '2000',
   BURSAR_STALL_TIMEOUT_MS: '2000',
   BURSAR_RECONCILIATION_DAYS: '0',
+  BURSAR_DEPOSIT_SEARCH_DAYS: '0',
   BURSAR_LEDGER_CLOSING_EVERY_MS: '0',
 };
 
@@ -162,9 +167,14 @@ export async function startService(options: ServiceOptions = {}) {
     const first = apis[0] as Api;
     const openRecords = async () => {
       const open = { status: { $in: ['pending', 'processing'] } };
-      const counts = ['transfers', 'card_operations', 'charges', 'refunds'].map((name) =>
-        opened.database.db.collection(name).countDocuments(open),
-      );
+      const counts = [
+        'transfers',
+        'card_operations',
+        'charges',
+        'refunds',
+        'virtual_accounts',
+        'deposits',
+      ].map((name) => opened.database.db.collection(name).countDocuments(open));
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     };
 
@@ -272,9 +282,16 @@ async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void
     .toArray();
   const charges = await db.collection<Charge>('charges').find(unfinished).toArray();
   const refunds = await db.collection<Refund>('refunds').find(unfinished).toArray();
+  const accounts = await db
+    .collection<VirtualAccount>('virtual_accounts')
+    .find(unfinished)
+    .toArray();
   const bills = await db.collection<BillPayment>('bill_payments').find(unfinished).toArray();
+  const deposits = await db.collection<Deposit>('deposits').find(unfinished).toArray();
   const ids = [
+    ...accounts.map(accountWorkflowId),
     ...bills.map(({ _id }) => billPaymentWorkflowId(_id)),
+    ...deposits.map(depositWorkflowId),
     ...charges.map(({ _id }) => chargeWorkflowId(_id)),
     ...refunds.map(({ _id }) => refundWorkflowId(_id)),
     ...transfers.map(({ _id }) => transferWorkflowId(_id)),

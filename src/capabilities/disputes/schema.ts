@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountMinor, pageQuery, timestamp } from '../../platform/http/wire.js';
 import { attentionField } from '../../core/instructions/api-fields.js';
 import { idSchema } from '../../shared/ids.js';
-import { ownName } from '../payment-tokens/index.js';
+
 import { DISPUTE_STATUSES } from './dispute.js';
 
 const status = z.enum(DISPUTE_STATUSES);

@@ -51,7 +51,7 @@ export const providerEventRoutes = (deps: ReceiveDeps & CardEventDeps): Route[] 
 function receiveRoutes(deps: ReceiveDeps): Route[] {
   const { providers, providerEvents, cardAuthorizations } = deps;
 
-  /** Two ports of a provider may share an address: each is asked in sequence. */
+  /** Several ports of a provider may share an address: each is asked in sequence. */
   async function receive(ctx: Context, provider: string, ports: readonly Port[]): Promise<void> {
     const raw = ctx.state.body?.bytes ?? Buffer.alloc(0);
     let known = false;
@@ -84,7 +84,7 @@ function receiveRoutes(deps: ReceiveDeps): Route[] {
 
   return [
     route(receivePaymentCallback, (ctx, { params }) =>
-      receive(ctx, params.provider, ['transfers', 'payments', 'bills']),
+      receive(ctx, params.provider, ['transfers', 'payments', 'bills', 'accounts']),
     ),
     route(receiveCardEvent, (ctx, { params }) => receive(ctx, params.provider, ['cards'])),
   ];

@@ -2,12 +2,14 @@ import type { Config } from '../../shared/config.js';
 import { ApiError } from '../../shared/errors.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
+  accountRateLimitKey,
   billRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   transferRateLimitKey,
   type RateLimit,
 } from '../../platform/temporal/queues.js';
+import type { AccountEvent, AccountProvider } from './account-provider.js';
 import type { BillEvent, BillProvider } from './bill-provider.js';
 import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
@@ -17,6 +19,7 @@ import { createPaystackBanks } from './paystack/banks.js';
 import { createPaystackClient } from './paystack/client.js';
 import { createPaystackPayments } from './paystack/payment-adapter.js';
 import { createPaystackTransfers } from './paystack/transfer-adapter.js';
+import { createSandboxBankAccounts } from './sandbox-bank/account-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
@@ -26,6 +29,7 @@ import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
 export type PortEvents = {
   transfers: TransferEvent;
   payments: PaymentEvent;
+  accounts: AccountEvent;
   cards: CardEvent;
   bills: BillEvent;
 };
@@ -54,34 +58,25 @@ export function createProviders(config: Config) {
     sandboxBank && createSandboxBankPayments(sandboxBank),
     paystack && paystackBanks && createPaystackPayments(paystack, paystackBanks),
   ]);
+  const accounts = createPort<AccountProvider>(config, 'virtual_accounts', [
+    sandboxBank && createSandboxBankAccounts(sandboxBank),
+  ]);
   const bills = createPort<BillProvider>(config, 'billpay', [
     sandboxBank && createSandboxBankBills(sandboxBank),
   ]);
   const rateLimits: RateLimit[] = [
-    ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
-      name: transferRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: name,
-    })),
-    ...cards.all.map(({ name, cards: { callsPerSecond } }) => ({
-      name: issuerRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: null,
-    })),
-    ...payments.all.map(({ name, payments: { rates } }) => ({
-      name: paymentRateLimitKey(name),
-      callsPerSecond: slowest(rates),
-      bulkTransfersOf: null,
-    })),
-    ...bills.all.map(({ name, bills: { callsPerSecond } }) => ({
-      name: billRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: null,
-    })),
+    ...transfers.all.map(({ name, traits }) => limitOf(transferRateLimitKey(name), traits, name)),
+    ...cards.all.map(({ name, cards: traits }) => limitOf(issuerRateLimitKey(name), traits)),
+    ...payments.all.map(({ name, payments: { rates } }) =>
+      limitOf(paymentRateLimitKey(name), { callsPerSecond: slowest(rates) }),
+    ),
+    ...accounts.all.map(({ name, accounts: traits }) => limitOf(accountRateLimitKey(name), traits)),
+    ...bills.all.map(({ name, bills: traits }) => limitOf(billRateLimitKey(name), traits)),
   ];
   const readers = {
     transfers: transfers.find,
     payments: payments.find,
+    accounts: accounts.find,
     cards: cards.find,
     bills: bills.find,
   };
@@ -106,6 +101,11 @@ export function createProviders(config: Config) {
     forPayments: payments.forNew,
     findPayment: payments.find,
     payment: payments.get,
+    accountProviders: accounts.all,
+    /** The provider of new virtual accounts. */
+    forVirtualAccounts: accounts.forNew,
+    findAccountProvider: accounts.find,
+    accountProvider: accounts.get,
     /** The provider of new bill payments. */
     forBills: bills.forNew,
     bill: bills.get,
@@ -120,6 +120,12 @@ export function createProviders(config: Config) {
 /** One queue has all calls of a port, so the slowest of them bounds it. */
 const slowest = (rates: PaymentProvider['payments']['rates']): number =>
   Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
+
+const limitOf = (
+  name: string,
+  { callsPerSecond }: { callsPerSecond: number },
+  bulkTransfersOf: string | null = null,
+): RateLimit => ({ name, callsPerSecond, bulkTransfersOf });
 
 /** The adapters of one port. Throws if the provider that the settings name for new records has none. */
 function createPort<Provider extends { name: string }>(

@@ -65,6 +65,16 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./card-authorizations.js')).addCardAuthorizationCommands,
   },
   {
+    name: 'virtual-accounts',
+    description: 'manage virtual accounts',
+    load: async () => (await import('./instructions.js')).addCapabilityCommands('virtual-accounts'),
+  },
+  {
+    name: 'deposits',
+    description: 'manage deposits on virtual accounts',
+    load: async () => (await import('./deposits.js')).addDepositCommands,
+  },
+  {
     name: 'webhooks',
     description: 'manage webhook endpoints, deliveries and events',
     load: async () => (await import('./webhooks.js')).addWebhookCommands,

@@ -119,7 +119,7 @@ export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
   },
 };
 
-const count = (fallback: number, maximum: number, description: string, minimum = 1) =>
+const wholeNumber = (maximum: number, minimum: number) =>
   z
     .string()
     .regex(/^[0-9]{1,9}$/, {
@@ -131,12 +131,20 @@ const count = (fallback: number, maximum: number, description: string, minimum =
       },
     })
     .transform(Number)
-    .pipe(z.int().min(minimum).max(maximum))
+    .pipe(z.int().min(minimum).max(maximum));
+
+const count = (fallback: number, maximum: number, description: string, minimum = 1) =>
+  wholeNumber(maximum, minimum)
     .default(fallback)
     .meta({
       description,
       override: { type: 'integer', minimum, maximum, default: fallback, pattern: undefined },
     });
+
+const optionalCount = (maximum: number, description: string, minimum: number) =>
+  wholeNumber(maximum, minimum)
+    .optional()
+    .meta({ description, override: { type: 'integer', minimum, maximum, pattern: undefined } });
 
 const MAX_PAGE = 1_000_000;
 const MAX_LIMIT = 100;
@@ -157,6 +165,24 @@ export const offsetQuery = (limit = 20) => ({
   limit: count(limit, MAX_LIMIT, 'Results per page.'),
   offset: count(0, MAX_OFFSET, 'Number of results to skip. Beyond the end the page is empty.', 0),
 });
+
+/** `page` or `offset`, and `limit`, of a list that has both. */
+export const pageOrOffsetQuery = (limit = 20) => ({
+  page: optionalCount(MAX_PAGE, 'Number of the page; 1 without it and without `offset`.', 1),
+  limit: count(limit, MAX_LIMIT, 'Results per page.'),
+  offset: optionalCount(MAX_OFFSET, 'Number of results to skip, in place of `page`.', 0),
+});
+
+/** The position that a query with `pageOrOffsetQuery` names. */
+export const positionOf = ({
+  page,
+  offset,
+  limit,
+}: {
+  page?: number | undefined;
+  offset?: number | undefined;
+  limit: number;
+}) => ({ limit, offset: offset ?? ((page ?? 1) - 1) * limit });
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */

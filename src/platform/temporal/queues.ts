@@ -48,6 +48,8 @@ export const issuerRateLimitKey = (issuer: string) => `${issuer}-cards`;
 /** The rate-limit key of calls to a payment provider. */
 export const paymentRateLimitKey = (provider: string) => `${provider}-payments`;
 
+/** The rate-limit key of calls for virtual accounts and deposits. */
+export const accountRateLimitKey = (provider: string) => `${provider}-accounts`;
 /** The rate-limit key of calls to a bill provider. */
 export const billRateLimitKey = (provider: string) => `${provider}-bills`;
 

@@ -1,0 +1,136 @@
+import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
+import type { AccountProvider } from '../../core/providers/account-provider.js';
+import type { ResendSafety } from '../../core/providers/port.js';
+import { failpoint } from '../../shared/failpoints.js';
+import type { VirtualAccounts } from '../virtual-accounts/index.js';
+import { depositId, UNOWNED, type Deposit } from './deposit.js';
+import type { Deposits } from './store.js';
+import type { DepositTerms } from './transitions.js';
+
+type Deps = {
+  deposits: Deposits;
+  accounts: Pick<VirtualAccounts, 'withNumber'>;
+  providers: { accountProvider(name: string): AccountProvider };
+  starter: { startSoon(deposit: Deposit): void };
+};
+
+/** The calls to the providers of deposits. */
+export type DepositCalls = ReturnType<typeof createDepositCalls>;
+
+/** The report of a deposit, before the provider has confirmed it. */
+export type DepositReport = {
+  id: string;
+  accountNumber: string;
+  amountMinor: bigint | null;
+  receivedAt: Date;
+  via: 'webhook' | 'poll';
+  detail: string;
+};
+
+/** The conditions of deposits at a provider. */
+export const termsOf =
+  (
+    providers: { findAccountProvider(name: string): AccountProvider | undefined },
+    maxMinor: bigint,
+  ) =>
+  (provider: string): DepositTerms => ({
+    maxMinor,
+    returns: providers.findAccountProvider(provider)?.returnDeposit !== undefined,
+  });
+
+/** Creates the provider calls of deposits. The record's present instruction decides the call. */
+export function createDepositCalls({ deposits, accounts, providers, starter }: Deps) {
+  const confirm = createConfirmation({ deposits, providers, starter });
+
+  return {
+    resendSafetyOf: ({ instruction, provider }: Deposit): ResendSafety =>
+      instruction === 'confirm'
+        ? { kind: 'never' }
+        : providers.accountProvider(provider).accounts.returns,
+
+    async submit(
+      deposit: Deposit,
+      requestedAt: Date,
+      signal: AbortSignal,
+    ): Promise<ProviderOutcome> {
+      if (deposit.instruction === 'confirm') return confirm(deposit, signal);
+      const { _id: marker, reference: id, amount_minor: amountMinor } = deposit;
+      const provider = providers.accountProvider(deposit.provider);
+      if (!provider.returnDeposit || amountMinor === null)
+        throw new Error(`${marker} cannot return`);
+      return provider.returnDeposit({ id, amountMinor, marker, requestedAt }, signal);
+    },
+
+    async verify(deposit: Deposit, signal: AbortSignal): Promise<ProviderOutcome> {
+      if (deposit.instruction === 'confirm') return confirm(deposit, signal);
+      const { _id: marker, reference: id } = deposit;
+      const provider = providers.accountProvider(deposit.provider);
+      if (!provider.verifyReturn) throw new Error(`${marker} cannot return`);
+      return provider.verifyReturn({ id, marker }, signal);
+    },
+
+    /**
+     * Records a reported deposit, once, and starts its confirmation. Its tenant is that of the account; a deposit on an
+     * account that nobody has belongs to no tenant, and an operator assigns it.
+     */
+    async report(provider: string, report: DepositReport): Promise<Deposit> {
+      const account = await accounts.withNumber(provider, report.accountNumber);
+      const deposit = await deposits.record({
+        id: depositId(provider, report.id),
+        tenantId: account?.tenant_id ?? UNOWNED,
+        provider,
+        reference: report.id,
+        accountId: account?._id ?? null,
+        accountNumber: report.accountNumber,
+        amountMinor: report.amountMinor,
+        receivedAt: report.receivedAt,
+        via: report.via,
+        detail: report.detail,
+      });
+      starter.startSoon(deposit);
+      return deposit;
+    },
+  };
+}
+
+/** Creates the function that asks the provider for a deposit, and commits its answer. */
+function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accounts'>) {
+  /** Commits the provider's answer here, because a number and a name must not enter a history. */
+  async function confirm(deposit: Deposit, signal: AbortSignal): Promise<ProviderOutcome> {
+    if (deposit.moved_to) return finishMove(deposit);
+    const provider = providers.accountProvider(deposit.provider);
+    const answer = await provider.verifyDeposit(deposit.reference, signal);
+    const { providerRequestId } = answer;
+    if (answer.kind === 'reversed') {
+      return { kind: 'reversed', amountMinor: null, sessionId: null, providerRequestId };
+    }
+    if (answer.kind !== 'received') return answer;
+    const { id: _, ...told } = answer.deposit;
+    const succeeded = { ...SUCCEEDED, providerRequestId };
+    if (told.currency !== 'NGN') {
+      const attention = 'the deposit has another currency';
+      return { ...succeeded, result: { kind: 'mismatch', attention } };
+    }
+    failpoint('deposit.answered');
+    const source = { via: 'poll', actor: null, providerRequestId, note: null } as const;
+    await deposits.applyFact(deposit, {
+      ...source,
+      instruction: 'confirm',
+      kind: 'confirmed',
+      deposit: told,
+    });
+    return succeeded;
+  }
+
+  /** Completes the move of a deposit to another tenant, whose first half is committed. */
+  async function finishMove(deposit: Deposit): Promise<ProviderOutcome> {
+    const by = { via: 'operator', detail: 'an operator assigned the deposit' } as const;
+    const moved = await deposits.recordMoved(deposit, by);
+    if (moved) starter.startSoon(moved);
+    return { ...SUCCEEDED, providerRequestId: null };
+  }
+
+  return confirm;
+}
+
+const SUCCEEDED = { kind: 'succeeded', amountMinor: null, sessionId: null } as const;

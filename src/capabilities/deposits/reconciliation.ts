@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountProvider, ProviderDeposit } from '../../core/providers/account-provider.js';
+import type { VirtualAccounts } from '../virtual-accounts/index.js';
+import type { DepositCalls } from './provider-calls.js';
+import type { Deposits } from './store.js';
+import type {
+  DepositReconciliationInput,
+  DepositReconciliationPage,
+  DepositReconciliationPosition,
+} from './workflow-contract.js';
+
+type Deps = {
+  deposits: { store: Pick<Deposits, 'ofProvider'>; providerCalls: Pick<DepositCalls, 'report'> };
+  virtualAccounts: { store: Pick<VirtualAccounts, 'takeForRequery'> };
+  providers: { findAccountProvider(name: string): AccountProvider | undefined };
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Longest time that the calls of one page take by their rate. */
+const PAGE_SECONDS = 10;
+/** Accounts that one page asks about. */
+const MAX_REQUERIES = 200;
+
+/**
+ * One page of the search for deposits that no message has reported: a page of the provider's list, or afterwards some of the
+ * accounts whose deposits the provider is made to report again. A repeated page records nothing twice.
+ */
+export async function reconcileDepositPage(
+  deps: Deps,
+  input: DepositReconciliationInput & { position: DepositReconciliationPosition | null },
+): Promise<DepositReconciliationPage> {
+  const provider = deps.providers.findAccountProvider(input.provider);
+  const now = Date.now();
+  const first = {
+    step: 'list',
+    fromMs: now - input.days * DAY_MS,
+    toMs: now,
+    cursor: null,
+  } as const;
+  const position = input.position ?? first;
+  if (!provider) return { found: 0, asked: 0, unanswered: false, next: null };
+  return position.step === 'list'
+    ? listPage(deps, provider, position)
+    : requeryPage(deps, provider, input.perSecond);
+}
+
+async function listPage(
+  deps: Deps,
+  provider: AccountProvider,
+  position: Extract<DepositReconciliationPosition, { step: 'list' }>,
+): Promise<DepositReconciliationPage> {
+  const { fromMs, toMs, cursor } = position;
+  const window = { from: new Date(fromMs), to: new Date(toMs), cursor };
+  // The adapter sets the timeout of the call.
+  const answer = await provider.listDeposits(window, new AbortController().signal);
+  if (answer.kind !== 'page') return { found: 0, asked: 1, unanswered: true, next: position };
+  let found = 0;
+  for (const item of answer.items) if (await recordMissed(deps, provider.name, item)) found += 1;
+  const next =
+    answer.next === null ? ({ step: 'requery' } as const) : { ...position, cursor: answer.next };
+  return { found, asked: 1, unanswered: false, next };
+}
+
+async function recordMissed(
+  { deposits }: Deps,
+  provider: string,
+  { id, accountNumber, amountMinor, receivedAt }: ProviderDeposit,
+): Promise<boolean> {
+  if (await deposits.store.ofProvider(provider, id)) return false;
+  const detail = 'found in the provider’s list: no message has reported it';
+  await deposits.providerCalls.report(provider, {
+    id,
+    accountNumber,
+    amountMinor,
+    receivedAt,
+    via: 'poll',
+    detail,
+  });
+  return true;
+}
+
+/** Each account is asked about at most once in the provider's pause, at a share of its rate. */
+async function requeryPage(
+  { virtualAccounts }: Deps,
+  provider: AccountProvider,
+  perSecond: number,
+): Promise<DepositReconciliationPage> {
+  const { requeryEveryMs } = provider.accounts;
+  const requery = provider.requery?.bind(provider);
+  const done = { found: 0, asked: 0, unanswered: false, next: null };
+  if (!requery || requeryEveryMs === null) return done;
+  const limit = Math.min(MAX_REQUERIES, Math.max(1, Math.ceil(perSecond * PAGE_SECONDS)));
+  const taken = await virtualAccounts.store.takeForRequery(provider.name, requeryEveryMs, limit);
+  for (const accountNumber of taken) {
+    const day = new Date().toISOString().slice(0, 10);
+    await requery({ accountNumber, day }, new AbortController().signal);
+    await sleep(1_000 / perSecond);
+  }
+  const asked = taken.length;
+  return { ...done, asked, next: asked === limit ? { step: 'requery' } : null };
+}

@@ -1,0 +1,297 @@
+import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
+import {
+  applyChange,
+  labelOf,
+  MONITOR_MS,
+  raiseAttention,
+  type Change,
+  type Verdict,
+} from '../../core/instructions/transition.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import type { ProviderDeposit } from '../../core/providers/account-provider.js';
+import { MAX_AMOUNT_MINOR } from '../../platform/http/wire.js';
+import type { VirtualAccount } from '../virtual-accounts/virtual-account.js';
+import {
+  freshInstruction,
+  isUnbooked,
+  maskAccount,
+  type Deposit,
+  type DepositInstruction,
+  type DepositMatch,
+} from './deposit.js';
+import type { DepositStep } from './postings.js';
+
+/** A fact about a deposit, with the instruction that it is about. */
+export type DepositFact = FactSource &
+  (
+    | ({ instruction: DepositInstruction } & InstructionFact)
+    /** The provider has the deposit. It outranks every message about it. */
+    | { instruction: 'confirm'; kind: 'confirmed'; deposit: Omit<ProviderDeposit, 'id'> }
+    /** A message says that a deposit was reversed, so that the provider must be asked. */
+    | { instruction: 'confirm'; kind: 'doubted' }
+    /** An operator sends a suspended deposit back. */
+    | { instruction: 'return'; kind: 'return_ordered' }
+    /** An operator gives a suspended deposit to an account of its tenant. */
+    | { instruction: 'confirm'; kind: 'assigned'; account: string }
+    /** An operator gives it to an account of another tenant. */
+    | { instruction: 'confirm'; kind: 'moved'; to: NonNullable<Deposit['moved_to']> }
+  );
+
+/** The conditions under which deposits are credited. */
+export type DepositTerms = {
+  /** Deposits above it are suspended. */
+  maxMinor: bigint;
+  /** True if the provider can send a deposit back. */
+  returns: boolean;
+};
+
+/** The effect of a fact. `step` is the movement of money, if there is one. */
+export type DepositTransition = { verdict: Verdict; next: Deposit; step: DepositStep | null };
+
+type DepositChange = Change<Deposit> & { step?: DepositStep };
+type Effect = DepositChange | 'unchanged' | 'stale';
+type Case = { deposit: Deposit; now: Date; terms: DepositTerms; account: VirtualAccount | null };
+
+/** The state machine of deposits: total, without side effects, and the only way for a deposit to move money. */
+export function transitionDeposit(given: Case, fact: DepositFact): DepositTransition {
+  const { deposit, now } = given;
+  const change = effectOf(given, fact);
+  if (typeof change === 'string') return { verdict: change, next: deposit, step: null };
+  const next = applyChange(deposit, fact, labelOf(fact), change, now);
+  return { verdict: change.verdict ?? 'applied', next, step: change.step ?? null };
+}
+
+function effectOf(given: Case, fact: DepositFact): Effect {
+  const { deposit } = given;
+  if (fact.instruction === 'return') return returnEffect(given, fact);
+  switch (fact.kind) {
+    case 'confirmed':
+      return confirm(given, fact.deposit);
+    case 'doubted':
+      return doubt(given);
+    case 'assigned':
+      return assign(given);
+    case 'moved':
+      return move(given, fact.to);
+    case 'succeeded':
+      return endConfirmation(given);
+    case 'reversed':
+      return reverse(given);
+    case 'rejected':
+      return dismiss(given, fact);
+    case 'operator_confirmed':
+      return deposit.attention === null || deposit.state === 'suspended' ? 'unchanged' : clear();
+  }
+}
+
+const clear = (): DepositChange => ({
+  set: { attention: null },
+  entry: ['attention_cleared', 'an operator and the provider confirm the deposit'],
+});
+
+/** The reason why a deposit is suspended, or null if it is credited. */
+function suspenseReason(
+  { deposit, account, terms }: Case,
+  told: Omit<ProviderDeposit, 'id'>,
+): string | null {
+  if (account === null) return 'nobody has this account';
+  const total = account.total_received_minor + told.amountMinor;
+  if (told.amountMinor > terms.maxMinor) return 'the amount is above the limit of a deposit';
+  if (total > BigInt(MAX_AMOUNT_MINOR)) return 'the account would receive more than is allowed';
+  if ((told.feeMinor ?? 0n) >= told.amountMinor)
+    return 'the provider’s fee is as much as the deposit';
+  if (deposit.assigned) return null;
+  if (account.account_number !== told.accountNumber) {
+    return 'the provider reports another account than its message';
+  }
+  if (account.state !== 'active') return `the account is ${account.state}`;
+  const isOther = account.amount_minor !== null && account.amount_minor !== told.amountMinor;
+  return isOther && account.on_mismatch === 'return' ? MISMATCH : null;
+}
+
+const MISMATCH = 'the amount is not the expected one';
+
+function matchOf(account: VirtualAccount | null, amountMinor: bigint): DepositMatch {
+  if (account === null) return 'unexpected';
+  if (account.state !== 'active') return 'late';
+  const { amount_minor: expected } = account;
+  if (expected === null) return 'unexpected';
+  if (amountMinor === expected) return 'exact';
+  return amountMinor < expected ? 'under' : 'over';
+}
+
+/** Books a deposit that the provider has, once: to the wallet, or to suspense. */
+function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
+  const { deposit, now, terms, account } = given;
+  if (!isUnbooked(deposit)) {
+    return deposit.amount_minor === told.amountMinor
+      ? endConfirmation(given)
+      : raiseAttention(deposit, now, 'the provider reports another amount than was booked');
+  }
+  if (told.currency !== 'NGN') {
+    return raiseAttention(deposit, now, 'the deposit has another currency');
+  }
+  const known = {
+    amount_minor: told.amountMinor,
+    fee_minor: told.feeMinor ?? 0n,
+    account_number: told.accountNumber,
+    match: matchOf(account, told.amountMinor),
+    session_id: told.sessionId,
+    sender: { ...told.sender, account: maskAccount(told.sender.account) },
+    narration: told.narration,
+    received_at: told.receivedAt,
+    failure: null,
+    reversed_at: null,
+    monitor_until: null,
+  };
+  const reason = suspenseReason(given, told);
+  if (reason === null) {
+    return {
+      set: { ...known, state: 'credited', status: 'completed', credited_at: now, attention: null },
+      entry: ['credited', 'the deposit was credited to the wallet'],
+      step: 'credit',
+    };
+  }
+  const suspended = { ...known, state: 'suspended' as const };
+  if (reason === MISMATCH && terms.returns) {
+    return {
+      set: { ...suspended, ...freshInstruction('return', now) },
+      entry: ['suspense', `${reason}: it is returned to its sender`],
+      step: 'suspense',
+    };
+  }
+  return {
+    set: { ...suspended, status: 'completed', attention: { since: now, reason } },
+    entry: ['suspense', `the deposit is in suspense: ${reason}`],
+    step: 'suspense',
+    verdict: 'attention',
+  };
+}
+
+/** The provider still has the deposit as it is booked. */
+function endConfirmation({ deposit, now }: Case): Effect {
+  if (deposit.instruction !== 'confirm' || !isOpen(deposit)) return 'unchanged';
+  if (deposit.state === 'received') return 'stale';
+  if (deposit.state === 'credited') {
+    const reason = 'a message says that it was reversed, and the provider still has it';
+    return {
+      set: { status: 'completed', attention: { since: now, reason } },
+      entry: ['attention_raised', reason],
+      verdict: 'attention',
+    };
+  }
+  return {
+    set: { status: 'completed' },
+    entry: ['note', 'the provider confirms the deposit as it is booked'],
+  };
+}
+
+/** Asks the provider again about a deposit that is booked. */
+function doubt({ deposit, now }: Case): Effect {
+  const isAsked = deposit.instruction === 'confirm' && isOpen(deposit);
+  if (isAsked || deposit.state === 'reversed' || deposit.state === 'returned') return 'unchanged';
+  if (deposit.instruction === 'return' && isOpen(deposit)) return 'unchanged';
+  return {
+    set: { ...freshInstruction('confirm', now), attention: deposit.attention },
+    entry: ['note', 'the provider is asked whether it has the deposit'],
+  };
+}
+
+function reverse({ deposit, now }: Case): Effect {
+  if (deposit.state === 'returned') {
+    return raiseAttention(deposit, now, 'reversed by the provider after it was returned');
+  }
+  if (deposit.state === 'reversed') return 'unchanged';
+  const step = { credited: 'reversal', suspended: 'suspense-reversal', received: null } as const;
+  const moved = step[deposit.state];
+  return {
+    set: {
+      state: 'reversed',
+      instruction: 'confirm',
+      status: 'completed',
+      reversed_at: now,
+      attention: null,
+      monitor_until: null,
+    },
+    entry: ['reversed', 'the provider took the deposit back'],
+    ...(moved && { step: moved }),
+  };
+}
+
+/** An operator fails a deposit that the provider does not confirm. One that is confirmed later is booked all the same. */
+function dismiss({ deposit, now }: Case, { ifNotSubmitted }: { ifNotSubmitted?: boolean }): Effect {
+  if (ifNotSubmitted || deposit.state !== 'received') return 'stale';
+  return {
+    set: {
+      state: 'reversed',
+      status: 'failed',
+      failure: { code: 'operator', message: 'An operator ended this deposit.' },
+      attention: null,
+      monitor_until: new Date(now.getTime() + MONITOR_MS),
+    },
+    entry: ['note', 'no money was received'],
+  };
+}
+
+/** True while an operator may decide about money in suspense. */
+const isUndecided = (deposit: Deposit): boolean =>
+  deposit.state === 'suspended' && !(deposit.instruction === 'return' && isOpen(deposit));
+
+function assign({ deposit, account, now }: Case): Effect {
+  if (!isUndecided(deposit) || account?.state !== 'active') return 'stale';
+  return {
+    set: {
+      state: 'credited',
+      status: 'completed',
+      virtual_account_id: account._id,
+      assigned: true,
+      credited_at: now,
+      attention: null,
+    },
+    entry: ['credited', 'an operator assigned the deposit to an account: it was credited'],
+    step: 'assign',
+  };
+}
+
+function move({ deposit, now }: Case, to: NonNullable<Deposit['moved_to']>): Effect {
+  if (!isUndecided(deposit)) return 'stale';
+  return {
+    set: {
+      ...freshInstruction('confirm', now),
+      state: 'reversed',
+      reversed_at: now,
+      moved_to: to,
+    },
+    entry: ['note', 'an operator assigned the deposit elsewhere'],
+    step: 'move',
+  };
+}
+
+function returnEffect(given: Case, fact: DepositFact): Effect {
+  const { deposit, now, terms } = given;
+  if (fact.kind === 'return_ordered') {
+    if (!isUndecided(deposit) || !terms.returns) return 'stale';
+    return {
+      set: { ...freshInstruction('return', now) },
+      entry: ['note', 'the deposit is returned to its sender'],
+    };
+  }
+  if (deposit.state === 'returned') return 'unchanged';
+  if (deposit.instruction !== 'return' || deposit.state !== 'suspended') return 'stale';
+  if (fact.kind === 'succeeded') {
+    return {
+      set: { state: 'returned', status: 'completed', attention: null },
+      entry: ['released', 'the deposit was returned to its sender'],
+      step: 'return',
+    };
+  }
+  if (fact.kind !== 'rejected') return 'stale';
+  if (fact.ifNotSubmitted && deposit.submissions > 0) return 'stale';
+  if (!isOpen(deposit)) return 'unchanged';
+  const reason = 'the deposit could not be returned to its sender';
+  return {
+    set: { status: 'failed', attention: { since: now, reason } },
+    entry: ['attention_raised', reason],
+    verdict: 'attention',
+  };
+}

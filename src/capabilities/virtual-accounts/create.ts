@@ -1,0 +1,88 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
+import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
+import type { AccountHolder, AccountProvider } from '../../core/providers/account-provider.js';
+import { invalidField } from '../../platform/http/validate.js';
+import { acceptVirtualAccount, acceptVirtualAccountClosing } from './mutations.js';
+import type { CreateVirtualAccountBody } from './schema.js';
+import { newVirtualAccount, type VirtualAccount } from './virtual-account.js';
+
+/** Accepts an account and starts its assignment. */
+export type CreateVirtualAccount = (
+  tenantId: string,
+  body: CreateVirtualAccountBody,
+  claim: Claim | null,
+) => Promise<IdempotentResponse>;
+
+/** Begins to close an account. */
+export type CloseVirtualAccount = (
+  tenantId: string,
+  id: string,
+  claim: Claim | null,
+) => Promise<IdempotentResponse>;
+
+type Deps = {
+  groupCommit: Pick<GroupCommit, 'commit'>;
+  starter: { startSoon(account: VirtualAccount): void };
+  provider: () => AccountProvider;
+  /** Open accounts that a customer may have. */
+  maxOpen: number;
+  clock?: () => Date;
+};
+
+/** Creates the function that accepts accounts: one commit of record, count, key and answer; then the start of its workflow. */
+export function createVirtualAccountCreation(deps: Deps): CreateVirtualAccount {
+  const { groupCommit, starter, provider, maxOpen, clock = () => new Date() } = deps;
+
+  return async (tenantId, body, claim) => {
+    const { name, accounts } = provider();
+    const customer = holderOf(body, accounts.needs);
+    const account = newVirtualAccount(
+      {
+        tenantId,
+        provider: name,
+        customer,
+        accountName: body.account_name ?? customer.name ?? customer.id,
+        bankCode: body.bank_code ?? null,
+        reference: body.reference,
+        expectedMinor: body.expected_amount_minor ? BigInt(body.expected_amount_minor) : null,
+        onMismatch: body.on_mismatch,
+        metadata: body.metadata ?? null,
+      },
+      clock(),
+    );
+    const outcome = throwIfKeyReused(
+      await groupCommit.commit(acceptVirtualAccount, { tenantId, account, maxOpen, claim }),
+    );
+    if (outcome.resource === account._id) starter.startSoon(account);
+    return outcome;
+  };
+}
+
+/** The holder in a body. Throws a `validation_error` that names a field which the provider needs. */
+function holderOf(
+  { customer, customer_id: id }: CreateVirtualAccountBody,
+  needs: AccountProvider['accounts']['needs'],
+): AccountHolder {
+  const { email = null, name = null, phone = null } = customer ?? {};
+  const holder = { id: customer?.id ?? String(id), email, name, phone };
+  const missing = needs.find((need) => holder[need] === null);
+  if (missing) throw invalidField(`customer.${missing}`, 'required', 'This field is required.');
+  return holder;
+}
+
+/** Creates the function that closes accounts: one commit, then the start of the workflow. */
+export function createVirtualAccountClosing({
+  groupCommit,
+  starter,
+}: Pick<Deps, 'groupCommit' | 'starter'>): CloseVirtualAccount {
+  return async (tenantId, id, claim) => {
+    const { closing, ...outcome } = await groupCommit.commit(acceptVirtualAccountClosing, {
+      tenantId,
+      id,
+      claim,
+    });
+    if (closing) starter.startSoon(closing);
+    return throwIfKeyReused(outcome);
+  };
+}

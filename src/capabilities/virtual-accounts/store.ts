@@ -1,0 +1,159 @@
+import type { Collection } from 'mongodb';
+import type { Database } from '../../platform/database/client.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { utcDay } from '../../core/commit/daily-counts.js';
+import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { createInstructionStore } from '../../core/instructions/store.js';
+import {
+  applyVirtualAccountFact,
+  type AccountKey,
+  type ApplyAccountFactResult,
+} from './mutations.js';
+import type { AccountFact } from './transitions.js';
+import {
+  accountCounts,
+  BY_CUSTOMER,
+  isOpenState,
+  LIST_INDEXES,
+  STATE_INDEXES,
+  type AccountState,
+  type VirtualAccount,
+} from './virtual-account.js';
+
+/** A page of a tenant's accounts: filters, sort order and position. */
+export type AccountListing = {
+  limit: number;
+  offset: number;
+  sort: { field: keyof typeof LIST_INDEXES; descending: boolean };
+  status?: AccountState | undefined;
+  customerId?: string | undefined;
+  accountNumber?: string | undefined;
+  /** Inclusive, the beginning of a UTC day. */
+  from?: Date | undefined;
+  /** Exclusive, the beginning of a UTC day. */
+  until?: Date | undefined;
+};
+
+/** The store of virtual accounts. */
+export type VirtualAccounts = ReturnType<typeof createVirtualAccounts>;
+
+/** The store of virtual accounts. States and counts change only through commits. */
+export function createVirtualAccounts(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  stallTimeoutMs: number,
+  clock: () => Date = () => new Date(),
+) {
+  const collection = db.collection<VirtualAccount>('virtual_accounts');
+
+  function indexOf({ sort, status, customerId, accountNumber }: AccountListing): object {
+    if (customerId !== undefined) return BY_CUSTOMER;
+    if (accountNumber !== undefined) return LIST_INDEXES.account_number;
+    return status === undefined ? LIST_INDEXES[sort.field] : STATE_INDEXES[sort.field];
+  }
+
+  /** The number of accounts that a list has. Only a customer's few accounts, or those of one number, are counted one by one. */
+  function countAll(tenantId: string, query: AccountListing): Promise<number> {
+    const { status, from, until, customerId, accountNumber } = query;
+    if (customerId !== undefined || accountNumber !== undefined) {
+      return collection.countDocuments(filterOf(tenantId, query), { hint: indexOf(query) });
+    }
+    return accountCounts.total(db, tenantId, {
+      ...(status && { status }),
+      ...(from && { from: utcDay(from) }),
+      ...(until && { until: utcDay(until) }),
+    });
+  }
+
+  return {
+    ...createInstructionStore<VirtualAccount>({
+      collection: db.collection<InstructionRecord>('virtual_accounts'),
+      clock,
+      stallTimeoutMs,
+    }),
+
+    /** Applies a fact by the rules of the transition. Returns the verdict and the account afterwards. */
+    applyFact: (
+      { tenant_id: tenantId, _id: id, customer_id: customer }: AccountKey,
+      fact: AccountFact,
+    ): Promise<ApplyAccountFactResult> =>
+      groupCommit.commit(applyVirtualAccountFact, { tenantId, id, customer, fact }),
+
+    /** A tenant's page of accounts with the total of the list. */
+    async list(tenantId: string, query: AccountListing) {
+      const direction = query.sort.descending ? -1 : 1;
+      const [items, total] = await Promise.all([
+        collection
+          .find(filterOf(tenantId, query), { projection: { timeline: 0 }, hint: indexOf(query) })
+          .sort({ [query.sort.field]: direction, _id: direction })
+          .skip(query.offset)
+          .limit(query.limit)
+          .toArray(),
+        countAll(tenantId, query),
+      ]);
+      return { items, total };
+    },
+
+    ...accountLookUps(collection, clock),
+  };
+}
+
+/** Queries over all tenants, for the messages of providers and for the worker. */
+const accountLookUps = (collection: Collection<VirtualAccount>, clock: () => Date) => ({
+  /**
+   * Numbers of active accounts whose deposits the provider may be asked to report again, those that have waited longest
+   * first. Each is taken once in `everyMs`, over all processes.
+   */
+  async takeForRequery(provider: string, everyMs: number, limit: number): Promise<string[]> {
+    const now = clock();
+    const before = new Date(now.getTime() - everyMs);
+    const isDue = { $or: [{ requeried_at: null }, { requeried_at: { $lte: before } }] };
+    const found = await collection
+      .find(
+        { provider, state: 'active', ...isDue },
+        { projection: { account_number: 1, tenant_id: 1 }, ...acrossTenants('loop') },
+      )
+      .sort({ requeried_at: 1 })
+      .limit(limit)
+      .toArray();
+    const taken: string[] = [];
+    for (const { _id, tenant_id: tenantId, account_number: accountNumber } of found) {
+      const { modifiedCount } = await collection.updateOne(
+        { _id, tenant_id: tenantId, state: 'active', ...isDue },
+        { $set: { requeried_at: now }, $inc: { version: 1 } },
+      );
+      if (modifiedCount === 1 && accountNumber !== null) taken.push(accountNumber);
+    }
+    return taken;
+  },
+
+  /**
+   * The account of a number at a provider, of any tenant: the open one, or else the newest, because a provider may give a
+   * number again after it was closed.
+   */
+  async withNumber(provider: string, accountNumber: string): Promise<VirtualAccount | null> {
+    const found = await collection
+      .find(
+        { provider, account_number: accountNumber },
+        { projection: { timeline: 0 }, ...acrossTenants('look_up') },
+      )
+      .sort({ _id: -1 })
+      .limit(100)
+      .toArray();
+    return found.find(({ state }) => isOpenState(state)) ?? found[0] ?? null;
+  },
+});
+
+function filterOf(tenantId: string, query: AccountListing) {
+  const { status, customerId, accountNumber, from, until } = query;
+  return {
+    tenant_id: tenantId,
+    ...(status && { state: status }),
+    ...(customerId !== undefined && { customer_id: customerId }),
+    ...(accountNumber !== undefined && { account_number: accountNumber }),
+    ...((from ?? until) && {
+      created_at: { ...(from && { $gte: from }), ...(until && { $lt: until }) },
+    }),
+  };
+}

@@ -1,0 +1,36 @@
+import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type {
+  DepositReconciliationInput,
+  DepositReconciliationPage,
+  DepositReconciliationPosition,
+} from '../src/capabilities/deposits/workflow-contract.js';
+import { MAX_DEPOSIT_PAGES, RECONCILIATION_PAUSE_MS, reconciliationPage } from './policies.js';
+
+const { reconcileDeposits } = proxyActivities<Activities>(reconciliationPage);
+
+/**
+ * Finds the deposits of one provider that no message has reported: in the provider's list, and by making it report again. A
+ * Schedule starts it; its id is `deposit-reconciliation/<queue>/<provider>`. While the provider does not answer, it pauses
+ * and repeats the page.
+ */
+export async function depositReconciliation(
+  input: DepositReconciliationInput,
+): Promise<{ found: number }> {
+  let position: DepositReconciliationPosition | null = null;
+  let pauseMs = RECONCILIATION_PAUSE_MS.first;
+  let found = 0;
+  // The next run of the Schedule goes on with the accounts that wait longest, so a run may end early.
+  for (let pages = 0; pages < MAX_DEPOSIT_PAGES; pages += 1) {
+    const page: DepositReconciliationPage = await reconcileDeposits({ ...input, position });
+    found += page.found;
+    setCurrentDetails(`${found} deposits found that no message has reported.`);
+    position = page.next;
+    if (position === null) break;
+    if (page.unanswered) {
+      await sleep(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, RECONCILIATION_PAUSE_MS.longest);
+    } else pauseMs = RECONCILIATION_PAUSE_MS.first;
+  }
+  return { found };
+}
