@@ -1,3 +1,5 @@
+import { createAudit } from '../core/audit/store.js';
+import { createOperators } from '../platform/operators/store.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
 import { createParts } from '../core/capability.js';
 import type { Config } from '../shared/config.js';
@@ -39,6 +41,7 @@ export async function createDeps(config: Config, name: string) {
   const tenants = createTenants({ db, environment: config.environment });
   const { environment, keyPepper: pepper } = config;
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
+  const operators = createOperators({ db, pepper, environment });
   const providers = createProviders(config);
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;
@@ -72,6 +75,8 @@ export async function createDeps(config: Config, name: string) {
     database,
     tenants,
     apiKeys,
+    operators,
+    audit: createAudit(database),
     providers,
     temporal,
     groupCommit,
@@ -108,7 +113,7 @@ async function idle(parts: readonly { idle(): Promise<void> }[]): Promise<void> 
 /**
  * Migrates on a connection of its own, because building an index takes longer than the operation limit of the service.
  */
-async function migrateFirst(config: Config): Promise<void> {
+export async function migrateFirst(config: Config): Promise<void> {
   const { client, db } = await connectDatabase(config.mongodb, 'bursar-migrations', {
     operationLimitMs: 0,
   });

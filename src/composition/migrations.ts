@@ -1,4 +1,5 @@
 import { capabilities } from './capabilities.js';
+import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
 import { bulkTransfers } from '../capabilities/bulk-transfers/bulk-transfer.js';
 import { commitProcessesCollection } from '../core/commit/processes.js';
 import {
@@ -13,6 +14,7 @@ import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliver
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
 import { collectionsMigration, type Migration } from '../platform/database/migrations.js';
+import { operatorKeysCollection, operatorsCollection } from '../platform/operators/document.js';
 import { rateLimitsCollection } from '../platform/rate-limits/store.js';
 import { tenantsCollection } from '../platform/tenants/store.js';
 
@@ -29,6 +31,10 @@ export const migrations: readonly Migration[] = [
     eventsCollection,
     deliveriesCollection,
     commitProcessesCollection,
+    auditLogCollection,
+    auditEndCollection,
+    operatorsCollection,
+    operatorKeysCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
   collectionsMigration('0002-ledger-closings', [

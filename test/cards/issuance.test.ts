@@ -88,7 +88,7 @@ describe('issuing by the table of test values', () => {
     expect((await command('list --attention')).output).toContainEqual(
       expect.objectContaining({ id: stuck._id, card: id, type: 'issue', status: 'processing' }),
     );
-    const fail = `fail ${stuck._id} --actor ada --reason asked-by-phone --yes`;
+    const fail = `fail ${stuck._id} --reason asked-by-phone --yes`;
     expect(await command(fail)).toMatchObject({ code: 1, output: { done: false } });
     expect(await command(`${fail} --force`)).toMatchObject({
       code: 0,

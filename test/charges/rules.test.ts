@@ -244,7 +244,7 @@ describe('operators', () => {
       const refused = await service.deps.charges.starter.command(charge, kind, payload);
       expect(refused).toMatchObject({ done: false });
     }
-    const forced = await cli(`fail ${id} --reason test --actor ada --force`);
+    const forced = await cli(`fail ${id} --reason test --force`);
     expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'failed' }]);
     expect(await payments.get(reference)).toMatchObject({
       attention: null,
@@ -260,8 +260,7 @@ describe('operators', () => {
     await onPage(url);
     await payments.waitFor(reference, ({ attention }) => attention !== null);
     const id = await idOf(reference);
-    const accept = (minor: number) =>
-      cli(`complete ${id} --reason agreed --actor ada --amount-minor ${minor}`);
+    const accept = (minor: number) => cli(`complete ${id} --reason agreed --amount-minor ${minor}`);
     expect((await accept(149_999)).code).toBe(1);
     expect((await accept(150_000)).code).toBe(0);
     expect(await payments.get(reference)).toMatchObject({

@@ -323,9 +323,9 @@ describe('operators', () => {
     expect(listed.map((row) => row.id)).toContain(id);
     const shown = JSON.parse((await cli(`show ${id}`)).out) as Record<string, unknown>;
     expect(shown).toMatchObject({ charge_reference: charge.reference, status: 'processing' });
-    const sentBody = await cli(`fail ${id} --reason test --actor ada`);
+    const sentBody = await cli(`fail ${id} --reason test`);
     expect([sentBody.code, JSON.parse(sentBody.out)]).toMatchObject([1, { done: false }]);
-    const forced = await cli(`fail ${id} --reason test --actor ada --force`);
+    const forced = await cli(`fail ${id} --reason test --force`);
     expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'failed' }]);
     expect(await timesRefunded(service, reference)).toBe(0);
     expect((await tenant.balance()).held).toBe(0);

@@ -1,28 +1,19 @@
 import type { Command } from 'commander';
-import type { Card } from '../../capabilities/cards/card.js';
-import { presentCard, presentOperationRow } from '../../capabilities/cards/presenter.js';
-import type { Deps } from '../../composition/deps.js';
 import { isId } from '../../shared/ids.js';
-import { toWireAmount } from '../../shared/money.js';
-import { addCommand, CommandError } from './command.js';
+import { getCard, listCards } from '../operator-api/cards.js';
+import { LISTED } from '../operator-api/schema.js';
+import { addApiCommand } from './command.js';
+import { addOperatorCommands, instructionsOf, showRecord } from './instructions.js';
 import { print, printLatest, printTable } from './print.js';
-import {
-  addOperatorCommands,
-  findRecord,
-  printWithTimeline,
-  instructionOf,
-} from './instructions.js';
-
-const LISTED = 100;
 
 type List = { attention?: boolean; tenant?: string };
 
 /** Adds the commands for cards and their operations. */
 export function addCardCommands(program: Command): void {
   const cards = program.command('cards');
-  const operations = instructionOf('cards');
+  const operations = instructionsOf('cards');
 
-  addCommand<List>(
+  addApiCommand<List>(
     cards,
     'list',
     (command) =>
@@ -30,56 +21,27 @@ export function addCardCommands(program: Command): void {
         .description(`list the latest ${LISTED} cards, or the operations that need an operator`)
         .option('--attention', 'list operations that need an operator, instead of cards')
         .option('--tenant <id>', 'only cards of this tenant'),
-    async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
+    async (operator, { json, options: { attention, tenant } }) => {
       const rows = attention
-        ? (await deps.cards.operations.latest({ attention, limit: LISTED })).map(
-            presentOperationRow,
-          )
-        : (await deps.cards.store.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(
-            cardRow,
-          );
+        ? await operator.call(operations.operations.list, { query: { attention: 'true' } })
+        : await operator.call(listCards, { query: { ...(tenant !== undefined && { tenant }) } });
       printLatest(json, rows, LISTED);
     },
   );
 
-  addCommand(
+  addApiCommand(
     cards,
     'show <id>',
     (command) => command.description('show a card with its operations, or one operation'),
-    async (deps, { json, args }) => {
+    async (operator, { json, args }) => {
       const id = String(args[0]);
-      if (isId('card', id)) return showCard(deps, json, id);
-      const operation = await findRecord(deps, operations, id);
-      await printWithTimeline(deps, json, operation, operations.presentDetails(operation));
+      if (!isId('card', id)) return showRecord(operator, operations, id, json);
+      const found = await operator.call(getCard, { params: { id } }, `there is no card ${id}`);
+      if (json) return print(json, { ...found.card, operations: found.operations });
+      print(json, found.card);
+      printTable(json, found.operations);
     },
   );
 
   addOperatorCommands(cards, operations);
 }
-
-async function showCard({ cards }: Deps, json: boolean, id: string) {
-  const card = await cards.store.find(id);
-  if (!card) throw new CommandError(`there is no card ${id}`);
-  const operations = (await cards.operations.ofCard(card, LISTED)).map(presentOperationRow);
-  const shown = {
-    ...presentCard(card),
-    tenant: card.tenant_id,
-    available_minor: toWireAmount(card.available_minor),
-    held_minor: toWireAmount(card.held_minor),
-    open_holds: card.open_holds,
-    control: card.state_control,
-  };
-  if (json) return print(json, { ...shown, operations });
-  print(json, shown);
-  printTable(json, operations);
-}
-
-const cardRow = (card: Card) => ({
-  id: card._id,
-  tenant: card.tenant_id,
-  status: card.status,
-  funding: card.funding,
-  last4: card.issued?.last4 ?? null,
-  available_minor: toWireAmount(card.available_minor),
-  created_at: card.created_at.toISOString(),
-});

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Card } from '../../capabilities/cards/card.js';
+import { presentCard, presentOperationRow } from '../../capabilities/cards/presenter.js';
+import { operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { toWireAmount } from '../../shared/money.js';
+import type { OperatorDeps } from './deps.js';
+import { READERS } from './roles.js';
+import { anyId, LISTED, noSuch, printed, printedList, tenantId } from './schema.js';
+
+const tag = 'Cards';
+
+/** Lists the latest cards. */
+export const listCards = operation({
+  id: 'listCards',
+  tag,
+  method: 'get',
+  path: '/issued-cards',
+  summary: `List the latest ${LISTED} cards`,
+  roles: READERS,
+  query: z.strictObject({ tenant: tenantId.optional() }),
+  answer: { status: 200, data: printedList },
+});
+
+/** Shows a card with its operations. */
+export const getCard = operation({
+  id: 'getCard',
+  tag,
+  method: 'get',
+  path: '/issued-cards/{id}',
+  summary: 'Show a card with its operations',
+  roles: READERS,
+  params: { id: anyId },
+  answer: { status: 200, data: z.object({ card: printed, operations: printedList }) },
+});
+
+/** The routes for cards. Their operations are instructions; see instructions.ts. */
+export const cardRoutes = ({ cards }: OperatorDeps): Route[] => [
+  route(listCards, async (ctx, { query: { tenant } }) => {
+    const of = { ...(tenant !== undefined && { tenantId: tenant }), limit: LISTED };
+    sendData(ctx, 200, (await cards.store.latest(of)).map(row));
+  }),
+
+  route(getCard, async (ctx, { params }) => {
+    const card = await cards.store.find(params.id);
+    if (!card) throw noSuch('card');
+    const operations = (await cards.operations.ofCard(card, LISTED)).map(presentOperationRow);
+    const shown = {
+      ...presentCard(card),
+      tenant: card.tenant_id,
+      available_minor: toWireAmount(card.available_minor),
+      held_minor: toWireAmount(card.held_minor),
+      open_holds: card.open_holds,
+      control: card.state_control,
+    };
+    sendData(ctx, 200, { card: shown, operations });
+  }),
+];
+
+const row = (card: Card) => ({
+  id: card._id,
+  tenant: card.tenant_id,
+  status: card.status,
+  funding: card.funding,
+  last4: card.issued?.last4 ?? null,
+  available_minor: toWireAmount(card.available_minor),
+  created_at: card.created_at.toISOString(),
+});

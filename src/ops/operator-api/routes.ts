@@ -1,0 +1,32 @@
+import type { Route } from '../../platform/http/routes.js';
+import { auditRoutes } from './audit.js';
+import { cardAuthorizationRoutes } from './card-authorizations.js';
+import { cardRoutes } from './cards.js';
+import type { OperatorDeps } from './deps.js';
+import { instructionRoutes } from './instructions.js';
+import { keyRoutes } from './keys.js';
+import { ledgerRoutes } from './ledger.js';
+import { operatorAccountRoutes } from './operators.js';
+import { providerEventRoutes } from './provider-events.js';
+import { reconciliationRoutes } from './reconciliation.js';
+import { recurringChargeRoutes } from './recurring-charges.js';
+import { tenantRoutes } from './tenants.js';
+import { walletRoutes } from './wallets.js';
+import { webhookRoutes } from './webhooks.js';
+
+/** Every route of the operator API. Those of instructions are derived from the list of capabilities. */
+export const operatorRoutes = (deps: OperatorDeps): Route[] => [
+  ...operatorAccountRoutes(deps),
+  ...auditRoutes(deps),
+  ...tenantRoutes(deps),
+  ...keyRoutes(deps),
+  ...walletRoutes(deps),
+  ...instructionRoutes(deps),
+  ...cardRoutes(deps),
+  ...cardAuthorizationRoutes(deps),
+  ...recurringChargeRoutes(deps),
+  ...webhookRoutes(deps),
+  ...providerEventRoutes(deps),
+  ...ledgerRoutes(deps),
+  ...reconciliationRoutes(deps),
+];
