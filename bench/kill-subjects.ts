@@ -206,7 +206,7 @@ function createBare({ stack, config, env, engines }: Shared) {
 function createNaive({ stack, config, env, engines, port }: Shared & { port: number }): Target {
   const running: Running[] = [];
   const url = `http://127.0.0.1:${port}/transfers`;
-  const headers = { authorization: `Bearer ${config.sandboxBank.secret}` };
+  const headers = { authorization: `Bearer ${config.sandboxBank?.secret}` };
   return {
     async start(point) {
       running.push(stack.node('naive', { ...pointed(env, point), PORT: String(port) }));

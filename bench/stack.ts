@@ -137,6 +137,7 @@ export function environmentOf(
     TEMPORAL_NAMESPACE: NAMESPACE,
     SANDBOX_BANK_URL: `http://127.0.0.1:${at.bankPort}`,
     SANDBOX_BANK_PORT: String(at.bankPort),
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: secrets.bank,
     SANDBOX_BANK_DATA: join(folder, `bank-${at.bankPort}`),
   };

@@ -92,7 +92,7 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
     naive: {
       processes: processes.naive,
       async act(postMs) {
-        const headers = { authorization: `Bearer ${config.sandboxBank.secret}` };
+        const headers = { authorization: `Bearer ${config.sandboxBank?.secret}` };
         await timed(postMs, () => post(naivePool, '/transfers', headers, nextBody()));
       },
     },

@@ -85,7 +85,7 @@ export function createMutationMaker(provider: string): MakeMutation {
     } as unknown as GroupCommit,
     starter: {} as TransferStarter,
     nameEnquiry: async () => ({ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }),
-    provider,
+    provider: () => provider,
     intake: { check: () => undefined },
   });
   return async (tenant) => {

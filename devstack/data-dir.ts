@@ -41,6 +41,7 @@ export type Secrets = {
   /** Layout of everything in the folder: databases, workflow histories, the sandbox bank's files. */
   layout: typeof LAYOUT;
   key_pepper: string;
+  sealing_keys: string;
   bank_secret: string;
   demo: {
     tenant: string;
@@ -126,6 +127,7 @@ function readSecrets(file: string): Secrets {
     const secrets = {
       layout: LAYOUT,
       key_pepper: random(),
+      sealing_keys: newSealingKey(),
       bank_secret: random(),
       demo: null,
     } as const;
@@ -133,12 +135,22 @@ function readSecrets(file: string): Secrets {
     return secrets;
   }
   const secrets = parseSecrets(file);
-  if (secrets.layout === LAYOUT) return secrets;
+  if (secrets.layout === LAYOUT) return withSealingKeys(file, secrets);
   throw new Error(
     `${dirname(file)} has the layout of another version of Bursar, which this version cannot read.\n` +
       `Its data is for development only: delete .bursar (${dirname(file)}) and start again.`,
   );
 }
+
+/** A folder of an earlier version has no sealing key, and nothing that is sealed under one. */
+function withSealingKeys(file: string, secrets: Secrets): Secrets {
+  if (secrets.sealing_keys) return secrets;
+  const completed = { ...secrets, sealing_keys: newSealingKey() };
+  writeWhole(file, completed);
+  return completed;
+}
+
+const newSealingKey = () => `dev:${randomBytes(32).toString('base64')}`;
 
 function parseSecrets(file: string): Secrets {
   try {

@@ -69,6 +69,7 @@ export function serviceEnvironment(
     BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
     BURSAR_METRICS_HOST: '127.0.0.1',
     BURSAR_KEY_PEPPER: secrets.key_pepper,
+    BURSAR_SEALING_KEYS: secrets.sealing_keys,
     SANDBOX_BANK_SECRET: secrets.bank_secret,
     ...env,
     BURSAR_ENV: 'sandbox',

@@ -42,6 +42,7 @@ async function main(): Promise<void> {
     load,
     writeProbe: createWriteProbe(database),
     measure: measureRequests(registry, load),
+    providers: deps.providers,
     routes: allRoutes(deps),
     openApi,
     environment: config.environment,

@@ -24,6 +24,7 @@ import { requestLog } from '../platform/http/request-log.js';
 import { routerOf, type MethodsAt, type Route } from '../platform/http/routes.js';
 import { securityHeaders } from '../platform/http/security-headers.js';
 import { timeLimit, type TimeLimits } from '../platform/http/time-limit.js';
+import type { Providers } from '../core/providers/registry.js';
 import type { Log } from '../shared/log.js';
 import type { Allowance } from '../platform/rate-limits/rate-limit.js';
 import type { RateLimits } from '../platform/rate-limits/store.js';
@@ -39,6 +40,8 @@ type AppDeps = {
   writeProbe: WriteProbe;
   /** Counts and times answers; see metrics/requests.ts. */
   measure: Middleware;
+  /** Tells whether a provider serves the capability. */
+  providers: Pick<Providers, 'serves'>;
   /** The routes of all capabilities. */
   routes: readonly Route[];
   /** The document served at /openapi.json. */
@@ -83,7 +86,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(callbacks.middleware);
   app.use(underApi(authenticate({ apiKeys })));
   app.use(underApi(limitByTenant({ rateLimits })));
-  app.use(underApi(authorize({ operationAt: api.operationAt })));
+  app.use(underApi(authorize({ operationAt: api.operationAt, serves: deps.providers.serves })));
   app.use(underApi(api.middleware));
   app.use(notFound({ methodsAt }));
   // Reached only by errors after the error handler, usually because the client has disconnected.

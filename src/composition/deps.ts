@@ -16,6 +16,7 @@ import { createCommitProcesses } from '../core/commit/processes.js';
 import { createLog } from '../shared/log.js';
 import { createLedger } from '../core/ledger/index.js';
 import { createProviders } from '../core/providers/registry.js';
+import { createSealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
@@ -43,6 +44,7 @@ export async function createDeps(config: Config, name: string) {
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const operators = createOperators({ db, pepper, environment });
   const providers = createProviders(config);
+  const sealing = createSealing(config.sealingKeys);
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;
   const webhooks = createWebhooks({ database, client, config, log });
@@ -58,6 +60,7 @@ export async function createDeps(config: Config, name: string) {
     groupCommit,
     client,
     providers,
+    sealing,
     tenants,
     completionWaiters,
     log,
@@ -78,6 +81,7 @@ export async function createDeps(config: Config, name: string) {
     operators,
     audit: createAudit(database),
     providers,
+    sealing,
     temporal,
     groupCommit,
     commitProcesses,

@@ -5,7 +5,12 @@ import { ERRORS } from '../shared/errors.js';
 
 /** Every operation of the API by its name. Each has a route; a test compares them with routes.ts. */
 export const operations = Object.fromEntries(
-  capabilities.flatMap((capability) => Object.entries(capability.operations ?? {})),
+  capabilities.flatMap(({ operations: own = {}, servedBy }) =>
+    Object.entries(own).map(([name, operation]) => [
+      name,
+      { ...operation, ...(servedBy && { servedBy }) },
+    ]),
+  ),
 ) as Operations;
 
 /** The webhook events that tenants receive. */

@@ -6,5 +6,10 @@ import type { Deps } from './deps.js';
 /** Every route of the API, one for each operation in operations.ts; a test compares them. */
 export function allRoutes(deps: Deps): Route[] {
   const all: CapabilityDeps = { ...deps, safeguard: createSafeguard(deps) };
-  return capabilities.flatMap((capability) => capability.routes?.(all) ?? []);
+  return capabilities.flatMap(({ routes, servedBy }) =>
+    (routes?.(all) ?? []).map(({ operation, handle }) => ({
+      operation: { ...operation, ...(servedBy && { servedBy }) },
+      handle,
+    })),
+  );
 }

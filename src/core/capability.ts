@@ -14,12 +14,14 @@ import type {
 import type { SupervisedRecords } from './supervision/supervision.js';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../shared/config.js';
+import type { ProviderCapability } from '../shared/provider-settings.js';
 import type { Database } from '../platform/database/client.js';
 import type { GroupCommit } from './commit/group-commit.js';
 import type { MutationsByName } from './commit/mutation.js';
 import type { Log } from '../shared/log.js';
 import type { ProviderEventHandler } from './provider-events/handler.js';
 import type { Providers } from './providers/registry.js';
+import type { Sealing } from '../platform/sealing/sealing.js';
 import type { Tenants } from '../platform/tenants/store.js';
 import type { CompletionWaiters } from '../shared/completion-waiter.js';
 
@@ -30,6 +32,7 @@ export type CoreDeps = {
   groupCommit: GroupCommit;
   client: Client;
   providers: Providers;
+  sealing: Sealing;
   tenants: Tenants;
   completionWaiters: CompletionWaiters;
   log: Log;
@@ -72,6 +75,8 @@ export type OperatedInstruction<Deps> = {
 export type Capability<RouteDeps = never, PartDeps = RouteDeps, EventDeps = PartDeps> = {
   /** Plural kebab-case, as in the command line: `card-fundings`. */
   name: string;
+  /** The capability of a provider that it needs: without one, its operations answer `feature_not_enabled`. */
+  servedBy?: ProviderCapability;
   /** Collections that the first migration creates. Their indexes say which of them have a backlog. */
   collections?: readonly CollectionSpec[];
   operations?: Readonly<Record<string, Operation>>;

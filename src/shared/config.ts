@@ -1,5 +1,12 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { isGuessable, parseSealingKeys } from './sealing-keys.js';
+import {
+  allowsSandboxBank,
+  checkProviders,
+  providerFields,
+  providersOf,
+} from './provider-settings.js';
 
 const flag = (fallback: boolean) =>
   z
@@ -21,6 +28,15 @@ const days = z
     (list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])),
     'must be in ascending order',
   );
+
+const sealingKeys = z.string().transform((list, ctx) => {
+  try {
+    return parseSealingKeys(list);
+  } catch (error) {
+    ctx.addIssue({ code: 'custom', message: (error as Error).message, input: null });
+    return z.NEVER;
+  }
+});
 
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
@@ -84,12 +100,15 @@ const fields = z.object({
 
   /** Key of the HMAC under which API keys are stored. Without it, a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
+  /** Keys that seal fields in the database, `id:base64` each. The first one seals, all of them open. */
+  BURSAR_SEALING_KEYS: sealingKeys,
 
-  /** Allows live with the sandbox bank, which moves no money: live has no other bank yet. */
+  ...providerFields,
+  /** Allows live with the sandbox bank, which moves no money. */
   BURSAR_LIVE_REHEARSAL: flag(false),
   SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
   /** Authenticates the service to the sandbox bank, and signs the bank's callbacks. */
-  SANDBOX_BANK_SECRET: z.string().min(16),
+  SANDBOX_BANK_SECRET: z.string().min(16).optional(),
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: milliseconds.optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
@@ -160,6 +179,10 @@ const environment = fields
     path: ['BURSAR_FAILPOINT'],
     message: 'must not be set when BURSAR_ENV is live',
   })
+  .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_SEALING_KEYS.some(isGuessable)), {
+    path: ['BURSAR_SEALING_KEYS'],
+    message: 'must have random keys when BURSAR_ENV is live',
+  })
   .refine(
     (e) => (e.BURSAR_WORKER_DEPLOYMENT === undefined) === (e.BURSAR_WORKER_BUILD_ID === undefined),
     {
@@ -167,11 +190,7 @@ const environment = fields
       message: 'must be set together with BURSAR_WORKER_DEPLOYMENT',
     },
   )
-  .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
-    path: ['BURSAR_ENV'],
-    message:
-      'the only bank of live is the sandbox bank, which moves no money: to rehearse, set BURSAR_LIVE_REHEARSAL=true',
-  });
+  .superRefine(checkProviders);
 
 /** The worker's version; null without versions. */
 const deploymentOf = (e: z.infer<typeof environment>) =>
@@ -211,6 +230,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: temporalOf(e, env),
     keyPepper: e.BURSAR_KEY_PEPPER,
+    sealingKeys: e.BURSAR_SEALING_KEYS,
+    /** The name of the provider of each capability's new records, or null. */
+    providers: providersOf(e),
     sandboxBank: sandboxBankOf(e),
     instructions: {
       attentionAfterMs: e.BURSAR_ATTENTION_AFTER_MS,
@@ -226,15 +248,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       maxOpen: e.BURSAR_MAX_OPEN_TRANSFERS,
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
     },
-    cards: {
-      jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
-      authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
-      authorizationTerms: {
-        holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
-        overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
-        overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
-      },
-    },
+    cards: cardsOf(e),
     providerEvents: {
       retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_PROVIDER_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
@@ -267,8 +281,22 @@ const operatorsOf = (e: z.output<typeof environment>) => ({
   },
 });
 
-/** The settings of the sandbox bank. */
+/** The settings of cards. */
+function cardsOf(e: z.output<typeof environment>) {
+  return {
+    jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
+    authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
+    authorizationTerms: {
+      holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
+      overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
+      overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
+    },
+  };
+}
+
+/** The settings of the sandbox bank; null if it is not configured. */
 function sandboxBankOf(e: z.output<typeof environment>) {
+  if (e.SANDBOX_BANK_SECRET === undefined || !allowsSandboxBank(e)) return null;
   return {
     url: e.SANDBOX_BANK_URL,
     secret: e.SANDBOX_BANK_SECRET,

@@ -25,6 +25,7 @@ export function findService(env: NodeJS.ProcessEnv = process.env): Config {
     SANDBOX_BANK_URL: dev?.sandbox_bank_url,
     SANDBOX_BANK_SECRET: secrets?.bank_secret,
     BURSAR_KEY_PEPPER: secrets?.key_pepper,
+    BURSAR_SEALING_KEYS: secrets?.sealing_keys,
     // The setting of `npm start`; a deployment named by the environment does not get it.
     ...(!env.MONGODB_URI && { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' }),
   };

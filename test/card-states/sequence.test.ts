@@ -51,6 +51,7 @@ beforeAll(async () => {
     BURSAR_LOG_LEVEL: 'silent',
     BURSAR_POLL_MAX_MS: '2000',
     SANDBOX_BANK_URL: bank.url,
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: secret,
     SANDBOX_BANK_TIMEOUT_MS: '8000',
   });

@@ -63,6 +63,13 @@ describe('a payment', () => {
     }
   });
 
+  test('that was returned from suspense is not booked again if its provider reports it once more', () => {
+    const half = paid({ amountMinor: 150_000n });
+    const suspended = transition(sent(pageCharge()), half).next;
+    const returned = { ...suspended, suspended: [], returned_attempts: [1], attention: null };
+    expect(transition(returned, half)).toMatchObject({ verdict: 'unchanged', postings: [] });
+  });
+
   test('of another amount completes the charge with that amount once an operator accepts it', () => {
     const half = paid({ amountMinor: 150_000n, feeMinor: 2_250n });
     const suspended = transition(sent(pageCharge()), half).next;

@@ -46,6 +46,7 @@ function environment(name: string): NodeJS.ProcessEnv {
   if (service === undefined) throw new Error(`there is no service ${name}`);
   const given = environmentOf(service, {
     BURSAR_KEY_PEPPER: 'p'.repeat(64),
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: 's'.repeat(64),
   });
   const local = Object.entries(given).map(([variable, value]) => [

@@ -11,6 +11,7 @@ const file = composeFile();
 const services = Object.entries(file.services);
 const SECRETS = {
   BURSAR_KEY_PEPPER: 'p'.repeat(64),
+  BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
   SANDBOX_BANK_SECRET: 's'.repeat(64),
   POSTGRES_PASSWORD: 'w'.repeat(64),
 };
@@ -172,7 +173,7 @@ test('every address in the environment belongs to a service on a common network'
 });
 
 test('docker-compose.yml contains no secret; each has to be set', () => {
-  const secret = /SECRET|PASSWORD|PWD|PEPPER/;
+  const secret = /SECRET|PASSWORD|PWD|PEPPER|SEALING/;
   for (const [name, { environment = {} }] of services) {
     for (const [variable, value] of Object.entries(environment)) {
       if (!secret.test(variable)) continue;

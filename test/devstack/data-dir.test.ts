@@ -96,6 +96,19 @@ test('secrets and dev.json are for their owner alone, and are never readable hal
   home.release();
 });
 
+test('a folder of an earlier version gets a sealing key, and keeps its other secrets', async () => {
+  const folder = join(root, 'earlier');
+  mkdirSync(folder);
+  const earlier = { layout: 1, key_pepper: 'p', bank_secret: 'b', demo: null };
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(earlier));
+  const home = await openDataDir(folder, quiet);
+  const secrets = home.secrets();
+  expect(secrets).toMatchObject(earlier);
+  expect(secrets.sealing_keys).toMatch(/^dev:[A-Za-z0-9+/]{43}=$/);
+  expect(home.secrets()).toEqual(secrets);
+  home.release();
+});
+
 test('a damaged secrets file is an error that does not quote it', async () => {
   const folder = join(root, 'damaged');
   mkdirSync(folder);

@@ -23,6 +23,7 @@ const ports: Ports = {
 const secrets = {
   layout: 1 as const,
   key_pepper: 'p'.repeat(43),
+  sealing_keys: `dev:${Buffer.alloc(32, 's').toString('base64')}`,
   bank_secret: 'b'.repeat(43),
   demo: null,
 };

@@ -35,7 +35,12 @@ beforeAll(async () => {
   const port = await service.deadPort();
   const url = `http://127.0.0.1:${port}`;
   const unnamed = Object.entries(service.env).filter(([name]) => !(name in DEFAULTS));
-  const environment = { BURSAR_ENV: 'live', BURSAR_LIVE_REHEARSAL: 'true', PORT: String(port) };
+  const environment = {
+    BURSAR_ENV: 'live',
+    BURSAR_LIVE_REHEARSAL: 'true',
+    BURSAR_PROVIDER_CARDS: 'none',
+    PORT: String(port),
+  };
   liveEnv = { ...Object.fromEntries(unnamed), ...environment };
   liveDeps = await createDeps(loadConfig({ ...liveEnv, BURSAR_LOG_LEVEL: 'silent' }), 'test');
   await Promise.all([
@@ -118,9 +123,17 @@ test('a process refuses the database and the namespace of the other environment'
 });
 
 test('live does not start with the sandbox bank unless it is declared a rehearsal', () => {
-  const { BURSAR_LIVE_REHEARSAL: _, ...unaware } = liveEnv;
-  expect(() => loadConfig(unaware)).toThrow(/BURSAR_LIVE_REHEARSAL/);
-  expect(loadConfig(liveEnv).environment).toBe('live');
+  const { BURSAR_LIVE_REHEARSAL: _, BURSAR_PROVIDER_CARDS: __, ...unaware } = liveEnv;
+  const named = { ...unaware, BURSAR_PROVIDER_TRANSFERS: 'sandbox-bank' };
+  expect(() => loadConfig(named)).toThrow(/BURSAR_PROVIDER_TRANSFERS.*BURSAR_LIVE_REHEARSAL/);
+  expect(loadConfig(unaware)).toMatchObject({ providers: { transfers: null }, sandboxBank: null });
+  expect(loadConfig(liveEnv)).toMatchObject({ providers: { transfers: 'sandbox-bank' } });
+});
+
+test('a capability without a provider answers feature_not_enabled, and the others go on', async () => {
+  const refused = await live.call('GET', '/cards', undefined);
+  expect([refused.status, refused.body.error?.code]).toEqual([403, 'feature_not_enabled']);
+  expect((await live.call('GET', '/transfers', undefined)).status).toBe(200);
 });
 
 test('afterwards the ledgers of both environments balance', async () => {

@@ -50,6 +50,7 @@ beforeAll(async () => {
     METADATA,
     String(service.env.SANDBOX_BANK_SECRET),
     String(service.env.BURSAR_KEY_PEPPER),
+    String(service.env.BURSAR_SEALING_KEYS),
   ];
 });
 

@@ -134,8 +134,11 @@ describe('a refund that was made at the desk of the provider', () => {
     await payments.waitFor(reference, ({ attention }) => attention !== null);
     await service.bank.refundAtDesk(reference);
     await payments.waitFor(reference, ({ attention }) => attention === null);
+    // The provider still reports the payment, which is not booked again.
+    expect((await payments.verify(reference)).body.data).toMatchObject({ attention: null });
     expect(await service.deps.charges.store.byReference(tenant.id, reference)).toMatchObject({
       suspended: [],
+      returned_attempts: [1],
     });
     expect(await tenant.balance()).toEqual(before);
     expect(await service.problems()).toEqual([]);

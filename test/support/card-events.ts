@@ -128,7 +128,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
         requestedAt: new Date(),
       } as const;
       const signal = AbortSignal.timeout(20_000);
-      const { kind } = await service.deps.providers.forCards.fund(request, signal);
+      const { kind } = await service.deps.providers.forCards().fund(request, signal);
       if (kind !== 'funded') throw new Error(`the issuer says ${kind}`);
     },
   };

@@ -29,6 +29,6 @@ export function noteSecret(secret: string): void {
 /** Adds the secrets of an environment to the search. */
 export function noteSecretsOf(env: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(env)) {
-    if (/SECRET|PEPPER|PASSWORD/.test(name) && value) noteSecret(value);
+    if (/SECRET|PEPPER|PASSWORD|SEALING/.test(name) && value) noteSecret(value);
   }
 }

@@ -22,6 +22,7 @@ export async function startOwnApi(deps: Deps, port: number): Promise<() => Promi
     load,
     writeProbe: createWriteProbe(database),
     measure: measureRequests(new Registry(), load),
+    providers: deps.providers,
     routes: allRoutes(deps),
     openApi,
     environment: config.environment,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -204,6 +204,9 @@ export async function startService(options: ServiceOptions = {}) {
   }
 }
 
+/** One key for all services of a run: a service that is started on the data of another one opens what that has sealed. */
+const SEALING_KEYS = `test:${createHash('sha256').update('a sealing key of the tests').digest('base64')}`;
+
 function environment(options: ServiceOptions, bankUrl: string): Environment {
   const { bank = {}, env = {} } = options;
   const name = `test_${randomUUID().replaceAll('-', '')}`;
@@ -215,6 +218,7 @@ function environment(options: ServiceOptions, bankUrl: string): Environment {
     BURSAR_TASK_QUEUE: name,
     BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
     SANDBOX_BANK_URL: bankUrl,
+    BURSAR_SEALING_KEYS: SEALING_KEYS,
     SANDBOX_BANK_SECRET: 'a secret of the tests',
     SANDBOX_BANK_DEDUPLICATE: String(bank.deduplicate ?? true),
     SANDBOX_BANK_CONCLUSIVE_AFTER_MS: String(bank.conclusiveAfterMs ?? 2_000),

@@ -177,7 +177,7 @@ function notFound(
   if (reason !== null) return verifyLater(progress, policy, reason);
   // Every submission was rejected or never made, so there is nothing that the provider could still execute.
   const mayExist = progress.possibleSubmissions > 0 && progress.absenceAttested !== true;
-  if (resendSafety.kind === 'never' && mayExist) {
+  if ((resendSafety.kind === 'never' || resendSafety.kind === 'fence') && mayExist) {
     const stuck = `the ${provider} does not know the ${payment} and cannot rule it out`;
     return verifyLater(progress, policy, stuck);
   }

@@ -19,7 +19,7 @@ const worker = await Worker.create({
   namespace,
   taskQueue: process.env['BENCH_PEER_QUEUE'] ?? '',
   workflowsPath: fileURLToPath(new URL('./workflow.js', import.meta.url)),
-  activities: createPeerActivities(createProviders(config).forTransfers),
+  activities: createPeerActivities(createProviders(config).forTransfers()),
   // The same as Bursar's worker.
   maxCachedWorkflows: 1_000,
   maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS,

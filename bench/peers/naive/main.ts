@@ -31,7 +31,7 @@ const MAX_BODY_BYTES = 100_000;
 
 const config = loadConfig();
 armFailpoint(config.failpoint);
-const bank = createProviders(config).forTransfers;
+const bank = createProviders(config).forTransfers();
 const client = new MongoClient(config.mongodb.uri, {
   writeConcern: { w: 'majority', journal: true },
 });
@@ -40,7 +40,7 @@ await transfers.createIndex({ reference: 1 }, { unique: true });
 
 const app = new Koa();
 app.use(async (ctx) => {
-  if (ctx.get('authorization') !== `Bearer ${config.sandboxBank.secret}`) ctx.throw(401);
+  if (ctx.get('authorization') !== `Bearer ${config.sandboxBank?.secret}`) ctx.throw(401);
   const [, route, reference] = ctx.path.split('/');
   if (route !== 'transfers') ctx.throw(404);
   if (ctx.method === 'POST') return create(ctx);
@@ -85,7 +85,7 @@ async function callBank(request: z.infer<typeof transferBody>): Promise<SubmitAn
       narration: request.narration,
       requestedAt: new Date(),
     },
-    AbortSignal.timeout(config.sandboxBank.timeoutMs),
+    AbortSignal.timeout(config.sandboxBank?.timeoutMs ?? 5_000),
   );
   return answer.kind;
 }

@@ -22,7 +22,7 @@ export type NameEnquiry = (account: { account: string; bankCode: string }) => Pr
  * opened at any time.
  */
 export function createNameEnquiry(
-  provider: TransferProvider,
+  provider: Pick<TransferProvider, 'resolveAccount'>,
   timeoutMs: number,
   bankList: BankList,
 ): NameEnquiry {

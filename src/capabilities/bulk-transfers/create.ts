@@ -57,11 +57,11 @@ export function createBulkTransferCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
   nameEnquiry: NameEnquiry;
-  provider: string;
+  provider: () => string;
   intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateBulkTransfer {
-  const { groupCommit, starter, nameEnquiry, provider, intake, clock = () => new Date() } = deps;
+  const { groupCommit, starter, nameEnquiry, intake, clock = () => new Date() } = deps;
 
   /** Makes the name enquiries that can start within the time; the others are `no_answer`. */
   async function enquireNames(reads: readonly Read[]): Promise<AccountName[]> {
@@ -73,6 +73,7 @@ export function createBulkTransferCreation(deps: {
 
   return async (tenant, items, claim, withoutDeadline = (wait) => wait) => {
     intake.check();
+    const provider = deps.provider();
     const reads = items.map((item) => readItem(tenant, item));
     const names = await withoutDeadline(enquireNames(reads));
     const now = clock();

@@ -38,7 +38,7 @@ function createBulkTransferParts(
       groupCommit,
       starter,
       nameEnquiry: banks.nameEnquiry,
-      provider: providers.forTransfers.name,
+      provider: () => providers.forTransfers().name,
       intake: transfers.intake,
     }),
     idle: starter.idle,
@@ -65,6 +65,7 @@ function createBulkTransferStarter(core: CoreDeps) {
 /** The capability `bulk-transfers`: up to a thousand transfers in one request and one commit. */
 export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
+  servedBy: 'transfers',
   needs: { banks: bankCapability, transfers: transferCapability },
   collections: [bulkTransfers],
   archived: [archivedRecords({ collection: bulkTransfers, ended: { next_check_at: null } })],

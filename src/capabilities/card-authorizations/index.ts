@@ -108,6 +108,7 @@ function createAuthorizationStarter(
 /** The capability `card-authorizations`: real-time decisions on card payments, and the security settings of cards. */
 export const cardAuthorizationCapability = defineCapability({
   name: 'card-authorizations',
+  servedBy: 'cards',
   mutations: forwardable({ applyCardAuthorizationFact, decideCardAuthorization }),
   needs: { cards: cardCapability },
   collections: [cardAuthorizations],

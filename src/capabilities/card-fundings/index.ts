@@ -57,6 +57,7 @@ function cardFundingInput(operation: CardOperation, base: InstructionInput): Car
 /** The capability `card-fundings`: fundings and auto-reloads of cards. */
 export const cardFundingCapability = defineCapability({
   name: 'card-fundings',
+  servedBy: 'cards',
   mutations: forwardable({ acceptCardFunding, applyCardFundingFact, expireCardFunding }),
   needs: { cards: cardCapability },
   operations: cardFundingOperations,

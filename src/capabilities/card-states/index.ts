@@ -68,6 +68,7 @@ export function createCardStateStarter(settings: InstructionStarterSettings): Ca
 /** The capability `card-states`: locks, unlocks and closings of cards. */
 export const cardStateCapability = defineCapability({
   name: 'card-states',
+  servedBy: 'cards',
   mutations: forwardable({ applyCardStateFact, expireCard }),
   needs: { cards: cardCapability },
   operations: cardStateOperations,

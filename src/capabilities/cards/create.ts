@@ -25,12 +25,13 @@ export type CreateCard = (
 export function createCardCreation(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };
-  provider: string;
+  provider: () => string;
   clock?: () => Date;
 }): CreateCard {
-  const { groupCommit, starter, provider, clock = () => new Date() } = deps;
+  const { groupCommit, starter, clock = () => new Date() } = deps;
 
   return async (tenant, body, claim) => {
+    const provider = deps.provider();
     const card = newCard(tenant.id, body, provider, clock());
     const operation = newOperation(
       { tenant_id: tenant.id, card_id: card._id, type: 'issue', provider, reference: card._id },

@@ -79,7 +79,7 @@ function createCardParts(core: CoreDeps) {
     create: createCardCreation({
       groupCommit,
       starter: issuance,
-      provider: providers.forCards.name,
+      provider: () => providers.forCards().name,
     }),
     idle: issuance.idle,
   };
@@ -131,6 +131,7 @@ type OperationStarterOptions = InstructionStarterOptions<CardOperation, Operatio
 /** The capability `cards`: cards, their issuance, and the records of all operations on them. */
 export const cardCapability = defineCapability({
   name: 'cards',
+  servedBy: 'cards',
   mutations: forwardable({ acceptCard, applyIssuanceFact }),
   collections: [cards, cardOperations],
   operations,

@@ -47,6 +47,8 @@ export type Charge = InstructionRecord & {
   suspended: SuspendedPayment[];
   /** Refunds at the provider that returned payments from suspense. */
   returned_refunds: string[];
+  /** Attempts whose whole payment was returned from suspense. A repeated report of such a payment changes nothing. */
+  returned_attempts: number[];
   /** Completed refunds, and those in progress. Both together never exceed the amount. */
   refunded_minor: bigint;
   refund_pending_minor: bigint;
@@ -160,6 +162,7 @@ export function newCharge(fields: NewCharge, now: Date): Charge {
     settled_amount_minor: null,
     suspended: [],
     returned_refunds: [],
+    returned_attempts: [],
     refunded_minor: 0n,
     refund_pending_minor: 0n,
     failure: null,

@@ -24,12 +24,13 @@ const acceptedAnswer = (charge: Charge) => successResponse(presentCharge(charge)
 export function createChargeCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   chargeStarter: Pick<WorkflowStarter<Charge>, 'startSoon'>;
-  provider: string;
+  /** The provider of a new charge: that of its token, because no other one can charge it. */
+  provider(tenantId: string, tokenId: string | null): Promise<string>;
   dunningDays: number[];
   expiresAfterMs: number;
   clock?: () => Date;
 }): CreateCharge {
-  const { groupCommit, chargeStarter, provider, dunningDays, clock = () => new Date() } = deps;
+  const { groupCommit, chargeStarter, dunningDays, clock = () => new Date() } = deps;
 
   return async ({ tenant, kind }, body, claim) => {
     const waits = body.capture_mode === 'customer_action_required';
@@ -51,7 +52,7 @@ export function createChargeCreation(deps: {
         return_url: body.return_url ?? null,
         description: body.description ?? null,
         metadata: body.metadata ?? null,
-        provider,
+        provider: await deps.provider(tenant.id, body.payment_token_id ?? null),
         dunning_days: [...(tenant.dunningDays ?? dunningDays)],
         ...(waits && { expiresAfterMs: deps.expiresAfterMs }),
       },

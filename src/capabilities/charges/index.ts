@@ -42,7 +42,10 @@ function createChargeParts(
     create: createChargeCreation({
       groupCommit,
       chargeStarter: starter,
-      provider: providers.forPayments.name,
+      provider: async (tenantId, tokenId) => {
+        const token = tokenId === null ? null : await paymentTokens.store.get(tenantId, tokenId);
+        return token?.provider ?? providers.forPayments().name;
+      },
       dunningDays,
       expiresAfterMs,
     }),
@@ -64,6 +67,7 @@ const createChargeStarter = (core: CoreDeps) =>
 /** The capability `charges`: payments of customers, by a page of the provider or by a payment token. */
 export const chargeCapability = defineCapability({
   name: 'charges',
+  servedBy: 'payments',
   mutations: forwardable({ acceptCharge, applyChargeFact }),
   needs: { paymentTokens: paymentTokenCapability },
   collections: [charges],

@@ -206,7 +206,7 @@ function suspend(
     amount_minor: fact.amountMinor,
     fee_minor: fact.feeMinor,
   };
-  if (charge.suspended.some(({ attempt }) => attempt === payment.attempt)) return 'unchanged';
+  if (wasSuspended(charge, payment.attempt)) return 'unchanged';
   if (payment.amount_minor === 0n) return raiseAttention(charge, now, reason);
   return {
     set: {
@@ -218,6 +218,13 @@ function suspend(
     postings: [suspensePosting(charge, now, payment)],
   };
 }
+
+/** True if the payment of this attempt is in suspense, or was returned from it. */
+const wasSuspended = (
+  { suspended, returned_attempts: returned }: Charge,
+  attempt: number,
+): boolean =>
+  returned.includes(attempt) || suspended.some((payment) => payment.attempt === attempt);
 
 /** Completes a charge with an amount in suspense, which an operator has accepted in place of the requested one. */
 function accept(

@@ -13,9 +13,9 @@ type BankAccountBody = z.infer<typeof bankAccountTokenBody>;
 
 /** Creates an unbound token. */
 export const createTokenCreation =
-  ({ tokens, provider }: { tokens: Tokens; provider: string }) =>
+  ({ tokens, provider }: { tokens: Tokens; provider: () => string }) =>
   async (tenant: Tenant, body: CardBody | BankAccountBody, claim: Claim | null) => {
-    const token = newToken(tenant.id, body, provider, new Date());
+    const token = newToken(tenant.id, body, provider(), new Date());
     const answer = successResponse(presentToken(token));
     const input = { tenantId: tenant.id, id: token._id, token, claim, answer };
     return throwIfKeyReused(await tokens.create(input));

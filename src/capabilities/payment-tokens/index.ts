@@ -13,13 +13,14 @@ export type PaymentTokenParts = ReturnType<typeof createPaymentTokenParts>;
 
 function createPaymentTokenParts({ database, groupCommit, providers }: CoreDeps) {
   const store = createTokens(database, groupCommit);
-  const provider = providers.forPayments.name;
+  const provider = () => providers.forPayments().name;
   return { store, create: createTokenCreation({ tokens: store, provider }) };
 }
 
 /** The capability `payment-tokens`: cards and bank accounts that customers have left for later charges. */
 export const paymentTokenCapability = defineCapability({
   name: 'payment-tokens',
+  servedBy: 'payments',
   collections: [paymentTokens],
   operations: tokenOperations,
   create: createPaymentTokenParts,

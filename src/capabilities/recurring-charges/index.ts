@@ -30,6 +30,7 @@ function createRecurringChargeParts(core: CoreDeps) {
 /** The capability `recurring-charges`: charges that a Temporal Schedule repeats. */
 export const recurringChargeCapability = defineCapability({
   name: 'recurring-charges',
+  servedBy: 'payments',
   collections: [recurringCharges],
   operations: recurringChargeOperations,
   events: recurringChargeEvents,

@@ -55,6 +55,7 @@ const createRefundStarter = (core: CoreDeps) =>
 /** The capability `refunds`. */
 export const refundCapability = defineCapability({
   name: 'refunds',
+  servedBy: 'payments',
   mutations: forwardable({ acceptRefund, applyRefundFact, recordDeskRefund }),
   needs: { charges: chargeCapability },
   collections: [refunds],

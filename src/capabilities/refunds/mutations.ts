@@ -301,6 +301,7 @@ function returnSuspended(
     ...charge,
     suspended: left,
     returned_refunds: [...charge.returned_refunds, id],
+    ...(rest === 0n && { returned_attempts: [...charge.returned_attempts, suspended.attempt] }),
     attention: left.length === 0 ? null : charge.attention,
     version: charge.version + 1,
     updated_at: now,

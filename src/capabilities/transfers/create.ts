@@ -41,7 +41,7 @@ export function createTransferCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: TransferStarter;
   nameEnquiry: NameEnquiry;
-  provider: string;
+  provider: () => string;
   intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateTransfer {
@@ -63,7 +63,7 @@ export function createTransferCreation(deps: {
       body,
       amountMinor,
       named,
-      provider,
+      provider: provider(),
       now: clock(),
       startWithinMs: START_WITHIN_MS,
     });

@@ -43,7 +43,7 @@ function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
       groupCommit,
       starter,
       nameEnquiry: banks.nameEnquiry,
-      provider: providers.forTransfers.name,
+      provider: () => providers.forTransfers().name,
       intake,
     }),
     intake,
@@ -60,6 +60,7 @@ function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
 /** The capability `transfers`. */
 export const transferCapability = defineCapability({
   name: 'transfers',
+  servedBy: 'transfers',
   mutations: forwardable({ acceptTransfer, applyTransferFact }),
   needs: { banks: bankCapability },
   collections: [transfers, transferMonthlyCounts],

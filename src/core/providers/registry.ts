@@ -1,4 +1,6 @@
 import type { Config } from '../../shared/config.js';
+import { ApiError } from '../../shared/errors.js';
+import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
   issuerRateLimitKey,
   paymentRateLimitKey,
@@ -22,14 +24,20 @@ export type Port = keyof PortEvents;
 /** The adapters of this deployment's providers, by port. */
 export type Providers = ReturnType<typeof createProviders>;
 
-/** Creates the adapters of every provider of this deployment. A new provider is a folder and a line here. */
+/**
+ * Creates the adapters of every configured provider of this deployment. A new provider is a folder and a line for each of
+ * its ports here. Records stay with their provider, also if the settings name another one for new records.
+ */
 export function createProviders(config: Config) {
-  const transfers = byName<TransferProvider>('provider', [
-    createSandboxBankProvider(config.sandboxBank),
+  const { sandboxBank } = config;
+  const transfers = createPort<TransferProvider>(config, 'transfers', [
+    sandboxBank && createSandboxBankProvider(sandboxBank),
   ]);
-  const cards = byName<CardIssuer>('card issuer', [createSandboxBankIssuer(config.sandboxBank)]);
-  const payments = byName<PaymentProvider>('payment provider', [
-    createSandboxBankPayments(config.sandboxBank),
+  const cards = createPort<CardIssuer>(config, 'cards', [
+    sandboxBank && createSandboxBankIssuer(sandboxBank),
+  ]);
+  const payments = createPort<PaymentProvider>(config, 'payments', [
+    sandboxBank && createSandboxBankPayments(sandboxBank),
   ]);
   const rateLimits: RateLimit[] = [
     ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
@@ -53,19 +61,21 @@ export function createProviders(config: Config) {
     all: transfers.all,
     /** The rate limit of each provider's calls, with the name of its queue. */
     rateLimits,
-    /** The provider of new transfers. */
-    forTransfers: transfers.first,
+    /** True if new records of the capability have a provider. */
+    serves: (capability: ProviderCapability): boolean => config.providers[capability] !== null,
+    /** The provider of new transfers. Throws `feature_not_enabled` if there is none, as `forCards` and `forPayments` do. */
+    forTransfers: transfers.forNew,
     find: transfers.find,
     /** The provider of a record. Throws if it is no longer configured, as `issuer` and `payment` do. */
     transfer: transfers.get,
     issuers: cards.all,
     /** The issuer of new cards. */
-    forCards: cards.first,
+    forCards: cards.forNew,
     findIssuer: cards.find,
     issuer: cards.get,
     payments: payments.all,
     /** The provider of new charges. */
-    forPayments: payments.first,
+    forPayments: payments.forNew,
     findPayment: payments.find,
     payment: payments.get,
     /** The adapter that reads the messages of a provider for a port; undefined if the provider has no such port. */
@@ -76,18 +86,34 @@ export function createProviders(config: Config) {
   };
 }
 
-function byName<Provider extends { name: string }>(what: string, all: Provider[]) {
+/** The adapters of one port. Throws if the provider that the settings name for new records has none. */
+function createPort<Provider extends { name: string }>(
+  config: Config,
+  capability: ProviderCapability,
+  adapters: readonly (Provider | null)[],
+) {
+  const all = adapters.filter((adapter) => adapter !== null);
   const named = new Map(all.map((provider) => [provider.name, provider]));
-  const first = all[0];
-  if (!first) throw new Error(`no ${what} is configured`);
+  const chosen = config.providers[capability];
+  if (chosen !== null && !named.has(chosen)) {
+    const known = all.map(({ name }) => name).join(', ') || 'no provider';
+    const setting = providerSetting(capability);
+    throw new Error(
+      `${setting} names ${chosen}, but only ${known} is configured for ${capability}`,
+    );
+  }
+  const get = (name: string): Provider => {
+    const provider = named.get(name);
+    if (!provider) throw new Error(`${name} is not configured for ${capability}`);
+    return provider;
+  };
   return {
     all,
-    first,
     find: (name: string): Provider | undefined => named.get(name),
-    get: (name: string): Provider => {
-      const provider = named.get(name);
-      if (!provider) throw new Error(`${what} ${name} is not configured`);
-      return provider;
+    get,
+    forNew: (): Provider => {
+      if (chosen === null) throw new ApiError('feature_not_enabled');
+      return get(chosen);
     },
   };
 }

@@ -1,22 +1,14 @@
 import type { MessageReader } from './provider-message.js';
+import type { NotFound, ResendSafety, Throttled, Trace, Unknown, UnknownReason } from './port.js';
 
-/**
- * The ports. A provider is one folder that implements them, one line in `registry.ts` and one run of the contract suite.
- * Ports answer with plain values: a missing answer is the value `unknown`, and only an explicit answer is terminal. No
- * answer makes a method throw.
- */
-
-/** Meaning of "not found" at a provider, after a request that was not answered. */
-export type ResendSafety =
-  /**
-   * The same reference may be submitted again: the provider pays it once. `forMs` counts from the first submission, and
-   * a repeat may be under way for some time after it; null means without end.
-   */
-  | { kind: 'idempotent'; forMs: number | null }
-  /** Two "not found" this far apart, both after our connection was closed, prove that nothing was done. */
-  | { kind: 'conclusive_after'; ms: number }
-  /** Nothing proves absence: never submit again, an operator decides. */
-  | { kind: 'never' };
+export type {
+  NotFound,
+  ResendSafety,
+  Throttled,
+  Trace as CallTrace,
+  Unknown,
+  UnknownReason,
+} from './port.js';
 
 /** The properties of a transfer provider that decide how it is called. */
 type TransferTraits = {
@@ -46,32 +38,10 @@ export type PaymentState =
   | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
   | { kind: 'pending' };
 
-/** The provider's own id of the call, for its support desk. */
-export type CallTrace = { providerRequestId: string | null };
-
-/** Explicitly not accepted: safe to submit again after the pause, without a query. */
-export type Throttled = { kind: 'throttled'; retryAfterMs: number };
-
-/** Time-out, reset, 5xx or unreadable: the request may have been executed or not. */
-export type Unknown = { kind: 'unknown'; reason: UnknownReason };
-
-/** The provider does not know the reference. Its resend safety says what that proves. */
-export type NotFound = { kind: 'not_found' };
-
 /** The answer to a request to pay out. */
-export type SubmitAnswer = CallTrace & (PaymentState | Throttled | Unknown);
+export type SubmitAnswer = Trace & (PaymentState | Throttled | Unknown);
 /** The answer to the query of a payment by its reference. */
-export type VerifyAnswer = CallTrace & (PaymentState | NotFound | Unknown);
-
-/** The reason why an outcome is unknown. */
-export type UnknownReason =
-  | 'timeout'
-  | 'connection'
-  | 'server_error'
-  | 'unreadable'
-  | 'throttled'
-  /** Refused for its age: this request did nothing, which proves nothing about an earlier one. */
-  | 'too_old';
+export type VerifyAnswer = Trace & (PaymentState | NotFound | Unknown);
 
 /** The answer to the query of an account's holder. */
 export type NameEnquiryAnswer =

@@ -1,5 +1,6 @@
 import type { ApiKeys } from '../api-keys/store.js';
 import { ApiError } from '../../shared/errors.js';
+import type { ProviderCapability } from '../../shared/provider-settings.js';
 import { callerOf, type Middleware } from './context.js';
 import type { OperationAt } from './routes.js';
 
@@ -19,17 +20,26 @@ export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate
 
 /**
  * Checks the rights of the key: `read` keys may GET, public keys reach only operations for them, and admin operations
- * require an admin key. The tenant's features are checked last, so that a key without rights learns nothing about them.
+ * require an admin key. The tenant's features and the deployment's providers are checked last, so that a key without
+ * rights learns nothing about them.
  */
-export function authorize({ operationAt }: { operationAt: OperationAt }): Middleware {
+export function authorize({
+  operationAt,
+  serves,
+}: {
+  operationAt: OperationAt;
+  /** Tells whether a provider serves the capability. */
+  serves: (capability: ProviderCapability) => boolean;
+}): Middleware {
   return (ctx, next) => {
     const { kind, level, tenant } = callerOf(ctx);
-    const { access, feature } = operationAt(ctx) ?? {};
+    const { access, feature, servedBy } = operationAt(ctx) ?? {};
     const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
     if (level === 'read' && !reads) throw new ApiError('forbidden');
     if (kind === 'public' && access !== 'public_key') throw new ApiError('forbidden');
     if (access === 'admin' && level !== 'admin') throw new ApiError('forbidden');
     if (feature && !tenant.features[feature]) throw new ApiError('feature_not_enabled');
+    if (servedBy && !serves(servedBy)) throw new ApiError('feature_not_enabled');
     return next();
   };
 }

@@ -251,13 +251,14 @@ const linksOf = (links: Readonly<Record<string, string>>) =>
 
 /** The codes with which an operation can refuse: those of its own rules, and those that follow from its properties. */
 function codesOf(operation: Operation): ErrorCode[] {
-  const { access = 'key', method, params, feature, idempotent, refusals = [] } = operation;
+  const { access = 'key', method, params, idempotent, refusals = [] } = operation;
+  const { feature, servedBy } = operation;
   const keyed = access !== 'provider' && access !== 'open';
   const sends = method !== 'get';
   return [
     'validation_error',
     ...(keyed ? KEY_REFUSALS : []),
-    ...(feature ? (['feature_not_enabled'] as const) : []),
+    ...(feature || servedBy ? (['feature_not_enabled'] as const) : []),
     ...(params ? (['not_found'] as const) : []),
     ...(sends ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
     ...(idempotent ? (['idempotency_key_reused'] as const) : []),

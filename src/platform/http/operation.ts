@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.js';
 import type { OperatorRole } from '../operators/operator.js';
+import type { ProviderCapability } from '../../shared/provider-settings.js';
 import type { Feature } from '../tenants/tenant.js';
 
 /** The prefix of all API paths. Locations and idempotency fingerprints use it instead of the path as the caller spelt it. */
@@ -32,6 +33,8 @@ export type Operation = {
   roles?: readonly OperatorRole[];
   /** The feature that the tenant must have. */
   feature?: Feature;
+  /** The provider's capability that the operation needs; the composition sets it. */
+  servedBy?: ProviderCapability;
   /** A value that does not match its schema gets 404, because no resource has it. */
   params?: z.ZodRawShape;
   /** Without it, every query parameter is refused. */

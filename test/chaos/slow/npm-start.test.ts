@@ -23,10 +23,10 @@ const root = realpathSync(temporaryFolder());
 function collectLogsOf(name: string): void {
   collectLogs(name, join(root, name, 'logs'));
   if (!existsSync(join(root, name, 'secrets.json'))) return;
-  const { key_pepper, bank_secret } = JSON.parse(
+  const { key_pepper, sealing_keys, bank_secret } = JSON.parse(
     readFileSync(join(root, name, 'secrets.json'), 'utf8'),
   ) as Secrets;
-  for (const secret of [key_pepper, bank_secret]) noteSecret(secret);
+  for (const secret of [key_pepper, sealing_keys, bank_secret]) noteSecret(secret);
 }
 
 type Copy = { supervisor: ChildProcess; dev: () => DevFile; printed: () => string };

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { loadConfig } from '../../../src/shared/config.js';
 import { isPublicAddress, problemWithUrl } from '../../../src/core/webhooks/addresses.js';
@@ -207,6 +208,7 @@ test('private addresses cannot be allowed in live', () => {
   const env = {
     MONGODB_URI: 'mongodb://x',
     BURSAR_KEY_PEPPER: 'x'.repeat(32),
+    BURSAR_SEALING_KEYS: `test:${randomBytes(32).toString('base64')}`,
     SANDBOX_BANK_SECRET: 'x'.repeat(16),
   };
   const allow = { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };

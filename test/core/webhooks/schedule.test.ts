@@ -53,6 +53,7 @@ beforeAll(async () => {
     config: loadConfig({
       MONGODB_URI: database.uri,
       BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
+      BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
       SANDBOX_BANK_SECRET: 'a secret of the tests',
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_PARK_AFTER_DAYS: String(PARK_AFTER_DAYS),

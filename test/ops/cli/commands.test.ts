@@ -25,6 +25,7 @@ async function bursar(line: string): Promise<{ code: number; out: string }> {
     MONGODB_URI: database.uri,
     BURSAR_DATABASE: database.name,
     BURSAR_KEY_PEPPER: PEPPER,
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: 'a secret of the tests',
   });
   return { code: code === 0 ? 0 : 1, out: out || error };

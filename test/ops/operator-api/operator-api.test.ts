@@ -17,6 +17,7 @@ beforeAll(async () => {
     BURSAR_DATABASE: database.name,
     BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
     SANDBOX_BANK_SECRET: 'a secret of the tests',
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
   };
   url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);

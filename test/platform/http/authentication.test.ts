@@ -163,3 +163,9 @@ test('403 feature_not_enabled: a feature that the tenant does not have, for a ke
   const withCards = await app.createKey();
   expect((await call('get', '/cards', withCards.key)).status).toBe(200);
 });
+
+test('403 feature_not_enabled: a capability that no provider serves, for a tenant that has the feature', async () => {
+  const { key } = await app.createKey();
+  const answer = await call('get', '/billpay/payments', key);
+  expect([answer.status, answer.body.error.code]).toEqual([403, 'feature_not_enabled']);
+});

@@ -105,6 +105,7 @@ test('without a database every request is 503 in the envelope with all headers, 
     health: createHealth({ checks: { database: () => db.command({ ping: 1 }) }, log: app.log }),
     openApi: {},
     environment: 'sandbox',
+    providers: { serves: () => true },
     routes: [],
     trustedProxies: 0,
   }).callback();

@@ -72,6 +72,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
     measure: measureRequests(registry, load),
     openApi: {},
     environment: 'sandbox',
+    providers: { serves: (capability) => capability !== 'billpay' },
     routes: thingRoutes(effects, options.slowMs ?? 300),
     writeProbe: options.writeProbe ?? createWriteProbe(database),
     ...(options.timeLimits && { timeLimits: options.timeLimits }),
@@ -169,6 +170,9 @@ function thingRoutes(effects: unknown[], slowMs: number): Route[] {
       (ctx) => sendData(ctx, 201, {}),
     ),
     route(make({ id: 'issue', path: '/cards', feature: 'cards' }), (ctx) => sendData(ctx, 200, {})),
+    route(make({ id: 'payBill', path: '/billpay/payments', servedBy: 'billpay' }), (ctx) =>
+      sendData(ctx, 200, {}),
+    ),
     route(make({ id: 'slow', path: '/slow' }), async (ctx) => {
       effects.push('slow began');
       await new Promise((resolve) => setTimeout(resolve, slowMs));

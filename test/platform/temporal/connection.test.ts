@@ -10,6 +10,7 @@ import { loadConfig } from '../../../src/shared/config.js';
 const REQUIRED = {
   MONGODB_URI: 'mongodb://127.0.0.1/',
   BURSAR_KEY_PEPPER: 'a pepper of the tests, long enough',
+  BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
   SANDBOX_BANK_SECRET: 'a secret of the tests',
 };
 const temporalOf = (env: Record<string, string>) => loadConfig({ ...REQUIRED, ...env }).temporal;

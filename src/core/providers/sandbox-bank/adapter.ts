@@ -6,6 +6,7 @@ import type {
   TransferProvider,
 } from '../transfer-provider.js';
 import {
+  bankHttp,
   resendSafetyOf,
   errorCode,
   readLookup,
@@ -16,14 +17,14 @@ import {
 } from './answers.js';
 import { readSigned, readStored } from './signed.js';
 import { readTransferMessage, TRANSFER_SAFE_FIELDS } from './transfer-events.js';
-import { createBankHttp, type Reply } from './http.js';
+import type { Reply } from '../http.js';
 import { banksAnswer, enquiryAnswer, paymentState, transferAnswer } from './wire.js';
 
 const NARRATION_LENGTH = 100;
 /** Creates the sandbox bank's adapter of the transfer port. */
 export function createSandboxBankProvider(options: SandboxBankOptions): TransferProvider {
   const { secret, callsPerSecond } = options;
-  const http = createBankHttp(options);
+  const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
     traits: { resendSafety: resendSafetyOf(options), callsPerSecond },

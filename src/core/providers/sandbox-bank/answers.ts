@@ -1,5 +1,5 @@
-import type { ResendSafety, UnknownReason } from '../transfer-provider.js';
-import type { Reply } from './http.js';
+import { createProviderHttp, type ProviderHttp, type Reply } from '../http.js';
+import type { ResendSafety, UnknownReason } from '../port.js';
 import { errorAnswer } from './wire.js';
 
 /** The bank accepts a time that is this far ahead of its own, so a request stays valid that much longer. */
@@ -21,6 +21,10 @@ export type SandboxBankOptions = {
   timeoutMs: number;
   callsPerSecond: number;
 };
+
+/** The HTTP client of the sandbox bank. */
+export const bankHttp = ({ url, secret, timeoutMs }: SandboxBankOptions): ProviderHttp =>
+  createProviderHttp({ url, timeoutMs, headers: { authorization: `Bearer ${secret}` } });
 
 /** The resend safety of the sandbox bank, which its settings decide. */
 export function resendSafetyOf({
@@ -71,8 +75,8 @@ export function unreadable() {
 }
 
 /** The answer to a 429, with a pause of at least a second. */
-export function throttled({ retryAfter }: { retryAfter: string | null }) {
-  return { kind: 'throttled' as const, retryAfterMs: retryAfterMs(retryAfter) };
+export function throttled({ headers }: Extract<Reply, { kind: 'answer' }>) {
+  return { kind: 'throttled' as const, retryAfterMs: retryAfterMs(headers['retry-after']) };
 }
 
 /** The reason why a reply without a usable body leaves the outcome unknown. */
@@ -86,7 +90,7 @@ export function errorCode(body: unknown): string {
   return parsed.success ? parsed.data.error.code : '';
 }
 
-function retryAfterMs(header: string | null): number {
-  if (header === null || !/^[0-9]{1,9}$/.test(header.trim())) return MIN_RETRY_AFTER_MS;
+function retryAfterMs(header: string | undefined): number {
+  if (header === undefined || !/^[0-9]{1,9}$/.test(header.trim())) return MIN_RETRY_AFTER_MS;
   return Math.max(MIN_RETRY_AFTER_MS, Math.min(Number(header) * 1000, MAX_RETRY_AFTER_MS));
 }

@@ -7,6 +7,7 @@ import type {
   CardStateRequest,
 } from '../card-issuer.js';
 import {
+  bankHttp,
   resendSafetyOf,
   errorCode,
   readLookup,
@@ -25,12 +26,12 @@ import {
   isRefusal,
   issueState,
 } from './card-wire.js';
-import { createBankHttp, type Reply } from './http.js';
+import type { Reply } from '../http.js';
 
 /** Creates the sandbox bank's adapter of the card port. */
 export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer {
   const { secret, callsPerSecond } = options;
-  const http = createBankHttp(options);
+  const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
     cards: { resendSafety: resendSafetyOf(options), callsPerSecond },

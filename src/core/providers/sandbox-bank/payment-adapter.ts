@@ -8,6 +8,7 @@ import type {
   RevokeAnswer,
 } from '../payment-provider.js';
 import {
+  bankHttp,
   resendSafetyOf,
   errorCode,
   readLookup,
@@ -16,7 +17,7 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { createBankHttp, type Reply } from './http.js';
+import type { Reply } from '../http.js';
 import {
   PAYMENT_SAFE_FIELDS,
   readPaymentMessage,
@@ -36,7 +37,7 @@ import {
 /** Creates the sandbox bank's adapter of the payment port. */
 export function createSandboxBankPayments(options: SandboxBankOptions): PaymentProvider {
   const { secret, callsPerSecond } = options;
-  const http = createBankHttp(options);
+  const http = bankHttp(options);
   const charges = resendSafetyOf(options);
   const refunds = resendSafetyOf({ ...options, deduplicates: false });
   return {

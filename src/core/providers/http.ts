@@ -1,32 +1,46 @@
 import { errors, Pool, type Dispatcher } from 'undici';
-import type { UnknownReason } from '../transfer-provider.js';
+import type { UnknownReason } from './port.js';
 
 /** Enough for one worker's concurrent calls: a call never waits for another's answer. */
 const CONNECTIONS = 256;
 /** Room for all refunds of a charge. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
-/** The bank's reply, or the reason why there is none. `requestId` is the bank's id of the exchange. */
+/** The provider's reply, or the reason why there is none. `requestId` is the provider's id of the exchange. */
 export type Reply = { requestId: string | null } & (
-  | { kind: 'answer'; status: number; retryAfter: string | null; body: unknown }
+  | { kind: 'answer'; status: number; headers: ReplyHeaders; body: unknown }
   | { kind: 'none'; reason: UnknownReason }
 );
 
-/** A request to the bank. `path` begins with a slash. */
-type BankRequest = { method: 'GET' | 'POST' | 'PUT'; path: string; body?: unknown };
+/** The headers of a reply, by their names in lower case; those that occur more than once are left out. */
+type ReplyHeaders = Readonly<Record<string, string>>;
 
-/** Makes one exchange with the bank. Never throws. */
-type BankHttp = (request: BankRequest, signal: AbortSignal) => Promise<Reply>;
+/** A request to a provider. `path` begins with a slash and may have a query. */
+export type ProviderRequest = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  body?: unknown;
+};
+
+/** Makes one exchange with a provider. Never throws. */
+export type ProviderHttp = (request: ProviderRequest, signal: AbortSignal) => Promise<Reply>;
+
+/** The settings of a provider's HTTP client. */
+export type ProviderHttpOptions = {
+  /** The address of the provider's API, with or without a path. */
+  url: string;
+  /** Sent with every request, such as the authorization. */
+  headers: Readonly<Record<string, string>>;
+  /** Bound of one exchange, from the first byte to the last. */
+  timeoutMs: number;
+};
 
 /**
- * Creates the function for one HTTP exchange with the bank. It never throws and never retries. Without a usable answer the
- * exchange has ended too: it was answered in full or its connection is closed, so no part of it can still be sent.
+ * Creates the function for one HTTP exchange with a provider. It sends one request: it never retries, follows no redirect,
+ * and sends nothing after its signal was aborted. It never throws. Without a usable answer the exchange has ended too: it
+ * was answered in full or its connection is closed, so no part of it can still be sent.
  */
-export function createBankHttp(options: {
-  url: string;
-  secret: string;
-  timeoutMs: number;
-}): BankHttp {
+export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   const base = new URL(options.url);
   const prefix = base.pathname.replace(/\/$/, '');
   const pool = new Pool(base.origin, {
@@ -39,13 +53,13 @@ export function createBankHttp(options: {
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
 
-  async function exchange(request: BankRequest, signal: AbortSignal): Promise<Reply> {
+  async function exchange(request: ProviderRequest, signal: AbortSignal): Promise<Reply> {
     const response = await pool.request({
       method: request.method,
       path: prefix + request.path,
       headers: {
-        authorization: `Bearer ${options.secret}`,
         accept: 'application/json',
+        ...options.headers,
         ...(request.body !== undefined && { 'content-type': 'application/json' }),
       },
       body: request.body === undefined ? null : JSON.stringify(request.body),
@@ -58,13 +72,13 @@ export function createBankHttp(options: {
       return { kind: 'none', reason: 'server_error', requestId };
     }
     const text = await response.body.text();
-    const retryAfter = header(response, 'retry-after');
     const body = parse(text);
     // A 429 may come from anything on the way, in any form: its status is enough.
     if (body === undefined && response.statusCode !== 429) {
       return { kind: 'none', reason: 'unreadable', requestId };
     }
-    return { kind: 'answer', status: response.statusCode, retryAfter, body, requestId };
+    const headers = headersOf(response);
+    return { kind: 'answer', status: response.statusCode, headers, body, requestId };
   }
 
   return async (request, callerSignal) => {
@@ -90,9 +104,12 @@ function reasonOf(error: unknown, signal: AbortSignal): UnknownReason {
   return error instanceof errors.ResponseExceededMaxSizeError ? 'unreadable' : 'connection';
 }
 
-function header(response: Dispatcher.ResponseData, name: string): string | null {
-  const value = response.headers[name];
-  return typeof value === 'string' ? value : null;
+function headersOf(response: Dispatcher.ResponseData): ReplyHeaders {
+  return Object.fromEntries(
+    Object.entries(response.headers).filter(
+      (each): each is [string, string] => typeof each[1] === 'string',
+    ),
+  );
 }
 
 function parse(text: string): unknown {
@@ -105,6 +122,6 @@ function parse(text: string): unknown {
 
 /** The request id goes into timelines and workflow histories, so anything but an identifier is dropped. */
 function requestIdOf(response: Dispatcher.ResponseData): string | null {
-  const id = header(response, 'x-request-id');
-  return id !== null && /^[0-9A-Za-z_-]{1,64}$/.test(id) ? id : null;
+  const id = response.headers['x-request-id'];
+  return typeof id === 'string' && /^[0-9A-Za-z_-]{1,64}$/.test(id) ? id : null;
 }

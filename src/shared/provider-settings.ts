@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+/** The capabilities that a provider serves, each by one provider for its new records. */
+export const PROVIDER_CAPABILITIES = [
+  'transfers',
+  'payments',
+  'cards',
+  'virtual_accounts',
+  'identity',
+  'billpay',
+] as const;
+
+/** A capability that a provider serves. */
+export type ProviderCapability = (typeof PROVIDER_CAPABILITIES)[number];
+
+/** The name of the setting that names a capability's provider. */
+export const providerSetting = (capability: ProviderCapability) =>
+  `BURSAR_PROVIDER_${capability.toUpperCase()}` as Uppercase<`bursar_provider_${ProviderCapability}`>;
+
+const NONE = 'none';
+const SANDBOX_BANK = 'sandbox-bank';
+const of = (...names: string[]) => z.enum([SANDBOX_BANK, ...names, NONE]).optional();
+
+/** The settings that name the provider of each capability's new records; `none` turns the capability off. */
+export const providerFields = {
+  BURSAR_PROVIDER_TRANSFERS: of('paystack'),
+  BURSAR_PROVIDER_PAYMENTS: of('paystack'),
+  BURSAR_PROVIDER_CARDS: of(),
+  BURSAR_PROVIDER_VIRTUAL_ACCOUNTS: of('paystack'),
+  BURSAR_PROVIDER_IDENTITY: of('paystack'),
+  BURSAR_PROVIDER_BILLPAY: of(),
+};
+
+type Settings = z.output<z.ZodObject<typeof providerFields>> & {
+  BURSAR_ENV: 'sandbox' | 'live';
+  BURSAR_LIVE_REHEARSAL: boolean;
+  SANDBOX_BANK_SECRET?: string | undefined;
+};
+
+/** True if the sandbox bank may serve this deployment: in the sandbox, and in a rehearsal of live. */
+export const allowsSandboxBank = (e: Pick<Settings, 'BURSAR_ENV' | 'BURSAR_LIVE_REHEARSAL'>) =>
+  e.BURSAR_ENV === 'sandbox' || e.BURSAR_LIVE_REHEARSAL;
+
+/** The provider of each capability's new records, or null. Without a setting it is the sandbox bank where that is allowed. */
+export function providersOf(e: Settings): Record<ProviderCapability, string | null> {
+  const fallback = allowsSandboxBank(e) ? SANDBOX_BANK : NONE;
+  const named = PROVIDER_CAPABILITIES.map((capability) => {
+    const name = e[providerSetting(capability)] ?? fallback;
+    return [capability, name === NONE ? null : name] as const;
+  });
+  return Object.fromEntries(named) as Record<ProviderCapability, string | null>;
+}
+
+/** Adds an issue for each capability whose provider the environment does not allow, and for a secret that is missing. */
+export function checkProviders(e: Settings, ctx: z.RefinementCtx): void {
+  const bySandboxBank = PROVIDER_CAPABILITIES.filter(
+    (each) => providersOf(e)[each] === SANDBOX_BANK,
+  );
+  const issue = (path: string, message: string) =>
+    ctx.addIssue({ code: 'custom', path: [path], message });
+  if (!allowsSandboxBank(e)) {
+    for (const capability of bySandboxBank) {
+      issue(
+        providerSetting(capability),
+        'the sandbox bank moves no money: to rehearse live with it, set BURSAR_LIVE_REHEARSAL=true',
+      );
+    }
+  }
+  if (bySandboxBank.length > 0 && e.SANDBOX_BANK_SECRET === undefined) {
+    issue(
+      'SANDBOX_BANK_SECRET',
+      `must be set, because the sandbox bank serves ${bySandboxBank.join(', ')}`,
+    );
+  }
+}
