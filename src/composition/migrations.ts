@@ -26,6 +26,9 @@ export const migrations: readonly Migration[] = [
     rateLimitsCollection,
     walletsCollection,
     postingsCollection,
+    closingsCollection,
+    closedDaysCollection,
+    verificationsCollection,
     idempotencyKeysCollection,
     endpointsCollection,
     eventsCollection,
@@ -37,11 +40,4 @@ export const migrations: readonly Migration[] = [
     operatorKeysCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
-  collectionsMigration('0002-ledger-closings', [
-    postingsCollection,
-    closingsCollection,
-    closedDaysCollection,
-    verificationsCollection,
-  ]),
-  collectionsMigration('0003-ledger-archive', [closedDaysCollection, bulkTransfers]),
 ];
