@@ -1,6 +1,5 @@
 import { capabilities } from './capabilities.js';
 import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
-import { bulkTransfers } from '../capabilities/bulk-transfers/bulk-transfer.js';
 import { commitProcessesCollection } from '../core/commit/processes.js';
 import {
   closedDaysCollection,
