@@ -1,3 +1,4 @@
+import { createBillPaymentActivities, type BillPaymentActivityDeps } from './bill-payments.js';
 import { createCardStateActivities } from './card-states.js';
 import { createCardFundingActivities } from './card-fundings.js';
 import {
@@ -38,6 +39,7 @@ export type ActivityDeps = InstructionActivityDeps &
   ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
+  BillPaymentActivityDeps &
   RecurringChargeActivityDeps &
   LedgerActivityDeps;
 
@@ -54,6 +56,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
+    ...createBillPaymentActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardUnloadActivities(deps),

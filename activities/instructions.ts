@@ -1,5 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { BillPayment } from '../src/capabilities/bill-payments/bill-payment.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { Refund } from '../src/capabilities/refunds/refund.js';
@@ -46,6 +47,7 @@ type InstructionStores = {
   transfer: InstructionStore<Transfer>;
   charge: InstructionStore<Charge>;
   refund: InstructionStore<Refund>;
+  billPayment: InstructionStore<BillPayment>;
   cardIssuance: InstructionStore<CardOperation>;
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
@@ -63,6 +65,7 @@ export type InstructionActivityDeps = {
   transfers: { store: InstructionStores['transfer'] };
   charges: { store: InstructionStores['charge'] };
   refunds: { store: InstructionStores['refund'] };
+  billPayments: { store: InstructionStores['billPayment'] };
   cards: { operations: InstructionStores['cardFunding'] };
 };
 
@@ -73,6 +76,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     transfer: deps.transfers.store,
     charge: deps.charges.store,
     refund: deps.refunds.store,
+    billPayment: deps.billPayments.store,
     cardIssuance: operations,
     cardState: operations,
     cardFunding: operations,

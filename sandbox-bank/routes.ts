@@ -1,3 +1,5 @@
+import { billRoutes } from './billers/routes.js';
+import type { Bills } from './billers/bills.js';
 import { transferRoutes } from './transfers/routes.js';
 import type { Transfers } from './transfers/transfers.js';
 import { cardRoutes } from './issuer/routes.js';
@@ -16,6 +18,7 @@ type Parts = {
   transfers: Transfers;
   issuer: Issuer;
   acquirer: Acquirer;
+  bills: Bills;
   state: State;
   faults: Faults;
   copy: LaggingCopy;
@@ -28,6 +31,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     ...transferRoutes(parts.transfers),
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
+    ...billRoutes(parts.bills),
     ...auditRoutes(parts),
   ];
   const fixed = new Map(all.filter(([path]) => !path.includes(':')));

@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createBills } from './billers/bills.js';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
@@ -41,7 +42,7 @@ export type SandboxBankOptions = {
   pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
-  /** Receives the outcomes of transfers, charges and refunds. */
+  /** Receives the outcomes of transfers, charges, refunds and bills. */
   callbackUrl?: string | null;
   /** Receives card events, and decides each authorization. */
   cardCallbackUrl?: string | null;
@@ -104,10 +105,12 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     publicUrl,
     pages,
   });
+  const bills = createBills({ ...common, state: state.bills, sendsCallbacks });
   const routes = createRoutes({
     transfers,
     issuer,
     acquirer,
+    bills,
     state,
     faults,
     copy,
@@ -124,7 +127,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   });
-  for (const each of [outcomes, ...Object.values(issuer), acquirer, journal]) each.resume();
+  for (const each of [outcomes, ...Object.values(issuer), acquirer, bills, journal]) each.resume();
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,

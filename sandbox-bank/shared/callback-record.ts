@@ -1,5 +1,5 @@
 /** Every event that the sandbox bank delivers by callback, as named on the wire. */
-export type EventName = TransferEventName | CardEventName | AcquirerEventName;
+export type EventName = TransferEventName | CardEventName | AcquirerEventName | BillEventName;
 
 /** Events of transfers; `transfer.pending` is delivered only for accounts whose callbacks arrive out of order. */
 export type TransferEventName =
@@ -44,6 +44,9 @@ export type AcquirerEventName =
   | 'refund.returned'
   | 'refund.needs_account';
 
+/** Events of bills. */
+export type BillEventName = 'bill.pending' | 'bill.paid' | 'bill.refused' | 'bill.reversed';
+
 /** The record that an event describes, by its kind and number. */
 export type Subject =
   | { transfer: number }
@@ -52,6 +55,7 @@ export type Subject =
   | { authorization: number; message: number }
   | { charge: number }
   | { refund: number }
+  | { bill: number }
   | { dispute: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
@@ -70,6 +74,7 @@ const STALE = new Set<EventName>([
   'card.unload_pending',
   'charge.pending',
   'refund.pending',
+  'bill.pending',
 ]);
 
 /** True of events that report the state before the outcome; they are delivered late to test the client's ordering. */

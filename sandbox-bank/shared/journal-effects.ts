@@ -58,6 +58,8 @@ export type Effect = {
   funds?: 'held' | 'taken';
   /** For a refund: the client's reference of its charge. */
   charge?: string;
+  /** For a bill: the biller. */
+  biller?: string;
   at: number;
 };
 

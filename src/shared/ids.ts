@@ -16,6 +16,7 @@ const PREFIXES = {
   refund: 'ref',
   paymentToken: 'tok',
   recurringCharge: 'rec',
+  billPayment: 'bil',
   request: 'req',
   event: 'evt',
   webhookEndpoint: 'whe',

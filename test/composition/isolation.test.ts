@@ -2,7 +2,7 @@ import { generateKey } from '../../src/platform/api-keys/api-key.js';
 import { openApi } from '../../src/composition/operations.js';
 import { conformance } from '../support/conformance.js';
 import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
-import { bodyFor, callbacks, fixtureOf, fixtures } from '../support/fixtures.js';
+import { bodyFor, callbacks, fixtureOf, fixtures, SHARED } from '../support/fixtures.js';
 import type { TestTenant } from '../support/tenant.js';
 import { startService, type Service } from '../support/service.js';
 import {
@@ -65,8 +65,10 @@ async function party(): Promise<Party> {
       if (ids[resource] !== undefined) continue;
       // A provider does not belong to a tenant.
       if (level === null) ids[resource] = fixtureOf(callbacks, resource, id)(service.env).provider;
-      else
-        own.push((ids[resource] = await fixtureOf(fixtures, resource, id)(tenant, ids, service)));
+      else {
+        ids[resource] = await fixtureOf(fixtures, resource, id)(tenant, ids, service);
+        if (!SHARED.has(resource)) own.push(ids[resource]);
+      }
     }
   }
   return { tenant: tenant.id, key: tenant.key, ids, own };
@@ -134,7 +136,8 @@ const sendWith = async (
 const keyed = operations.filter(({ level }) => level !== null);
 
 describe('resources of another tenant', () => {
-  test.each(each(keyed.filter(({ resources }) => resources.length > 0)))(
+  const isOwned = (resource: string) => !SHARED.has(resource);
+  test.each(each(keyed.filter(({ resources }) => resources.some(isOwned))))(
     '%s answers 404 for another tenant’s records and reveals nothing',
     async (_id, operation) => {
       expect(await findForeignAccess(send, operation, ada, bob)).toEqual([]);

@@ -30,6 +30,8 @@ export type JournalEntry = {
   session_id: string;
   message_id?: string;
   final?: boolean;
+  /** For a bill. */
+  biller?: string;
 };
 
 /** A rule that makes calls to the sandbox bank fail. */
@@ -100,6 +102,9 @@ export function bankAudit(url: string) {
     /** Sets the outcome of a refund, named by its id or by its tenant's reference. */
     setRefundOutcome: async (reference: string, outcome: 'refunded' | 'failed') =>
       (await call(`/refunds/${reference}`, { outcome })).status,
+    /** Sets the outcome of a pending bill. Returns the status, 404 as long as the bank does not know the bill. */
+    setBillOutcome: async (reference: string, outcome: 'paid' | 'failed', amountMinor?: number) =>
+      (await call(`/bills/${reference}`, { outcome, amount_minor: amountMinor })).status,
     /** Sets the outcome of a card funding. */
     setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,

@@ -2,21 +2,29 @@ import type { Config } from '../../shared/config.js';
 import { ApiError } from '../../shared/errors.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
+  billRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   transferRateLimitKey,
   type RateLimit,
 } from '../../platform/temporal/queues.js';
+import type { BillEvent, BillProvider } from './bill-provider.js';
 import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
+import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
 
 /** The events of each port. */
-export type PortEvents = { transfers: TransferEvent; payments: PaymentEvent; cards: CardEvent };
+export type PortEvents = {
+  transfers: TransferEvent;
+  payments: PaymentEvent;
+  cards: CardEvent;
+  bills: BillEvent;
+};
 
 /** A port whose providers send messages. */
 export type Port = keyof PortEvents;
@@ -39,6 +47,9 @@ export function createProviders(config: Config) {
   const payments = createPort<PaymentProvider>(config, 'payments', [
     sandboxBank && createSandboxBankPayments(sandboxBank),
   ]);
+  const bills = createPort<BillProvider>(config, 'billpay', [
+    sandboxBank && createSandboxBankBills(sandboxBank),
+  ]);
   const rateLimits: RateLimit[] = [
     ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
       name: transferRateLimitKey(name),
@@ -55,8 +66,18 @@ export function createProviders(config: Config) {
       callsPerSecond: slowest(rates),
       bulkTransfersOf: null,
     })),
+    ...bills.all.map(({ name, bills: { callsPerSecond } }) => ({
+      name: billRateLimitKey(name),
+      callsPerSecond,
+      bulkTransfersOf: null,
+    })),
   ];
-  const readers = { transfers: transfers.find, payments: payments.find, cards: cards.find };
+  const readers = {
+    transfers: transfers.find,
+    payments: payments.find,
+    cards: cards.find,
+    bills: bills.find,
+  };
   return {
     all: transfers.all,
     /** The rate limit of each provider's calls, with the name of its queue. */
@@ -78,6 +99,9 @@ export function createProviders(config: Config) {
     forPayments: payments.forNew,
     findPayment: payments.find,
     payment: payments.get,
+    /** The provider of new bill payments. */
+    forBills: bills.forNew,
+    bill: bills.get,
     /** The adapter that reads the messages of a provider for a port; undefined if the provider has no such port. */
     messageReader: (
       port: Port,

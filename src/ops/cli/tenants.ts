@@ -18,6 +18,7 @@ type Create = { name: string; plan: Plan; ratePerMinute?: number; dailyLimitMino
 type Update = Omit<Partial<Create>, 'name'> & {
   minAmountMinor?: bigint;
   maxAmountMinor?: bigint;
+  billFeeMinor?: bigint;
   planRate?: boolean;
   feature?: Partial<Record<Feature, boolean>>;
   safeguard?: Partial<Record<Safeguard, number>>;
@@ -88,6 +89,7 @@ function addUpdate(tenants: Command): void {
         .option('--min-amount-minor <n>', 'least amount of one transfer in kobo', parseAmount)
         .option('--max-amount-minor <n>', 'highest amount of one transfer in kobo', parseAmount)
         .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount)
+        .option('--bill-fee-minor <n>', 'fee of one bill payment in kobo, or 0', parseFee)
         .option(
           '--feature <name=on|off>',
           `turn a feature on or off (${FEATURES.join(', ')}); repeatable`,
@@ -129,6 +131,7 @@ function changesOf({
   minAmountMinor: minMinor,
   maxAmountMinor: maxMinor,
   dailyLimitMinor,
+  billFeeMinor,
   feature,
   safeguard,
   dunningDays,
@@ -145,6 +148,7 @@ function changesOf({
     ...(safeguard && { safeguards: safeguard }),
     ...(dunningDays && { dunning_days: dunningDays }),
     ...(defaultDunning && { dunning_days: null }),
+    ...(billFeeMinor !== undefined && { bill_fee_minor: Number(billFeeMinor) }),
   };
 }
 
@@ -172,6 +176,8 @@ function parseDays(text: string): number[] {
     'must be at most 20 increasing numbers of days, each at most 90, or none.',
   );
 }
+
+const parseFee = (text: string): bigint => (text === '0' ? 0n : parseAmount(text));
 
 function parseSwitch(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('must be on or off.');

@@ -11,6 +11,7 @@ export const GUIDE = [
   'using-cards',
   'taking-payments',
   'recurring-charges',
+  'bill-payments',
   'webhooks',
   'test-values',
   'versioning',

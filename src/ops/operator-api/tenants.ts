@@ -86,6 +86,7 @@ export const updateTenant = operation({
     min_amount_minor: amount.optional(),
     max_amount_minor: amount.optional(),
     daily_limit_minor: amount.optional(),
+    bill_fee_minor: amount.or(z.literal(0)).optional(),
     features: z.strictObject(onOff).optional(),
     safeguards: z.strictObject(rates).optional(),
     dunning_days: days.nullable().optional(),
@@ -153,13 +154,14 @@ export const tenantRoutes = ({ tenants, audit }: OperatorDeps): Route[] => [
 function changesOf(body: z.output<typeof updateTenant.body>): TenantChanges {
   const { plan, rate_per_minute: ratePerMinute, features, safeguards } = body;
   const { min_amount_minor: min, max_amount_minor: max, daily_limit_minor: daily } = body;
-  const { dunning_days: dunningDays } = body;
+  const { dunning_days: dunningDays, bill_fee_minor: billFee } = body;
   return {
     ...(plan && { plan }),
     ...(ratePerMinute !== undefined && { ratePerMinute }),
     ...(min !== undefined && { minMinor: BigInt(min) }),
     ...(max !== undefined && { maxMinor: BigInt(max) }),
     ...(daily !== undefined && { dailyLimitMinor: BigInt(daily) }),
+    ...(billFee !== undefined && { billFeeMinor: BigInt(billFee) }),
     ...(features && { features }),
     ...(safeguards && { safeguards }),
     ...(dunningDays !== undefined && { dunningDays }),
@@ -179,6 +181,7 @@ function presentTenant(tenant: Tenant) {
     min_amount_minor: toWireAmount(tenant.limits.minMinor),
     max_amount_minor: toWireAmount(tenant.limits.maxMinor),
     daily_limit_minor: toWireAmount(tenant.limits.dailyMinor),
+    bill_fee_minor: toWireAmount(tenant.billFeeMinor),
     dunning_days: tenant.dunningDays ?? 'default',
     ...tenant.features,
     safeguards: Object.fromEntries(safeguards) as Record<string, number>,
