@@ -69,22 +69,29 @@ async function main(): Promise<void> {
   const address = await server.listen(config.http);
   log.info(address, 'api is listening');
 
+  stopOnSignal(
+    async () => {
+      // Requests that wait for a record to end get its current state.
+      completionWaiters.stop();
+      await server.drain();
+      await operatorApi?.close();
+      await forwarded.close();
+      await rateLimits.idle();
+      await metrics.close();
+      await deps.close();
+    },
+    (error) => log.error({ err: error }, 'stopping failed'),
+  );
+}
+
+/** Stops the process once, on the first signal. */
+function stopOnSignal(stop: () => Promise<void>, onError: (error: unknown) => void): void {
   let stopping = false;
-  const stop = async () => {
+  const onSignal = () => {
     if (stopping) return;
     stopping = true;
-    // Requests that wait for a record to end get its current state.
-    completionWaiters.stop();
-    await server.drain();
-    await operatorApi?.close();
-    await forwarded.close();
-    await rateLimits.idle();
-    await metrics.close();
-    await deps.close();
-  };
-  const onSignal = () => {
     stop().catch((error: unknown) => {
-      log.error({ err: error }, 'stopping failed');
+      onError(error);
       process.exitCode = 1;
     });
   };

@@ -3,7 +3,7 @@ import { createOperators } from '../platform/operators/store.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
 import { createParts } from '../core/capability.js';
 import type { Config } from '../shared/config.js';
-import { connectDatabase } from '../platform/database/client.js';
+import { connectDatabase, type Database } from '../platform/database/client.js';
 import { claimDatabase } from '../platform/database/environment.js';
 import { migrate } from '../platform/database/migrations.js';
 import { watchUniqueIndexes } from '../platform/database/unique-indexes.js';
@@ -42,7 +42,6 @@ export async function createDeps(config: Config, name: string) {
   const tenants = createTenants({ db, environment: config.environment });
   const { environment, keyPepper: pepper } = config;
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
-  const operators = createOperators({ db, pepper, environment });
   const providers = createProviders(config);
   const sealing = createSealing(config.sealingKeys);
   const temporal = createTemporal(config.temporal);
@@ -78,8 +77,7 @@ export async function createDeps(config: Config, name: string) {
     database,
     tenants,
     apiKeys,
-    operators,
-    audit: createAudit(database),
+    ...createOperatorParts(database, config),
     providers,
     sealing,
     temporal,
@@ -106,6 +104,14 @@ export async function createDeps(config: Config, name: string) {
       await temporal.close();
       await database.client.close();
     },
+  };
+}
+
+/** The operators, and the log of their acts. */
+function createOperatorParts(database: Database, { keyPepper: pepper, environment }: Config) {
+  return {
+    operators: createOperators({ db: database.db, pepper, environment }),
+    audit: createAudit(database),
   };
 }
 
