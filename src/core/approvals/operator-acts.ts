@@ -146,11 +146,7 @@ export function createOperatorActs({
     ): Promise<void> {
       await audit.act(act, async (session) => {
         await note(session);
-        await commands.updateOne(
-          { _id: act.id },
-          { $set: { answered_at: clock() } },
-          { session },
-        );
+        await commands.updateOne({ _id: act.id }, { $set: { answered_at: clock() } }, { session });
         return { result: true, before: null, after: { result } };
       });
     },

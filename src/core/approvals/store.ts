@@ -73,7 +73,11 @@ export function createApprovals({
         );
         if (open) return { result: open, before: null, after: { approval: open._id } };
         await collection.insertOne(approval, { session });
-        return { result: approval, before: null, after: { approval: approval._id, kind: act.action } };
+        return {
+          result: approval,
+          before: null,
+          after: { approval: approval._id, kind: act.action },
+        };
       });
       return made ?? approval;
     },

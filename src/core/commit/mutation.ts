@@ -10,11 +10,12 @@ export type MutationInput = {
   id?: string;
   act?: Act | undefined;
   /** A fact by an operator has the act with it. */
-  fact?: { act?: Act | undefined };
+  fact?: object;
 };
 
 /** The act of an operator in a mutation's input. */
-export const actIn = ({ act, fact }: MutationInput): Act | undefined => act ?? fact?.act;
+export const actIn = ({ act, fact }: MutationInput): Act | undefined =>
+  act ?? (fact as { act?: Act } | undefined)?.act;
 
 /** A named write: the data that it reads, and its rules. Pure: it knows neither lanes nor transactions. */
 export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {
