@@ -309,6 +309,53 @@ export type AccountToResolve = {
     }
 );
 
+export type Balance = {
+  /** The amount that can be spent. */
+  available_minor: number;
+  /** The amount that unfinished payments hold. */
+  held_minor: number;
+  /** The amount that you owe, because a payment was executed that the wallet could not cover. Later credits pay it first. */
+  owed_minor: number;
+  currency: 'NGN';
+  /** When the balance was read. */
+  as_of: string;
+};
+
+export type BalanceEntry = {
+  /** The posting: the resource and its step. */
+  id: string;
+  /** The kind of resource that moved the money. */
+  type:
+    | 'transfer'
+    | 'charge'
+    | 'refund'
+    | 'dispute'
+    | 'deposit'
+    | 'bill_payment'
+    | 'card_funding'
+    | 'card_payment'
+    | 'card'
+    | 'credit'
+    | 'other';
+  /** The step that moved the money, for example `hold` (taken from the available amount until the outcome is known), `release` (given back), `capture` (the rest of a hold that was larger than the payment), `reversal`, `credit`, `fee`. */
+  movement: string;
+  /** The change of the available amount. Negative: it became less. Never zero. */
+  amount_minor: number;
+  currency: 'NGN';
+  /** Id of the resource. Null for a credit from outside, whose `id` ends in its reference. */
+  resource: string | null;
+  /** When the money moved. */
+  created_at: string;
+};
+
+export type Pagination = {
+  page: number;
+  limit: number;
+  total: number;
+  pages: number;
+  has_more: boolean;
+};
+
 export type Card = {
   id: string;
   /** The same value as `id`. */
@@ -338,14 +385,6 @@ export type Card = {
   metadata: { [name: string]: unknown };
   /** When the card was accepted. */
   created_at: string;
-};
-
-export type Pagination = {
-  page: number;
-  limit: number;
-  total: number;
-  pages: number;
-  has_more: boolean;
 };
 
 export type CardAuthorization = {
@@ -484,6 +523,35 @@ export type CardSecurity = {
   allowed_countries: string[];
   /** Merchant categories (ISO 18245) that are declined; empty: none. */
   blocked_merchant_categories: string[];
+};
+
+export type SentEvent = {
+  /** The id that the webhook has as `webhook-id` and as `id`. */
+  id: string;
+  /** Name of the event. */
+  event: string;
+  /** Id of the resource that changed. */
+  resource: string;
+  /** Number of the event among those of its resource. */
+  sequence: number;
+  /** When the change was made. */
+  created_at: string;
+  /** The resource at that moment, as the webhook has it. */
+  data: unknown;
+  /** One for each endpoint. */
+  deliveries: WebhookDelivery[];
+};
+
+export type WebhookDelivery = {
+  id: string;
+  endpoint_id: string;
+  /** `pending`: the first attempt is in progress. `retrying`: an attempt failed, another one follows. `delivered`: your endpoint answered 2xx. `dead`: the last attempt failed. `cancelled`: the endpoint was removed. */
+  status: 'pending' | 'retrying' | 'delivered' | 'dead' | 'cancelled';
+  /** Number of attempts so far. */
+  attempts: number;
+  /** HTTP status of the last attempt. Null without an answer. */
+  last_status_code: number | null;
+  delivered_at: string | null;
 };
 
 export type Charge = {
@@ -1440,6 +1508,49 @@ export type Operations = {
     data: RecurringCharge;
   };
   /**
+   * Get your balance.
+   *
+   * The balance of your wallet: the available amount, the held amount, and the amount that you owe.
+   */
+  getBalance: { input: {}; data: Balance };
+  /**
+   * List the entries of your statement.
+   *
+   * Every change of the available amount, newest first: a hold, its release, a reversal, a credit, a fee. Their sum over all time is `available_minor` of the balance. Days that were archived are not listed.
+   */
+  listBalanceEntries: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Only entries of this kind of resource. */
+      type?:
+        | 'transfer'
+        | 'charge'
+        | 'refund'
+        | 'dispute'
+        | 'deposit'
+        | 'bill_payment'
+        | 'card_funding'
+        | 'card_payment'
+        | 'card'
+        | 'credit'
+        | 'other';
+      /** First day of the movement, UTC. */
+      start_date?: string;
+      /** Last day of the movement, UTC; not before `start_date`. */
+      end_date?: string;
+    };
+    data: BalanceEntry;
+  };
+  /**
    * List a card’s events.
    *
    * Events of the card’s issuer, newest first. This list has a rate limit of its own in addition to that of your plan: use webhooks to follow changes.
@@ -1478,6 +1589,39 @@ export type Operations = {
       id: string;
     };
     data: CardEventReplay;
+  };
+  /**
+   * List your events.
+   *
+   * The events that were sent to your webhook endpoints, newest first, with their deliveries. Without an endpoint there are none. They are kept for 90 days unless the operator has set another time.
+   */
+  listEvents: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Only events of this name. */
+      event?: string;
+      /** First day of the change, UTC. */
+      start_date?: string;
+      /** Last day of the change, UTC; not before `start_date`. */
+      end_date?: string;
+    };
+    data: SentEvent;
+  };
+  /** Get an event */
+  getEvent: {
+    input: {
+      id: string;
+    };
+    data: SentEvent;
   };
 };
 
@@ -1614,6 +1758,8 @@ export const operations = {
     path: '/api/v1/payments/recurring-charges/{id}/cancel',
     idempotent: true,
   },
+  getBalance: { method: 'GET', path: '/api/v1/balance', safe: true },
+  listBalanceEntries: { method: 'GET', path: '/api/v1/balance/entries', list: true, safe: true },
   listCardEvents: {
     method: 'GET',
     path: '/api/v1/webhooks/cards/events/{card_id}',
@@ -1631,4 +1777,6 @@ export const operations = {
     path: '/api/v1/webhooks/cards/events/{event_id}/replays/{id}',
     safe: true,
   },
+  listEvents: { method: 'GET', path: '/api/v1/events', list: true, safe: true },
+  getEvent: { method: 'GET', path: '/api/v1/events/{id}', safe: true },
 } as const satisfies Record<keyof Operations, object>;

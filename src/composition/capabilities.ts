@@ -20,6 +20,7 @@ import {
   type PartsByName,
 } from '../core/capability.js';
 import type { ProviderEventHandler } from '../core/provider-events/handler.js';
+import { webhookEventCapability } from '../core/webhooks/capability.js';
 import { providerEventCapability } from '../core/provider-events/capability.js';
 import type { createSafeguard } from '../platform/http/rate-limit.js';
 
@@ -38,6 +39,7 @@ export const list = [
   recurringChargeCapability,
   walletCapability,
   defineCapability(providerEventCapability),
+  defineCapability(webhookEventCapability),
 ] as const;
 
 /** The parts that routes take: those of the composition root, and the limits of single routes. */

@@ -2,7 +2,6 @@ import { capabilities } from './capabilities.js';
 import { approvals } from '../core/approvals/approval.js';
 import { operatorCommandsCollection } from '../core/approvals/operator-acts.js';
 import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
-import { bulkTransfers } from '../capabilities/bulk-transfers/bulk-transfer.js';
 import { commitProcessesCollection } from '../core/commit/processes.js';
 import {
   closedDaysCollection,
@@ -28,6 +27,9 @@ export const migrations: readonly Migration[] = [
     rateLimitsCollection,
     walletsCollection,
     postingsCollection,
+    closingsCollection,
+    closedDaysCollection,
+    verificationsCollection,
     idempotencyKeysCollection,
     endpointsCollection,
     eventsCollection,
@@ -41,11 +43,4 @@ export const migrations: readonly Migration[] = [
     operatorKeysCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
-  collectionsMigration('0002-ledger-closings', [
-    postingsCollection,
-    closingsCollection,
-    closedDaysCollection,
-    verificationsCollection,
-  ]),
-  collectionsMigration('0003-ledger-archive', [closedDaysCollection, bulkTransfers]),
 ];

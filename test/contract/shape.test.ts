@@ -24,6 +24,7 @@ const NOUNS: string[] = [
   'auto-reload.ts',
   'card-operation.ts',
   'counts.ts',
+  'entries.ts',
   'facts.ts',
   'intake.ts',
   'messages.ts',

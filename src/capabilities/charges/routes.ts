@@ -5,6 +5,7 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import { rangeOf } from '../../platform/http/wire.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
@@ -20,10 +21,6 @@ import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { ChargeListing, Charges } from './store.js';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
-const LAST_DAY = '9999-12-31';
 
 /** The routes of charges. */
 export function chargeRoutes(deps: {
@@ -139,14 +136,13 @@ export function createVerification({
 
 /** Translates the query for the store: inclusive days become a half-open range. */
 function listing(query: ListChargesQuery): ChargeListing {
-  const { page, limit, status, customer_id: customer, start_date: start, end_date: end } = query;
+  const { page, limit, status, customer_id: customer } = query;
   return {
     page,
     limit,
     status,
     customer,
     descending: query.sort.startsWith('-'),
-    from: start === undefined ? undefined : new Date(start),
-    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
+    ...rangeOf(query),
   };
 }
