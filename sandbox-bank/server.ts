@@ -37,6 +37,8 @@ export type SandboxBankOptions = {
   deduplicate?: boolean;
   /** De-duplication ends this long after a request was accepted; null or undefined: never. */
   deduplicateForMs?: number | null;
+  /** `new_reference`: the address of a payment page is given once, as at some real acquirers. */
+  pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
   /** Receives the outcomes of transfers, charges and refunds. */
@@ -62,6 +64,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     port = 0,
     deduplicate = true,
     conclusiveAfterMs = CONCLUSIVE_AFTER_MS,
+    pages = 'repeatable',
   } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
@@ -89,10 +92,16 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const sendsCallbacks = urls.transfers !== null;
   const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
   const transfers = createTransfers(transferContext);
-  const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
-  const issuer = createIssuer(issuerContext);
+  const issuerParts = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
+  const issuer = createIssuer(issuerParts);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
+  const acquirer = createAcquirer({
+    ...common,
+    state: state.acquirer,
+    sendsCallbacks,
+    publicUrl,
+    pages,
+  });
   const routes = createRoutes({
     transfers,
     issuer,
@@ -117,17 +126,26 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
-    async close() {
-      timers.clear();
-      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      callbacks.close();
-      await callbackSender.close();
-      await log.flushed().catch(() => {});
-      server.closeAllConnections();
-      await stopped;
-      await log.close();
-    },
+    close: () => stop({ server, timers, callbacks, callbackSender, log }),
   };
+}
+
+async function stop(parts: {
+  server: Server;
+  timers: Timers;
+  callbacks: { close(): void };
+  callbackSender: { close(): Promise<void> };
+  log: Log;
+}): Promise<void> {
+  const { server, timers, callbacks, callbackSender, log } = parts;
+  timers.clear();
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  callbacks.close();
+  await callbackSender.close();
+  await log.flushed().catch(() => {});
+  server.closeAllConnections();
+  await stopped;
+  await log.close();
 }
 
 const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({

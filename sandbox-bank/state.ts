@@ -54,7 +54,8 @@ export function createState(): State {
         return endCallback(record.delivery);
       default:
         if ('transfer' in record) transfers.apply(record);
-        else if ('charge' in record || 'refund' in record) acquirer.apply(record);
+        else if ('charge' in record || 'refund' in record || 'dispute' in record)
+          acquirer.apply(record);
         else issuer.apply(record);
     }
   }

@@ -27,10 +27,18 @@ export type AcquirerEventName =
   | 'charge.paid'
   | 'charge.declined'
   | 'charge.abandoned'
+  | 'charge.cancelled'
+  | 'charge.disputed'
+  | 'charge.dispute_won'
+  | 'charge.dispute_lost'
+  | 'setup.saved'
+  | 'setup.declined'
+  | 'setup.cancelled'
   | 'refund.pending'
   | 'refund.refunded'
   | 'refund.refused'
-  | 'refund.returned';
+  | 'refund.returned'
+  | 'refund.needs_account';
 
 /** The record that an event describes, by its kind and number. */
 export type Subject =
@@ -39,7 +47,8 @@ export type Subject =
   | { funding: number }
   | { authorization: number; message: number }
   | { charge: number }
-  | { refund: number };
+  | { refund: number }
+  | { dispute: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
 export type CallbackRecord = {

@@ -17,6 +17,8 @@ const CALLS = [
   'charge',
   'refund',
   'revoke',
+  'cancel',
+  'setup',
 ] as const;
 
 /** The body of the control that sets faults. */

@@ -30,6 +30,9 @@ export type EffectKind =
   | 'charged'
   | 'refunded'
   | 'refund_returned'
+  | 'disputed'
+  | 'dispute_won'
+  | 'dispute_lost'
   | 'authorization_revoked';
 
 /** An effect that happened, as the journal shows it to an auditor. */
@@ -47,6 +50,10 @@ export type Effect = {
   message_id?: string;
   /** For an outcome of a card payment: a last clearing, or a reversal of everything. */
   final?: boolean;
+  /** For a dispute: the acquirer's id. */
+  dispute?: string;
+  /** For a dispute: whether the acquirer has taken the amount while it is open. */
+  funds?: 'held' | 'taken';
   /** For a refund: the client's reference of its charge. */
   charge?: string;
   at: number;

@@ -112,6 +112,7 @@ const fields = z.object({
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: milliseconds.optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
+  SANDBOX_BANK_PAGES: z.enum(['repeatable', 'new_reference']).default('repeatable'),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
   SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(1_000),
 
@@ -303,6 +304,7 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     deduplicates: e.SANDBOX_BANK_DEDUPLICATE,
     deduplicatesForMs: e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
     conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
+    pages: e.SANDBOX_BANK_PAGES,
     timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
     callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
   };

@@ -31,6 +31,7 @@ const NOUNS: string[] = [
   'micro-batches.ts',
   'payers.ts',
   'periods.ts',
+  'provider-answers.ts',
   'rules.ts',
   'schedule.ts',
   'workflow-starter.ts',
