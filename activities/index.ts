@@ -9,6 +9,7 @@ import {
   type ProviderEventActivityDeps,
 } from './provider-events.js';
 import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js';
+import { createCardUnloadActivities } from './card-unloads.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
@@ -55,6 +56,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createRefundActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
+    ...createCardUnloadActivities(deps),
     ...createCardAuthorizationActivities(deps),
     ...createLedgerActivities(deps),
   });

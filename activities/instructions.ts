@@ -53,6 +53,7 @@ type InstructionStores = {
   cardIssuance: InstructionStore<CardOperation>;
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
+  cardUnload: InstructionStore<CardOperation>;
 };
 
 /** Type of an instruction: the type of the workflow that executes it. */
@@ -93,6 +94,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     cardIssuance: operations,
     cardState: operations,
     cardFunding: operations,
+    cardUnload: operations,
   };
   return {
     /** Returns the record's present status and attention. */

@@ -1,4 +1,5 @@
 import type { Card } from './issuer/card-state.js';
+import { movedMinor } from './issuer/funding-state.js';
 import { reportData } from './issuer/wire.js';
 import { isSetup } from './acquirer/charge-state.js';
 import { presentCharge, presentDispute, presentRefund, presentSetup } from './acquirer/wire.js';
@@ -19,9 +20,17 @@ function dataOf(state: State, about: Subject, stale: boolean) {
   if ('transfer' in about) return transferData(state, about.transfer, stale);
   if ('card' in about) return cardData(state.issuer.cards.get(about.card));
   if ('funding' in about) {
-    const { order, code } = state.issuer.fundings.get(about.funding);
-    const { reference, client_reference, card, amount_minor, currency } = order;
-    return { reference, client_reference, card, amount_minor, currency, code };
+    const funding = state.issuer.fundings.get(about.funding);
+    const { reference, client_reference, card, amount_minor, currency } = funding.order;
+    const amount = stale ? amount_minor : movedMinor(funding);
+    return {
+      reference,
+      client_reference,
+      card,
+      amount_minor: amount,
+      currency,
+      code: funding.code,
+    };
   }
   if ('charge' in about) {
     const charge = state.acquirer.charges.get(about.charge);

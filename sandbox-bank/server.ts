@@ -47,6 +47,8 @@ export type SandboxBankOptions = {
   cardCallbackUrl?: string | null;
   /** Time limit of each of the two authorization requests. */
   answerWithinMs?: number;
+  /** The party that holds the balances of cards; `issuer` by default. */
+  cardBalances?: 'issuer' | 'ours';
   /** The server's address as a browser reaches it; by default the address that it listens on. */
   publicUrl?: string | null;
 };
@@ -86,7 +88,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const copy = createLaggingCopy();
   const turnAway = createTurnAway({ state, journal });
   const deduplicateForMs = options.deduplicateForMs ?? null;
-  const rules = { turnAway, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
+  const rules = { turnAway, timers, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
   const common = { journal, timers, rules };
   const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;

@@ -74,11 +74,13 @@ export type CardAutoReloadSettings = {
 };
 
 /** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
-export type CardStateChange = {
+export type CardClosing = {
   /** The reason for the change. */
   reason?: string;
   /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
+  /** Your own reference of the return of the balance, unique for the card. It is sent to the issuer. */
+  transaction_reference?: string;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
@@ -99,6 +101,16 @@ export type CardFunding = {
   /** The reason for the funding. */
   reason?: string;
   /** Your own id of the request. */
+  request_id?: string;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+};
+
+/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+export type CardStateChange = {
+  /** The reason for the change. */
+  reason?: string;
+  /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
@@ -459,7 +471,7 @@ export type CardBalance = {
 export type CardOperation = {
   id: string;
   card_id: string;
-  type: 'fund' | 'jit_fund' | 'auto_reload' | 'lock' | 'unlock' | 'close';
+  type: 'fund' | 'jit_fund' | 'auto_reload' | 'unload' | 'lock' | 'unlock' | 'close';
   status: 'pending' | 'processing' | 'completed' | 'failed';
   amount_minor: number | null;
   currency: 'NGN';
@@ -1212,12 +1224,12 @@ export type Operations = {
   /**
    * Close a card.
    *
-   * The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.
+   * The closing takes effect with the answer. As soon as no authorization holds any of it, the balance of the card is returned to the wallet. If the issuer holds the balances of cards, an operation `unload` takes it back from there first, and the wallet is credited when the issuer confirms it.
    */
   closeCard: {
     input: {
       card_id: string;
-    } & CardStateChange;
+    } & CardClosing;
     data: CardOperation;
   };
   /**

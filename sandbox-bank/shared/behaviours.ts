@@ -28,6 +28,8 @@ export type Behaviour =
   | 'declined_first'
   /** Paid; the fee becomes known 3 s later. */
   | 'fee_later'
+  /** The first request is not answered, and executed so late that a look-up does not find it before. */
+  | 'executed_late'
   /** The customer pays the acquirer's fee on top. */
   | 'surcharged'
   /** Paid, and refunded at the acquirer's desk 3 s later. */
@@ -74,6 +76,7 @@ const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
   ['refused_first', 2],
   ['throttled_first', 1],
   ['lost_first', 1],
+  ['executed_late', 1],
 ]);
 
 /** Returns how many requests are rejected without being executed before one is accepted. */

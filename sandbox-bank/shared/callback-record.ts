@@ -12,6 +12,10 @@ export type CardEventName =
   | 'card.funded'
   | 'card.funding_refused'
   | 'card.funding_reversed'
+  | 'card.unload_pending'
+  | 'card.unloaded'
+  | 'card.unload_refused'
+  | 'card.unload_reversed'
   | 'card.declined'
   | 'card.authorization_advice'
   | 'card.cleared'
@@ -63,6 +67,7 @@ export type CallbackRecord = {
 const STALE = new Set<EventName>([
   'transfer.pending',
   'card.funding_pending',
+  'card.unload_pending',
   'charge.pending',
   'refund.pending',
 ]);

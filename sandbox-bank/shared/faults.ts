@@ -10,6 +10,7 @@ const CALLS = [
   'issue',
   'fund',
   'reverse',
+  'unload',
   'set_state',
   'find_authorization',
   'authorization',

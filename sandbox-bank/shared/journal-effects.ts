@@ -23,6 +23,8 @@ export type EffectKind =
   | 'issued'
   | 'funded'
   | 'funding_reversed'
+  | 'unloaded'
+  | 'unload_reversed'
   | (typeof STATE_EFFECTS)[IssuerCardState]
   | 'authorized'
   | 'declined'

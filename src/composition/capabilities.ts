@@ -3,6 +3,7 @@ import { bulkTransferCapability } from '../capabilities/bulk-transfers/index.js'
 import { cardAuthorizationCapability } from '../capabilities/card-authorizations/index.js';
 import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
 import { cardStateCapability } from '../capabilities/card-states/index.js';
+import { cardUnloadCapability } from '../capabilities/card-unloads/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
@@ -32,6 +33,7 @@ export const list = [
   cardCapability,
   cardStateCapability,
   cardFundingCapability,
+  cardUnloadCapability,
   cardAuthorizationCapability,
   paymentTokenCapability,
   chargeCapability,

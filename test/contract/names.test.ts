@@ -41,6 +41,7 @@ describe('names in histories, saved queries and scripts', () => {
       'cardFunding',
       'cardIssuance',
       'cardState',
+      'cardUnload',
       'charge',
       'ledgerClosing',
       'providerEvent',
@@ -77,6 +78,7 @@ describe('names in histories, saved queries and scripts', () => {
       expect(operation(type)).toBe('card-funding/cop_1');
     }
     expect(operation('fund_reversal', 'cop_2')).toBe('card-funding/cop_2');
+    expect(operation('unload')).toBe('card-unload/cop_1');
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card-state/crd_1');
     }
@@ -101,6 +103,7 @@ describe('names in histories, saved queries and scripts', () => {
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',
       'applyCardStateOutcome',
+      'applyCardUnloadOutcome',
       'applyChargeOutcome',
       'applyProviderEvent',
       'applyRefundOutcome',
@@ -127,6 +130,8 @@ describe('names in histories, saved queries and scripts', () => {
       'submitCardIssuanceLocally',
       'submitCardState',
       'submitCardStateLocally',
+      'submitCardUnload',
+      'submitCardUnloadLocally',
       'submitCharge',
       'submitChargeLocally',
       'submitRefund',
@@ -138,6 +143,7 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCardFunding',
       'verifyCardIssuance',
       'verifyCardState',
+      'verifyCardUnload',
       'verifyCharge',
       'verifyRefund',
       'verifyTransfer',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isId } from '../../shared/ids.js';
-import { getCard, listCards } from '../operator-api/cards.js';
+import { getCard, listCards, unloadCard } from '../operator-api/cards.js';
 import { LISTED } from '../operator-api/schema.js';
 import { addApiCommand } from './command.js';
 import { addOperatorCommands, instructionsOf, showRecord } from './instructions.js';
@@ -43,5 +43,23 @@ export function addCardCommands(program: Command): void {
     },
   );
 
+  addUnload(cards);
   addOperatorCommands(cards, operations);
+}
+
+/** Adds the command that asks the issuer once more for the balance of a closed or expired card. */
+function addUnload(cards: Command): void {
+  addApiCommand<{ reason: string }>(
+    cards,
+    'unload <card>',
+    (command) =>
+      command
+        .description('take the balance of a closed or expired card back from the issuer once more')
+        .requiredOption('--reason <text>', 'the reason, for the audit log'),
+    async (operator, { json, args, options: { reason } }) => {
+      const id = String(args[0]);
+      const input = { params: { id }, body: { reason } };
+      print(json, await operator.call(unloadCard, input, `there is no card ${id}`));
+    },
+  );
 }

@@ -4,10 +4,12 @@ import { presentCard, presentOperationRow } from '../../capabilities/cards/prese
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
-import { READERS } from './roles.js';
-import { anyId, LISTED, noSuch, printed, printedList, tenantId } from './schema.js';
+import { READERS, WORKERS } from './roles.js';
+import { anyId, LISTED, noSuch, printed, printedList, reason, tenantId } from './schema.js';
+import { actOf } from './sign-in.js';
 
 const tag = 'Cards';
 
@@ -35,8 +37,21 @@ export const getCard = operation({
   answer: { status: 200, data: z.object({ card: printed, operations: printedList }) },
 });
 
+/** Asks the issuer once more for the balance of a closed or expired card. */
+export const unloadCard = operation({
+  id: 'unloadCard',
+  tag,
+  method: 'post',
+  path: '/issued-cards/{id}/unload',
+  summary: 'Take the balance of a closed or expired card back from the issuer once more',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({ reason }),
+  answer: { status: 200, data: printed },
+});
+
 /** The routes for cards. Their operations are instructions; see instructions.ts. */
-export const cardRoutes = ({ cards }: OperatorDeps): Route[] => [
+export const cardRoutes = ({ cards, cardUnloads }: OperatorDeps): Route[] => [
   route(listCards, async (ctx, { query: { tenant } }) => {
     const of = { ...(tenant !== undefined && { tenantId: tenant }), limit: LISTED };
     sendData(ctx, 200, (await cards.store.latest(of)).map(row));
@@ -53,8 +68,22 @@ export const cardRoutes = ({ cards }: OperatorDeps): Route[] => [
       held_minor: toWireAmount(card.held_minor),
       open_holds: card.open_holds,
       control: card.state_control,
+      unload: card.unload,
     };
     sendData(ctx, 200, { card: shown, operations });
+  }),
+
+  route(unloadCard, async (ctx, { params, body }) => {
+    const card = await cards.store.find(params.id);
+    if (!card) throw noSuch('card');
+    const why = { tenantId: card.tenant_id, reason: body.reason };
+    const act = actOf(ctx, 'cards.unload', card._id, why);
+    // Tenants read the timeline, but neither who asked nor why.
+    const by = { actor: 'operator', reason: 'an operator asked for it', act };
+    if (!(await cardUnloads.retry(card, by))) {
+      throw new ApiError('invalid_state', { message: 'No unloading of this card has failed.' });
+    }
+    sendData(ctx, 200, { id: card._id, done: true });
   }),
 ];
 

@@ -4,7 +4,7 @@ import { FAILPOINTS } from '../../../src/shared/failpoints.js';
 import { authorizations } from './authorizations.js';
 import type { Case } from './capability.js';
 import { cards } from './cards.js';
-import { closing } from './closing.js';
+import { closing, unloads } from './closing.js';
 import { commands } from './commands.js';
 import { cardIssuance } from './card-issuance.js';
 import { lateFundings } from './late.js';
@@ -30,6 +30,7 @@ const all = [
   ...commands,
   ...cards,
   ...closing,
+  ...unloads,
   ...cardIssuance,
   ...reloads,
   ...replays,

@@ -17,6 +17,8 @@ export type SandboxBankOptions = {
   /** The bank recognizes a repeat for this long, and then refuses old requests too; null means without end. */
   deduplicatesForMs: number | null;
   conclusiveAfterMs: number;
+  /** The party that holds the balances of cards; the issuer if missing. */
+  cardBalances?: 'issuer' | 'ours';
   /** Bound of one call, from the first byte to the last. */
   timeoutMs: number;
   callsPerSecond: number;
