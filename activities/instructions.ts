@@ -67,6 +67,7 @@ const CAPABILITIES: Record<InstructionType, string> = {
   cardIssuance: 'cards',
   cardState: 'cards',
   cardFunding: 'cards',
+  cardUnload: 'cards',
 };
 
 /** A line for the timeline; with `operator`, a command and its outcome. */
