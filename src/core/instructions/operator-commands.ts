@@ -1,3 +1,4 @@
+import { isOpen } from './instruction.js';
 import type {
   InstructionLabels,
   ProviderCallResult,
@@ -79,7 +80,12 @@ export function evaluateOperatorCommand(
         command.sessionId === null &&
         command.amountMinor === undefined
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is completed already.` }
-        : evaluateComplete(command, result, said, labels);
+        : evaluateComplete(
+            { ...command, force: command.force && isOpen({ status }) },
+            result,
+            said,
+            labels,
+          );
     case 'fail':
       return status === 'failed' && withoutAttention
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is failed already.` }
