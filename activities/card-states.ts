@@ -41,12 +41,15 @@ const cardStateHandler = ({
   groupCommit,
   providers,
   localSubmissions,
+  operatorActs,
   log,
 }: CardActivityDeps): InstructionHandler<CardOperation> => ({
   name: 'card operation',
   records: operations,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'cards',
 
   async providerCallsFor(operation) {
     const {

@@ -3,6 +3,7 @@ import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js'
 import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { ChargeFact } from '../src/capabilities/charges/transitions.js';
 import type { Charges } from '../src/capabilities/charges/store.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult } from '../src/core/instructions/workflow-contract.js';
@@ -12,6 +13,7 @@ import { providerActivities, type InstructionHandler } from './instructions.js';
 export type ChargeActivityDeps = {
   charges: { store: Charges; providerCalls: ChargeCalls };
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 
@@ -29,12 +31,15 @@ export function createChargeActivities(deps: ChargeActivityDeps) {
 const chargeHandler = ({
   charges: { store: charges, providerCalls },
   localSubmissions,
+  operatorActs,
   log,
 }: ChargeActivityDeps): InstructionHandler<Charge> => ({
   name: 'charge',
   records: charges,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'charges',
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,

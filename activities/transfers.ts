@@ -3,6 +3,7 @@ import type { Log } from '../src/shared/log.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/provider-calls.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
@@ -23,6 +24,7 @@ export type TransferActivityDeps = {
   transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
   providers: Pick<Providers, 'transfer' | 'find'>;
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 type Deps = TransferActivityDeps;
@@ -66,12 +68,15 @@ const transferHandler = ({
   transfers: { store: transfers },
   providers,
   localSubmissions,
+  operatorActs,
   log,
 }: Deps): InstructionHandler<Transfer, NoSuchAccount> => ({
   name: 'transfer',
   records: transfers,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'transfers',
 
   providerCallsFor(transfer) {
     const provider = providers.transfer(transfer.provider);

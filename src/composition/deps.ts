@@ -1,3 +1,5 @@
+import { createOperatorActs } from '../core/approvals/operator-acts.js';
+import { createApprovals } from '../core/approvals/store.js';
 import { createAudit } from '../core/audit/store.js';
 import { createOperators } from '../platform/operators/store.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
@@ -107,11 +109,16 @@ export async function createDeps(config: Config, name: string) {
   };
 }
 
-/** The operators, and the log of their acts. */
+/** The operators, their acts and the approvals of these. */
 function createOperatorParts(database: Database, { keyPepper: pepper, environment }: Config) {
+  const { db } = database;
+  const audit = createAudit(database);
+  const approvals = createApprovals({ db, audit });
   return {
-    operators: createOperators({ db: database.db, pepper, environment }),
-    audit: createAudit(database),
+    operators: createOperators({ db, pepper, environment }),
+    audit,
+    approvals,
+    operatorActs: createOperatorActs({ db, audit, approvals }),
   };
 }
 

@@ -1,4 +1,6 @@
 import { capabilities } from './capabilities.js';
+import { approvals } from '../core/approvals/approval.js';
+import { operatorCommandsCollection } from '../core/approvals/operator-acts.js';
 import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
 import { commitProcessesCollection } from '../core/commit/processes.js';
 import {
@@ -35,6 +37,8 @@ export const migrations: readonly Migration[] = [
     commitProcessesCollection,
     auditLogCollection,
     auditEndCollection,
+    approvals,
+    operatorCommandsCollection,
     operatorsCollection,
     operatorKeysCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),

@@ -8,7 +8,7 @@ import {
 import type { RecordKey } from '../../core/commit/collection.js';
 import type { FoundRecords, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { isOpen } from '../../core/instructions/instruction.js';
+import { instructionState, isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, isPastExpiry, type Card } from '../cards/card.js';
 import { cardOperations, referenceOf, type CardOperation } from '../cards/card-operation.js';
@@ -74,6 +74,7 @@ export const applyCardStateFact: Mutation<ApplyCardStateFact, ApplyCardStateFact
     wallets: [tenantId],
   }),
   decide: decideCardStateFact,
+  audited: (uow, { id }) => instructionState(uow.get(cardOperations, id)),
 };
 
 /** Expires a card after its last month, and ends its pending operation. Changes nothing else. */

@@ -36,6 +36,12 @@ export type Act = {
   approval: string | null;
 };
 
+/** Who acted and why, for operators. */
+export const describeActor = ({ actor, reason }: Pick<Act, 'actor' | 'reason'>): string => {
+  const who = actor.claim ? `says to be ${actor.name}` : `${actor.name} (${actor.operator})`;
+  return reason === null ? who : `${who}: ${reason}`;
+};
+
 /** An act with its effect. */
 export type AuditDraft = Act & { before: AuditedState; after: AuditedState };
 
@@ -90,7 +96,7 @@ export function hashOf(entry: Omit<AuditEntry, 'hash'>): string {
 }
 
 /** JSON with the names of every object in order, so that equal values have equal texts. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value.toISOString());
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'bigint') return value.toString();

@@ -5,7 +5,19 @@ import type { Reads, UnitOfWork } from './unit-of-work.js';
  * The tenant whose wallet a mutation may change, and for some mutations the record that it is about. `act`: an operator does
  * it, and its entry in the audit log is written in the same commit.
  */
-export type MutationInput = { tenantId: string; id?: string; act?: Act | undefined };
+export type MutationInput = {
+  tenantId: string;
+  id?: string;
+  act?: Act | undefined;
+  /** A fact by an operator has the act with it. */
+  fact?: object;
+};
+
+/** The act of an operator in a mutation's input. */
+export const actIn = ({ act, fact }: MutationInput): Act | undefined =>
+  act ?? (fact !== undefined && hasAct(fact) ? fact.act : undefined);
+
+const hasAct = (fact: object): fact is { act: Act | undefined } => 'act' in fact;
 
 /** A named write: the data that it reads, and its rules. Pure: it knows neither lanes nor transactions. */
 export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {

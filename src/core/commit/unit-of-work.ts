@@ -10,7 +10,8 @@ import {
 } from './collection.js';
 import type { Counter } from './counter.js';
 import type { AuditDraft } from '../audit/entry.js';
-import type { MutationInput, PlannedMutation } from './mutation.js';
+import { ApprovalRefused, approvals, problemOfUse, used } from '../approvals/approval.js';
+import { actIn, type MutationInput, type PlannedMutation } from './mutation.js';
 import type { ClaimedKey } from './saved-response.js';
 
 /** A client's own name for a record, unique among the tenant's records of that collection. */
@@ -159,12 +160,22 @@ export function decide(
   return { writes: uow.writes(), results };
 }
 
-/** Decides one mutation. An operator's act gets its entry in the audit log, with the target's state before and after. */
+/**
+ * Decides one mutation. An operator's act gets its entry in the audit log, with the target's state before and after, and uses
+ * up its approval. Throws `ApprovalRefused` if the approval does not permit it.
+ */
 function decideOne(uow: UnitOfWork, { mutation, input }: PlannedMutation, now: Date): unknown {
-  const { act } = input;
+  const act = actIn(input);
   if (!act) return mutation.decide(uow, input, now);
   const stateNow = (of: MutationInput) => mutation.audited?.(uow, of) ?? null;
   const before = stateNow(input);
+  if (act.approval !== null) {
+    const approval = uow.get(approvals, act.approval);
+    const use = { act: act.id, kind: act.action, state: before, now };
+    const problem = problemOfUse(approval, use);
+    if (problem !== null || !approval) throw new ApprovalRefused(problem ?? 'no approval');
+    if (approval.status !== 'used') uow.change(approvals, used(approval, act.id));
+  }
   const result = mutation.decide(uow, input, now);
   uow.audit({ ...act, before, after: stateNow(input) });
   return result;

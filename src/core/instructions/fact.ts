@@ -1,3 +1,5 @@
+import type { Act } from '../audit/entry.js';
+
 /** The source of a fact. */
 export type FactSource = {
   via: 'provider_answer' | 'poll' | 'webhook' | 'operator';
@@ -6,6 +8,8 @@ export type FactSource = {
   providerRequestId: string | null;
   /** An operator's reason. */
   note: string | null;
+  /** The act of the operator, for the audit log and its approval. */
+  act?: Act;
 };
 
 /**

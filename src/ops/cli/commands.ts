@@ -80,6 +80,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./reconcile.js')).addReconcileCommand,
   },
   {
+    name: 'approvals',
+    description: 'decide the requests of others for acts that need a second person',
+    load: async () => (await import('./approvals.js')).addApprovalCommands,
+  },
+  {
     name: 'audit',
     description: 'list, export and verify the acts of operators',
     load: async () => (await import('./audit.js')).addAuditCommands,

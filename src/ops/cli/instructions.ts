@@ -116,7 +116,11 @@ function addOptions(command: Command, kind: OperatorCommand['kind'], provider: s
     .description(describeCommand(kind, { record: '', provider }))
     .requiredOption('--reason <text>', 'the reason, for the audit log');
   if (kind === 'complete') {
-    command
+    addYes(command)
+      .option(
+        '--force',
+        `complete it although the ${provider} does not confirm it; a second person must approve it`,
+      )
       .option('--session-id <id>', `session id of the ${provider}`)
       .option(
         '--amount-minor <kobo>',
@@ -133,7 +137,7 @@ function addOptions(command: Command, kind: OperatorCommand['kind'], provider: s
   if (kind === 'fail') {
     addYes(command).option(
       '--force',
-      `fail it although the ${provider} does not confirm that it failed`,
+      `fail it although the ${provider} does not confirm that it failed; a second person must approve it`,
     );
   }
   return command;

@@ -39,6 +39,12 @@ const commandAnswer = z.object({
   done: z.boolean(),
   message: z.string(),
   status: z.string(),
+  approval: z
+    .string()
+    .optional()
+    .meta({
+      description: 'The request that a second person must approve; the command was not done.',
+    }),
 });
 
 /** The operations for the instructions of a capability: a list, one record, and a command of each kind. */
@@ -145,8 +151,10 @@ function commandRoute(
     const { reason: why, session_id: sessionId = null, amount_minor: amountMinor } = body;
     const of = { tenantId: record.tenant_id, reason: why };
     const act = actOf(ctx, `${capability}.${kind}`, record._id, of);
-    await deps.audit.record(act, { before: { status: record.status } });
+    // The workflow gets the id of the stored command. Who sent it, and its approval, are read from the database.
+    const command = await deps.operatorActs.open(act, body.force);
     const payload = {
+      command,
       actor: act.actor.name,
       reason: why,
       session_id: sessionId,
@@ -154,9 +162,11 @@ function commandRoute(
       ...(body.absent && { absent: true }),
       force: body.force,
     };
-    const { done, message } = await starter.command(record, kind, payload).catch(unlessTemporal);
-    const after = await store.find(record._id);
-    sendData(ctx, 200, { id: record._id, done, message, status: (after ?? record).status });
+    const answer = await starter.command(record, kind, payload).catch(unlessTemporal);
+    const { status } = (await store.find(record._id)) ?? record;
+    const { done, message, approval } = answer;
+    const needs = approval === undefined ? {} : { approval };
+    sendData(ctx, 200, { id: record._id, done, message, status, ...needs });
   });
 }
 

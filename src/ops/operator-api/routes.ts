@@ -1,4 +1,5 @@
 import type { Route } from '../../platform/http/routes.js';
+import { approvalRoutes } from './approvals.js';
 import { auditRoutes } from './audit.js';
 import { cardAuthorizationRoutes } from './card-authorizations.js';
 import { cardRoutes } from './cards.js';
@@ -15,9 +16,17 @@ import { walletRoutes } from './wallets.js';
 import { webhookRoutes } from './webhooks.js';
 
 /** Every route of the operator API. Those of instructions are derived from the list of capabilities. */
-export const operatorRoutes = (deps: OperatorDeps): Route[] => [
-  ...operatorAccountRoutes(deps),
-  ...auditRoutes(deps),
+export function operatorRoutes(deps: OperatorDeps): Route[] {
+  const acts = actRoutes(deps);
+  return [
+    ...operatorAccountRoutes(deps),
+    ...auditRoutes(deps),
+    ...approvalRoutes(deps, acts),
+    ...acts,
+  ];
+}
+
+const actRoutes = (deps: OperatorDeps): Route[] => [
   ...tenantRoutes(deps),
   ...keyRoutes(deps),
   ...walletRoutes(deps),

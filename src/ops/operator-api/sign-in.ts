@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Act } from '../../core/audit/entry.js';
+import type { Audit } from '../../core/audit/store.js';
 import type { AppContext, Middleware } from '../../platform/http/context.js';
 import { bearerToken } from '../../platform/http/authenticate.js';
 import type { OperationAt } from '../../platform/http/routes.js';
@@ -10,17 +11,26 @@ import { ApiError } from '../../shared/errors.js';
 /** Requires an operator's key, and a role that the operation names. Sets the operator of the request. */
 export function signIn({
   operators,
+  audit,
   operationAt,
 }: {
   operators: Pick<Operators, 'authenticate'>;
+  audit: Pick<Audit, 'record'>;
   operationAt: OperationAt;
 }): Middleware {
   return async (ctx, next) => {
-    const operator = await operators.authenticate(bearerToken(ctx.req.headers.authorization));
+    const token = bearerToken(ctx.req.headers.authorization);
+    const operator = await operators.authenticate(token, async (known, refusal) => {
+      ctx.state.operator = known;
+      const act = actOf(ctx, operationAt(ctx)?.id ?? 'unknown', 'refused');
+      await audit.record(act, { after: { refused: refusal } });
+    });
     ctx.state.operator = operator;
     const { roles } = operationAt(ctx) ?? {};
     if (roles && !roles.some((role) => operator.roles.includes(role))) {
       const message = `This needs one of the roles: ${roles.join(', ')}.`;
+      const act = actOf(ctx, operationAt(ctx)?.id ?? 'unknown', 'refused');
+      await audit.record(act, { after: { refused: message } });
       throw new ApiError('forbidden', { message });
     }
     await next();
@@ -38,11 +48,7 @@ export function actOf(
   ctx: AppContext,
   action: string,
   target: string,
-  {
-    tenantId = null,
-    reason = null,
-    approval = null,
-  }: Partial<Pick<Act, 'tenantId' | 'reason' | 'approval'>> = {},
+  { tenantId = null, reason = null }: Partial<Pick<Act, 'tenantId' | 'reason'>> = {},
 ): Act {
   const { id, name, roles } = operatorOf(ctx);
   return {
@@ -53,6 +59,6 @@ export function actOf(
     tenantId,
     reason,
     requestId: ctx.state.requestId,
-    approval,
+    approval: ctx.state.approval ?? null,
   };
 }

@@ -22,6 +22,8 @@ export type AppState = {
   key?: AuthenticatedKey;
   /** Set by the operator API's sign-in. */
   operator?: Operator;
+  /** Set by the operator API: the approval that the act of this request uses. */
+  approval?: string;
   /** True once the request has been counted against a limit. */
   counted?: boolean;
   /** Set by load.ts: excludes the request from the work in progress while a promise is pending. */

@@ -1,5 +1,5 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
-import { ApiError } from '../../shared/errors.js';
+import { ApiError, type ErrorCode } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import {
   generateOperatorKey,
@@ -50,7 +50,7 @@ export function createOperators({
      * Identifies an operator by a key. Throws `invalid_key` (malformed), `wrong_environment`, `unauthorized` (unknown, or
      * the account is disabled), `expired_key` (also revoked).
      */
-    async authenticate(token: string): Promise<Operator> {
+    async authenticate(token: string, onRefused: OnRefused = async () => {}): Promise<Operator> {
       const parsed = parseOperatorKey(token);
       if (parsed === null) throw new ApiError('invalid_key');
       if (parsed.environment !== environment) throw new ApiError('wrong_environment');
@@ -58,16 +58,34 @@ export function createOperators({
       const now = clock();
       const key = await keys.findOne({ hash: hashKey(token, pepper) });
       if (key === null) throw new ApiError('unauthorized');
-      const isOver = key.expires_at !== null && key.expires_at <= now;
-      if (key.revoked_at !== null || isOver) throw new ApiError('expired_key');
-      const account = await operators.findOne({ _id: key.operator_id, disabled_at: null });
+      const account = await operators.findOne({ _id: key.operator_id });
+      const refusal = refusalOf(key, account, now);
       if (account === null) throw new ApiError('unauthorized');
+      const found = { id: account._id, name: account.name, roles: account.roles, keyId: key._id };
+      if (refusal !== null) {
+        await onRefused(found, refusal);
+        throw new ApiError(refusal);
+      }
       if (isStale(key.last_used_at, now)) {
         await keys.updateOne({ _id: key._id }, { $set: { last_used_at: now } });
       }
-      return { id: account._id, name: account.name, roles: account.roles, keyId: key._id };
+      return found;
     },
   };
+}
+
+/** Takes the refused sign-in of a known operator, for the audit log. */
+type OnRefused = (known: Operator, refusal: ErrorCode) => Promise<void>;
+
+function refusalOf(
+  key: OperatorKeyDocument,
+  account: OperatorDocument | null,
+  now: Date,
+): ErrorCode | null {
+  if (key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= now)) {
+    return 'expired_key';
+  }
+  return account === null || account.disabled_at !== null ? 'unauthorized' : null;
 }
 
 /** The last use is written at most once a minute. */
