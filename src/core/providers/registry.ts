@@ -13,6 +13,9 @@ import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
+import { createPaystackBanks } from './paystack/banks.js';
+import { createPaystackClient } from './paystack/client.js';
+import { createPaystackPayments } from './paystack/payment-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
@@ -37,7 +40,8 @@ export type Providers = ReturnType<typeof createProviders>;
  * its ports here. Records stay with their provider, also if the settings name another one for new records.
  */
 export function createProviders(config: Config) {
-  const { sandboxBank } = config;
+  const { sandboxBank, paystack } = config;
+  const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const transfers = createPort<TransferProvider>(config, 'transfers', [
     sandboxBank && createSandboxBankProvider(sandboxBank),
   ]);
@@ -46,6 +50,7 @@ export function createProviders(config: Config) {
   ]);
   const payments = createPort<PaymentProvider>(config, 'payments', [
     sandboxBank && createSandboxBankPayments(sandboxBank),
+    paystack && paystackBanks && createPaystackPayments(paystack, paystackBanks),
   ]);
   const bills = createPort<BillProvider>(config, 'billpay', [
     sandboxBank && createSandboxBankBills(sandboxBank),
