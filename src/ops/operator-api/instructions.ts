@@ -39,12 +39,9 @@ const commandAnswer = z.object({
   done: z.boolean(),
   message: z.string(),
   status: z.string(),
-  approval: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The request that a second person must approve; the command was not done.',
-    }),
+  approval: z.string().optional().meta({
+    description: 'The request that a second person must approve; the command was not done.',
+  }),
 });
 
 /** The operations for the instructions of a capability: a list, one record, and a command of each kind. */

@@ -54,9 +54,7 @@ async function command(
   const record = await tenant.stored(id);
   // A second person has approved what is forced.
   const forced = kind === 'fail' && record.status !== 'failed';
-  const sent = forced
-    ? await approvedPayload(service.deps, 'transfers', record, payload)
-    : payload;
+  const sent = forced ? await approvedPayload(service.deps, 'transfers', record, payload) : payload;
   return service.deps.transfers.starter.command(record, kind, sent);
 }
 
