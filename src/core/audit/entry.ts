@@ -36,7 +36,7 @@ export type Act = {
   approval: string | null;
 };
 
-/** Who acted and why, for operators. */
+/** The actor of an act and its reason in words, for operators. */
 export const describeActor = ({ actor, reason }: Pick<Act, 'actor' | 'reason'>): string => {
   const who = actor.claim ? `says to be ${actor.name}` : `${actor.name} (${actor.operator})`;
   return reason === null ? who : `${who}: ${reason}`;

@@ -50,8 +50,8 @@ export const approveApproval = operation({
   summary:
     'Approve the request of another person; the provider is asked again, and its answer shown',
   description:
-    'The act is carried out at once. A request that came through Temporal without a sign-in is adopted by the first ' +
-    'person who approves it, and needs another one. To repeat the call after a failure is safe.',
+    'The act is carried out at once. A request that came through Temporal without a sign-in gets the first person who ' +
+    'approves it as its maker, and needs another one. To repeat the call after a failure is safe.',
   roles: APPROVERS,
   params: { id: anyId },
   body: reasonBody,
