@@ -56,6 +56,9 @@ export function createState(): State {
         return;
       case 'callback_done':
         return endCallback(record.delivery);
+      case 'cancelled':
+      case 'float':
+        return transfers.apply(record);
       default:
         if ('transfer' in record) transfers.apply(record);
         else if ('bill' in record) bills.apply(record);

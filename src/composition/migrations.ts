@@ -11,6 +11,8 @@ import {
   verificationsCollection,
   walletsCollection,
 } from '../core/ledger/collections.js';
+import { providerFaultsCollection } from '../core/providers/faults.js';
+import { providerHealthCollection } from '../core/providers/health.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
@@ -41,6 +43,8 @@ export const migrations: readonly Migration[] = [
     operatorCommandsCollection,
     operatorsCollection,
     operatorKeysCollection,
+    providerFaultsCollection,
+    providerHealthCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
 ];
