@@ -1,3 +1,4 @@
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { BillPayment } from '../src/capabilities/bill-payments/bill-payment.js';
 import type { BillPaymentCalls } from '../src/capabilities/bill-payments/provider-calls.js';
 import type { BillPayments } from '../src/capabilities/bill-payments/store.js';
@@ -10,6 +11,7 @@ import { toFact } from './provider-result.js';
 export type BillPaymentActivityDeps = {
   billPayments: { store: BillPayments; providerCalls: BillPaymentCalls };
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 
@@ -27,12 +29,15 @@ export function createBillPaymentActivities(deps: BillPaymentActivityDeps) {
 const billPaymentHandler = ({
   billPayments: { store: payments, providerCalls },
   localSubmissions,
+  operatorActs,
   log,
 }: BillPaymentActivityDeps): InstructionHandler<BillPayment> => ({
   name: 'bill payment',
   records: payments,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'bill-payments',
 
   providerCallsFor: (payment) => ({
     provider: payment.provider,

@@ -53,7 +53,7 @@ export function createCardFundingActivities(deps: CardActivityDeps) {
 }
 
 function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
-  const { groupCommit, providers, localSubmissions, log } = deps;
+  const { groupCommit, providers, localSubmissions, operatorActs, log } = deps;
   const { operations } = deps.cards;
   return {
     name: 'card operation',
@@ -64,6 +64,8 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
     },
     log,
     localSubmissions,
+    operatorActs,
+    capability: 'cards',
 
     providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);

@@ -38,12 +38,15 @@ const cardStateHandler = ({
   groupCommit,
   providers,
   localSubmissions,
+  operatorActs,
   log,
 }: CardActivityDeps): InstructionHandler<CardOperation> => ({
   name: 'card operation',
   records: operations,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'cards',
 
   async providerCallsFor(operation) {
     const { _id: id, tenant_id: tenantId, card_id: cardId, state_sequence: version } = operation;

@@ -21,12 +21,15 @@ const unloadHandler = ({
   groupCommit,
   providers,
   localSubmissions,
+  operatorActs,
   log,
 }: CardActivityDeps): InstructionHandler<CardOperation> => ({
   name: 'card operation',
   records: operations,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'cards',
 
   providerCallsFor(operation) {
     const {

@@ -4,6 +4,7 @@ import type { Card } from '../src/capabilities/cards/card.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type { CardOperations, Cards } from '../src/capabilities/cards/store.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { Log } from '../src/shared/log.js';
 import { failpoint } from '../src/shared/failpoints.js';
@@ -19,6 +20,7 @@ export type CardActivityDeps = {
   groupCommit: GroupCommit;
   providers: { issuer(name: string): CardIssuer };
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 
@@ -34,7 +36,7 @@ export function createCardIssuanceActivities(deps: CardActivityDeps) {
 }
 
 function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
-  const { groupCommit, providers, localSubmissions, log } = deps;
+  const { groupCommit, providers, localSubmissions, operatorActs, log } = deps;
   const { store: cards, operations } = deps.cards;
 
   async function cardOf({ tenant_id: tenantId, card_id: id }: CardOperation): Promise<Card> {
@@ -65,6 +67,8 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     records: operations,
     log,
     localSubmissions,
+    operatorActs,
+    capability: 'cards',
 
     providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);

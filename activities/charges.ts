@@ -4,6 +4,7 @@ import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { ChargeFact } from '../src/capabilities/charges/transitions.js';
 import type { ReadTakenBack } from '../src/capabilities/disputes/index.js';
 import type { Charges } from '../src/capabilities/charges/store.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult } from '../src/core/instructions/workflow-contract.js';
@@ -14,6 +15,7 @@ export type ChargeActivityDeps = {
   charges: { store: Charges; providerCalls: ChargeCalls };
   disputes: { readTakenBack: ReadTakenBack };
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 
@@ -32,12 +34,15 @@ const chargeHandler = ({
   charges: { store: charges, providerCalls },
   disputes: { readTakenBack },
   localSubmissions,
+  operatorActs,
   log,
 }: ChargeActivityDeps): InstructionHandler<Charge> => ({
   name: 'charge',
   records: charges,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'charges',
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,

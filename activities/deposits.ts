@@ -8,6 +8,7 @@ import type {
   DepositReconciliationPosition,
 } from '../src/capabilities/deposits/workflow-contract.js';
 import type { VirtualAccounts } from '../src/capabilities/virtual-accounts/index.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import type { Log } from '../src/shared/log.js';
@@ -20,6 +21,7 @@ export type DepositActivityDeps = {
   virtualAccounts: { store: VirtualAccounts };
   providers: Pick<Providers, 'findAccountProvider'>;
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 
@@ -56,13 +58,15 @@ export function createDepositActivities(deps: DepositActivityDeps) {
 
 /** A fact names its instruction: one that comes late from a confirmation must not end a return. */
 const depositHandler = (
-  { deposits: { store: deposits, providerCalls }, localSubmissions, log }: DepositActivityDeps,
+  { deposits: { store: deposits, providerCalls }, localSubmissions, operatorActs, log }: DepositActivityDeps,
   instruction: DepositInstruction,
 ): InstructionHandler<Deposit> => ({
   name: 'deposit',
   records: deposits,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'deposits',
 
   providerCallsFor: (deposit) => ({
     provider: deposit.provider,

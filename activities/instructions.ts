@@ -17,6 +17,7 @@ import type {
   ApplyOutcomeResult,
   FactResult,
   NotAttempted,
+  OperatorMessage,
   ProviderActivities,
   ProviderCallResult,
   RecordRef,
@@ -32,6 +33,9 @@ import type {
   ResendSafety,
 } from '../src/core/providers/transfer-provider.js';
 import { failpoint } from '../src/shared/failpoints.js';
+import { ApprovalRefused } from '../src/core/approvals/approval.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
+import { describeActor } from '../src/core/audit/entry.js';
 import type { Log } from '../src/shared/log.js';
 import { noteFaults, prepareSubmission } from './preparation.js';
 import {
@@ -69,6 +73,25 @@ type InstructionStores = {
 /** Type of an instruction: the type of the workflow that executes it. */
 export type InstructionType = keyof InstructionStores;
 
+/** The capability of each type, which the acts of operators are named after. */
+const CAPABILITIES: Record<InstructionType, string> = {
+  transfer: 'transfers',
+  charge: 'charges',
+  refund: 'refunds',
+  cardIssuance: 'cards',
+  cardState: 'cards',
+  cardFunding: 'cards',
+  cardUnload: 'cards',
+  billPayment: 'bill-payments',
+  virtualAccountAssignment: 'virtual-accounts',
+  virtualAccountClosing: 'virtual-accounts',
+  depositConfirmation: 'deposits',
+  depositReturn: 'deposits',
+};
+
+/** A line for the timeline; with `operator`, a command and its outcome. */
+type OperatorNote = InstructionRef & { actor: string; detail: string; operator?: OperatorMessage };
+
 /** Input of the generic activities: one instruction, by its type and id. */
 type InstructionRef = RecordRef & { type: InstructionType };
 
@@ -81,6 +104,7 @@ export type InstructionActivityDeps = {
   cards: { operations: InstructionStores['cardFunding'] };
   virtualAccounts: { store: InstructionStores['virtualAccountAssignment'] };
   deposits: { store: InstructionStores['depositReturn'] };
+  operatorActs: OperatorActs;
 };
 
 /** The four activities that all instructions share. The store of the record is found by the instruction's type. */
@@ -108,10 +132,16 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
       return { status: record.status, attention: record.attention?.reason ?? null };
     },
 
-    /** Adds an operator's command and its outcome to the timeline. */
-    recordOperatorCommand: (note: InstructionRef & { actor: string; detail: string }) => {
-      const { type, tenantId, id, actor, detail } = note;
-      return stores[type].note(tenantId, id, 'operator', actor, { detail });
+    /** Adds an operator's command and its outcome to the timeline and the audit log. */
+    async recordOperatorCommand(note: OperatorNote): Promise<void> {
+      const { type, tenantId, id, actor, detail, operator } = note;
+      if (!operator) return stores[type].note(tenantId, id, 'operator', actor, { detail });
+      const of = { capability: CAPABILITIES[type], tenantId, id };
+      const act = await deps.operatorActs.actOf(of, operator);
+      const extra = { detail, internal: describeActor(act) };
+      await deps.operatorActs.finish(act, detail, (session) =>
+        stores[type].note(tenantId, id, 'operator', 'operator', extra, session),
+      );
     },
 
     /** Sets attention on an open record. Existing attention is kept. */
@@ -133,6 +163,9 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   records: InstructionStore<R>;
   log: Log;
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
+  /** The capability, which the acts of operators are named after. */
+  capability: string;
   /** Left out if faults of a provider do not stop the first submissions of these records. */
   faults?: ProviderFaults;
   /** True if a provider of these records prepares submissions. */
@@ -401,19 +434,66 @@ async function applyOutcome<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   { operator, fact, tenantId, id }: ApplyOutcomeInput<Own>,
 ): Promise<ApplyOutcomeResult> {
-  const source: FactSource = {
-    via: operator ? 'operator' : fact.via,
-    actor: operator?.actor ?? null,
-    providerRequestId: fact.providerRequestId,
-    note: operator?.reason ?? null,
-  };
+  if (operator) return applyOperatorOutcome(handler, { operator, fact, tenantId, id });
+  const { via, providerRequestId } = fact;
+  const record = await commit(handler, { tenantId, id }, fact, {
+    via,
+    actor: null,
+    providerRequestId,
+    note: null,
+  });
+  return statusOf(record);
+}
+
+/**
+ * Applies the outcome of an operator's command. Without the provider's word it needs the approval of a second person: a
+ * command without one becomes a request, and an approval that does not permit it applies nothing.
+ */
+async function applyOperatorOutcome<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
+  { operator, fact, ...ref }: ApplyOutcomeInput<Own> & { operator: OperatorMessage },
+): Promise<ApplyOutcomeResult> {
+  const { operatorActs, capability } = handler;
+  const act = await operatorActs.actOf({ capability, ...ref }, operator);
+  if (lacksProvidersWord(fact) && act.approval === null) {
+    const record = await load(handler, ref);
+    const { _id: approval } = await operatorActs.requestApproval(act, record, operator);
+    return { ...statusOf(record), approval };
+  }
+  const { providerRequestId } = fact;
+  const source = { via: 'operator', actor: null, providerRequestId, note: null, act } as const;
+  try {
+    return statusOf(await commit(handler, ref, fact, source));
+  } catch (error) {
+    if (!(error instanceof ApprovalRefused)) throw error;
+    return { ...statusOf(await load(handler, ref)), refused: error.message };
+  }
+}
+
+/** True for a fact that an operator states alone. `operator_confirmed` repeats what the provider has said. */
+function lacksProvidersWord(fact: object): boolean {
+  const { kind, ifNotSubmitted } = fact as { kind?: string; ifNotSubmitted?: boolean };
+  return kind === 'succeeded' || (kind === 'rejected' && ifNotSubmitted !== true);
+}
+
+async function commit<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
+  ref: RecordRef,
+  fact: FactResult<Own>,
+  source: FactSource,
+): Promise<R> {
   failpoint('outcome.before');
-  const record = await handler.apply({ tenantId, id }, fact, source);
+  const record = await handler.apply(ref, fact, source);
   failpoint('outcome.after');
   if (!record) throw noSuch(handler.name);
-  const { status, attention, monitor_until: monitorUntil } = record;
-  return { status, attention: attention?.reason ?? null, monitored: monitorUntil !== null };
+  return record;
 }
+
+const statusOf = (record: InstructionRecord): ApplyOutcomeResult => ({
+  status: record.status,
+  attention: record.attention?.reason ?? null,
+  monitored: record.monitor_until !== null,
+});
 
 /** True while the provider is polled after a forced failure. Ends monitoring whose time is over. */
 async function isMonitored<R extends InstructionRecord>(

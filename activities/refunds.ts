@@ -2,6 +2,7 @@ import type { Log } from '../src/shared/log.js';
 import type { RefundCalls } from '../src/capabilities/refunds/provider-calls.js';
 import type { Refund } from '../src/capabilities/refunds/refund.js';
 import type { Refunds } from '../src/capabilities/refunds/store.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import { providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
@@ -10,6 +11,7 @@ import { toFact } from './provider-result.js';
 export type RefundActivityDeps = {
   refunds: { store: Refunds; providerCalls: RefundCalls };
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 
@@ -27,12 +29,15 @@ export function createRefundActivities(deps: RefundActivityDeps) {
 const refundHandler = ({
   refunds: { store: refunds, providerCalls },
   localSubmissions,
+  operatorActs,
   log,
 }: RefundActivityDeps): InstructionHandler<Refund> => ({
   name: 'refund',
   records: refunds,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'refunds',
 
   providerCallsFor: (refund) => ({
     provider: refund.provider,

@@ -4,6 +4,7 @@ import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/provider-calls.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
@@ -24,6 +25,7 @@ export type TransferActivityDeps = {
   transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
   providers: Pick<Providers, 'all' | 'transfer' | 'find'>;
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   providerFaults: ProviderFaults;
   log: Log;
 };
@@ -72,6 +74,7 @@ const transferHandler = ({
   transfers: { store: transfers },
   providers,
   localSubmissions,
+  operatorActs,
   providerFaults: faults,
   log,
 }: Deps): InstructionHandler<Transfer, NoSuchAccount> => ({
@@ -79,6 +82,8 @@ const transferHandler = ({
   records: transfers,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'transfers',
   faults,
   prepares: () => providers.all.some((provider) => 'prepare' in provider),
 

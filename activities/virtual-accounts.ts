@@ -4,6 +4,7 @@ import type {
   AccountInstruction,
   VirtualAccount,
 } from '../src/capabilities/virtual-accounts/virtual-account.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { Log } from '../src/shared/log.js';
 import { providerActivities, type InstructionHandler } from './instructions.js';
@@ -13,6 +14,7 @@ import { toFact } from './provider-result.js';
 export type VirtualAccountActivityDeps = {
   virtualAccounts: { store: VirtualAccounts; providerCalls: AccountCalls };
   localSubmissions: LocalSubmissionLimiter;
+  operatorActs: OperatorActs;
   log: Log;
 };
 
@@ -37,6 +39,7 @@ const accountHandler = (
   {
     virtualAccounts: { store: accounts, providerCalls },
     localSubmissions,
+    operatorActs,
     log,
   }: VirtualAccountActivityDeps,
   instruction: AccountInstruction,
@@ -45,6 +48,8 @@ const accountHandler = (
   records: accounts,
   log,
   localSubmissions,
+  operatorActs,
+  capability: 'virtual-accounts',
 
   providerCallsFor: (account) => ({
     provider: account.provider,

@@ -19,6 +19,8 @@ import { tryLock } from './lock.js';
 export type DevFile = {
   api_url: string;
   docs_url: string;
+  /** The operator API, which the command line talks to. */
+  operator_url: string;
   temporal_ui_url: string | null;
   temporal_address: string;
   temporal_namespace: string;
@@ -29,6 +31,8 @@ export type DevFile = {
   worker_metrics_url: string;
   tenant: string;
   keys: { secret: string; public: string };
+  /** Keys of two operators, so that one can approve the requests of the other. */
+  operators: { operator: string; approver: string };
   pids: Record<'api' | 'worker' | 'bank' | 'temporal' | 'mongod', number | null>;
 };
 
@@ -39,7 +43,12 @@ export type Secrets = {
   key_pepper: string;
   sealing_keys: string;
   bank_secret: string;
-  demo: { tenant: string; secret: string; public: string } | null;
+  demo: {
+    tenant: string;
+    secret: string;
+    public: string;
+    operators?: { operator: string; approver: string };
+  } | null;
 };
 
 /** The locked folder of one copy. */

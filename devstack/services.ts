@@ -8,7 +8,7 @@ import type { Service } from './supervise.js';
 import { startTemporal } from './temporal.js';
 
 /** The claimed ports of a copy. */
-export type Ports = Record<'api' | 'bank' | 'metrics' | 'workerMetrics', PortClaim> &
+export type Ports = Record<'api' | 'operator' | 'bank' | 'metrics' | 'workerMetrics', PortClaim> &
   Record<'temporal' | 'temporalUi' | 'mongod', PortClaim | null>;
 
 /** The addresses of the engines, ours or the user's. */
@@ -27,6 +27,7 @@ export async function claimPorts(env: NodeJS.ProcessEnv): Promise<Ports> {
   // Sequential: a replacement port must not be the default of a later service.
   return {
     api: await wanted('PORT', 8080),
+    operator: await wanted('BURSAR_OPERATOR_PORT', 8081),
     bank: await wanted('SANDBOX_BANK_PORT', 8090),
     metrics: await wanted('BURSAR_METRICS_PORT', 9464),
     workerMetrics: await claimPort(9465),
@@ -75,6 +76,8 @@ export function serviceEnvironment(
     ...env,
     BURSAR_ENV: 'sandbox',
     PORT: String(ports.api.port),
+    BURSAR_OPERATOR_HOST: '127.0.0.1',
+    BURSAR_OPERATOR_PORT: String(ports.operator.port),
     BURSAR_METRICS_PORT: String(ports.metrics.port),
     MONGODB_URI: mongodbUri,
     TEMPORAL_ADDRESS: temporalAddress,

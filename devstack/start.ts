@@ -27,7 +27,7 @@ import { keepRunning, type Service, type Supervised } from './supervise.js';
 import { isPolled } from './temporal.js';
 
 /** The tenant that the printed request belongs to, and its keys. */
-type Demo = { tenant: string; keys: { secret: string; public: string } };
+type Demo = Pick<DevFile, 'tenant' | 'keys' | 'operators'>;
 
 const READY_WITHIN_MS = 60_000;
 
@@ -97,7 +97,8 @@ async function main(): Promise<void> {
   await until('worker', () => isPolled(address, queue), services, opened);
 
   const demo = await ensureDemo(env, secrets);
-  opened.saveSecrets({ ...secrets, demo: { tenant: demo.tenant, ...demo.keys } });
+  const { tenant, keys, operators } = demo;
+  opened.saveSecrets({ ...secrets, demo: { tenant, ...keys, operators } });
   dev = describe(ports, env, demo);
   writeDevFile();
   console.log(
@@ -198,6 +199,7 @@ function describe(ports: Ports, env: NodeJS.ProcessEnv, demo: Demo): DevFile {
   return {
     api_url: api,
     docs_url: `${api}/docs`,
+    operator_url: `http://127.0.0.1:${ports.operator.port}`,
     temporal_ui_url: ports.temporalUi && `http://127.0.0.1:${ports.temporalUi.port}`,
     temporal_address: temporalAddress,
     temporal_namespace: namespace,
@@ -207,6 +209,7 @@ function describe(ports: Ports, env: NodeJS.ProcessEnv, demo: Demo): DevFile {
     worker_metrics_url: `http://127.0.0.1:${ports.workerMetrics.port}/metrics`,
     tenant: demo.tenant,
     keys: demo.keys,
+    operators: demo.operators,
     pids: { api: null, worker: null, bank: null, temporal: null, mongod: null },
   };
 }

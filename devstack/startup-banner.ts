@@ -18,6 +18,7 @@ export function startupBanner(
   const rows: [string, string][] = [
     ['API', dev.api_url],
     ['Docs', dev.docs_url],
+    ['Operator API', `${dev.operator_url}/openapi.json`],
     ['Temporal UI', uiLink(dev) ?? `(yours, at ${dev.temporal_address})`],
     ['Sandbox bank', `${dev.sandbox_bank_url}/_sandbox/journal`],
     ['Metrics', dev.metrics_url],

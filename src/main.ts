@@ -14,6 +14,7 @@ import { measureRequests } from './platform/metrics/requests.js';
 import { serveMetrics } from './platform/metrics/server.js';
 import { openApi } from './composition/operations.js';
 import { allRoutes } from './composition/routes.js';
+import { serveOperators } from './ops/operator-api/server.js';
 
 /** The API process. On SIGTERM it reports "not ready", answers the requests in progress, and closes its connections. */
 async function main(): Promise<void> {
@@ -64,24 +65,33 @@ async function main(): Promise<void> {
     processes: deps.commitProcesses,
     log,
   });
+  const operatorApi = await serveOperators(deps, config.operators);
   const address = await server.listen(config.http);
   log.info(address, 'api is listening');
 
+  stopOnSignal(
+    async () => {
+      // Requests that wait for a record to end get its current state.
+      completionWaiters.stop();
+      await server.drain();
+      await operatorApi?.close();
+      await forwarded.close();
+      await rateLimits.idle();
+      await metrics.close();
+      await deps.close();
+    },
+    (error) => log.error({ err: error }, 'stopping failed'),
+  );
+}
+
+/** Stops the process once, on the first signal. */
+function stopOnSignal(stop: () => Promise<void>, onError: (error: unknown) => void): void {
   let stopping = false;
-  const stop = async () => {
+  const onSignal = () => {
     if (stopping) return;
     stopping = true;
-    // Requests that wait for a record to end get its current state.
-    completionWaiters.stop();
-    await server.drain();
-    await forwarded.close();
-    await rateLimits.idle();
-    await metrics.close();
-    await deps.close();
-  };
-  const onSignal = () => {
     stop().catch((error: unknown) => {
-      log.error({ err: error }, 'stopping failed');
+      onError(error);
       process.exitCode = 1;
     });
   };

@@ -13,8 +13,6 @@ export type OutcomeNotice = {
   times?: number;
   /** The earlier state, if it is to be reported after the outcome, out of order. */
   before?: { event: EventName; at: number } | undefined;
-  /** The event is delivered so often; once if missing. */
-  times?: number;
 };
 
 type CallbackEvent = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;

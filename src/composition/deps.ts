@@ -1,3 +1,7 @@
+import { createOperatorActs } from '../core/approvals/operator-acts.js';
+import { createApprovals } from '../core/approvals/store.js';
+import { createAudit } from '../core/audit/store.js';
+import { createOperators } from '../platform/operators/store.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
 import { createParts, type CoreDeps } from '../core/capability.js';
 import type { Config } from '../shared/config.js';
@@ -77,6 +81,7 @@ export async function createDeps(config: Config, name: string) {
     database,
     tenants,
     apiKeys,
+    ...createOperatorParts(database, config),
     providers,
     ...createProviderStates({ db, providers, config, log }),
     sealing,
@@ -107,6 +112,19 @@ export async function createDeps(config: Config, name: string) {
   };
 }
 
+/** The operators, their acts and the approvals of these. */
+function createOperatorParts(database: Database, { keyPepper: pepper, environment }: Config) {
+  const { db } = database;
+  const audit = createAudit(database);
+  const approvals = createApprovals({ db, audit });
+  return {
+    operators: createOperators({ db, pepper, environment }),
+    audit,
+    approvals,
+    operatorActs: createOperatorActs({ db, audit, approvals }),
+  };
+}
+
 /** The faults of providers, and the health checks that end them. */
 function createProviderStates({
   config,
@@ -126,7 +144,7 @@ async function idle(parts: readonly { idle(): Promise<void> }[]): Promise<void> 
 /**
  * Migrates on a connection of its own, because building an index takes longer than the operation limit of the service.
  */
-async function migrateFirst(config: Config): Promise<void> {
+export async function migrateFirst(config: Config): Promise<void> {
   const { client, db } = await connectDatabase(config.mongodb, 'bursar-migrations', {
     operationLimitMs: 0,
   });

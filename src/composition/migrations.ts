@@ -1,4 +1,7 @@
 import { capabilities } from './capabilities.js';
+import { approvals } from '../core/approvals/approval.js';
+import { operatorCommandsCollection } from '../core/approvals/operator-acts.js';
+import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
 import { commitProcessesCollection } from '../core/commit/processes.js';
 import {
   closedDaysCollection,
@@ -14,6 +17,7 @@ import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliver
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
 import { collectionsMigration, type Migration } from '../platform/database/migrations.js';
+import { operatorKeysCollection, operatorsCollection } from '../platform/operators/document.js';
 import { rateLimitsCollection } from '../platform/rate-limits/store.js';
 import { tenantsCollection } from '../platform/tenants/store.js';
 
@@ -33,6 +37,12 @@ export const migrations: readonly Migration[] = [
     eventsCollection,
     deliveriesCollection,
     commitProcessesCollection,
+    auditLogCollection,
+    auditEndCollection,
+    approvals,
+    operatorCommandsCollection,
+    operatorsCollection,
+    operatorKeysCollection,
     providerFaultsCollection,
     providerHealthCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),

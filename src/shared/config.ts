@@ -62,10 +62,17 @@ const fields = z.object({
   /** 0 picks a free port, which the other processes read from the database. */
   BURSAR_INTERNAL_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
 
+  /** The operator API is off without a port. */
+  BURSAR_OPERATOR_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  BURSAR_OPERATOR_HOST: z.string().min(1).default('127.0.0.1'),
+  /** Acts that a second person approves: those without the provider's word, or all that the policy names. */
+  BURSAR_APPROVALS: z.enum(['forced', 'all']).default('forced'),
+  /** With BURSAR_APPROVALS=all, larger credits are approved. */
+  BURSAR_APPROVAL_CREDIT_ABOVE_MINOR: z.coerce.number().int().min(0).default(100_000_000),
+
   /** Metrics are off without a port. API and worker need different ports where they share a host. */
   BURSAR_METRICS_PORT: port.optional(),
-  /** Defaults to the address that the API listens on. */
-  BURSAR_METRICS_HOST: z.string().min(1).optional(),
+  BURSAR_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Port of the metrics of Temporal's SDK, served by the worker. */
   BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
   /** Requests per minute from one address without a valid key. */
@@ -240,11 +247,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     },
     load: { maxInFlight: e.BURSAR_MAX_IN_FLIGHT, maxLagMs: e.BURSAR_MAX_EVENT_LOOP_LAG_MS },
     internal: { host: e.BURSAR_INTERNAL_HOST, port: e.BURSAR_INTERNAL_PORT },
-    metrics: {
-      host: e.BURSAR_METRICS_HOST ?? e.BURSAR_HOST,
-      port: e.BURSAR_METRICS_PORT,
-      temporalPort: e.BURSAR_TEMPORAL_METRICS_PORT,
-    },
+    ...operatorsOf(e),
     failpoint: e.BURSAR_FAILPOINT ?? null,
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
@@ -297,6 +300,20 @@ const accountsOf = (e: z.output<typeof environment>) => ({
     maxMinor: BigInt(e.BURSAR_MAX_DEPOSIT_MINOR),
     days: e.BURSAR_DEPOSIT_SEARCH_DAYS,
     everyMs: e.BURSAR_DEPOSIT_SEARCH_EVERY_MS,
+  },
+});
+
+/** The settings of what only operators reach: their API, approvals and metrics. */
+const operatorsOf = (e: z.output<typeof environment>) => ({
+  operators: { host: e.BURSAR_OPERATOR_HOST, port: e.BURSAR_OPERATOR_PORT },
+  approvals: {
+    all: e.BURSAR_ENV === 'live' || e.BURSAR_APPROVALS === 'all',
+    creditAboveMinor: BigInt(e.BURSAR_APPROVAL_CREDIT_ABOVE_MINOR),
+  },
+  metrics: {
+    host: e.BURSAR_METRICS_HOST,
+    port: e.BURSAR_METRICS_PORT,
+    temporalPort: e.BURSAR_TEMPORAL_METRICS_PORT,
   },
 });
 

@@ -38,7 +38,9 @@ const homeOf = (env: NodeJS.ProcessEnv) => resolve(env.BURSAR_HOME ?? '.bursar')
 export const readDevJson = (env: NodeJS.ProcessEnv) =>
   readJson(join(homeOf(env), 'dev.json')) as {
     api_url?: string;
+    operator_url?: string;
     keys?: { secret?: string };
+    operators?: { operator?: string; approver?: string };
   } | null;
 
 function readJson(file: string): Record<string, string> | null {

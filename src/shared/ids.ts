@@ -24,6 +24,9 @@ const PREFIXES = {
   event: 'evt',
   webhookEndpoint: 'whe',
   webhookDelivery: 'dlv',
+  operator: 'opr',
+  operatorCommand: 'ocm',
+  approval: 'apr',
 } as const;
 
 const EXAMPLE = '01kaj2v6wte8v9kcz0t3yd4m5n';

@@ -1,5 +1,6 @@
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
+import { approvedPayload } from '../support/approvals.js';
 import { cardClient, type CardClient, type CardView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -121,15 +122,14 @@ describe('fund, by the table of test values', () => {
     const stuck = await waitUntil(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('processing');
     expect(await available(own.id)).toBe(0);
-    const act = (force: boolean) =>
-      service.deps.cards.starter.command(stuck, 'fail', {
-        actor: 'ada',
-        reason: 'asked by phone',
-        session_id: null,
-        force,
-      });
-    expect((await act(false)).done).toBe(false);
-    expect((await act(true)).done).toBe(true);
+    const payload = { actor: 'ada', reason: 'asked by phone', session_id: null, force: false };
+    const fail = (given: typeof payload) =>
+      service.deps.cards.starter.command(stuck, 'fail', given);
+    expect((await fail(payload)).done).toBe(false);
+    expect((await fail({ ...payload, force: true })).done).toBe(false);
+    expect((await fail(await approvedPayload(service.deps, 'cards', stuck, payload))).done).toBe(
+      true,
+    );
     expect(await stored(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
   });
 

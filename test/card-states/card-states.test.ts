@@ -1,6 +1,7 @@
 import type { Card } from '../../src/capabilities/cards/card.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { presentOperation } from '../../src/capabilities/cards/presenter.js';
+import { approvedPayload } from '../support/approvals.js';
 import { cardClient, changesOf, type CardClient, type OperationView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -275,14 +276,16 @@ describe('invalid requests', () => {
 });
 
 describe('operators', () => {
-  const payload = (force = false) => ({
-    actor: 'ada',
-    reason: 'a customer asks',
-    session_id: null,
-    force,
-  });
-  const command = async (operation: string, kind: 'complete' | 'fail' | 'verify', force = false) =>
-    service.deps.cards.starter.command(await operationOf(operation), kind, payload(force));
+  const payload = { actor: 'ada', reason: 'a customer asks', session_id: null, force: false };
+  const command = async (
+    operation: string,
+    kind: 'complete' | 'fail' | 'verify',
+    force = false,
+  ) => {
+    const record = await operationOf(operation);
+    const given = force ? await approvedPayload(service.deps, 'cards', record, payload) : payload;
+    return service.deps.cards.starter.command(record, kind, given);
+  };
 
   test('a card that differs at the issuer raises attention; only a forced failure ends its operation, and the card stays locked', async () => {
     const { id } = await cards.issue();

@@ -57,6 +57,8 @@ function environment(name: string): NodeJS.ProcessEnv {
       .replace('//bank:8090', `//127.0.0.1:${ports.bank.port}`)
       .replace('//api:8080', `//127.0.0.1:${ports.api.port}`)
       .replace(/^8080$/, String(ports.api.port))
+      // Nobody needs the operator API here, so any port will do.
+      .replace(/^8081$/, '0')
       // A notice that is long enough for a test to observe.
       .replace(/^5000$/, '2000')
       .replace(/^8090$/, String(ports.bank.port))

@@ -17,6 +17,7 @@ const TIES: string[] = [
   'src/capabilities/card-fundings <-> src/capabilities/cards',
   'src/capabilities/card-unloads <-> src/capabilities/cards',
   'src/capabilities/charges <-> src/capabilities/recurring-charges',
+  'src/core/approvals <-> src/core/commit',
   'src/core/commit <-> src/core/ledger',
   'src/core/instructions <-> src/core/supervision',
   'src/core/instructions <-> src/core/webhooks',

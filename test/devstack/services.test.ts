@@ -12,6 +12,7 @@ import {
 const claim = (port: number) => ({ port, release: () => {} });
 const ports: Ports = {
   api: claim(8081),
+  operator: claim(8082),
   bank: claim(8091),
   metrics: claim(9466),
   workerMetrics: claim(9467),
@@ -87,6 +88,7 @@ test('the printed request is one that a shell takes as it is', () => {
   const dev: DevFile = {
     api_url: 'http://127.0.0.1:8081',
     docs_url: 'http://127.0.0.1:8081/docs',
+    operator_url: 'http://127.0.0.1:8082',
     temporal_ui_url: 'http://127.0.0.1:8234',
     temporal_address: '127.0.0.1:7234',
     temporal_namespace: 'bursar-sandbox',
@@ -96,6 +98,7 @@ test('the printed request is one that a shell takes as it is', () => {
     worker_metrics_url: 'http://127.0.0.1:9465/metrics',
     tenant: 'ten_1',
     keys: { secret: 'sk_sandbox_x', public: 'pk_sandbox_x' },
+    operators: { operator: 'op_sandbox_x', approver: 'op_sandbox_y' },
     pids: { api: 1, worker: 2, bank: 3, temporal: 4, mongod: 5 },
   };
   const text = startupBanner(dev, '/h', { colours: false });

@@ -1,3 +1,4 @@
+import { approvedPayload } from '../support/approvals.js';
 import { acceptedIds, bulkClient, type BatchReply } from '../support/bulk.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -124,8 +125,10 @@ describe('POST /transfers/bulk', () => {
 
     await service.bank.setTransferOutcome(of('006'), 'paid');
     await tenant.waitFor(of('006'), 'completed');
-    const command = { actor: 'ada', reason: 'given up', session_id: null, force: true };
-    await service.deps.transfers.starter.command(await tenant.stored(of('005')), 'fail', command);
+    const given = { actor: 'ada', reason: 'given up', session_id: null, force: true };
+    const lost = await tenant.stored(of('005'));
+    const command = await approvedPayload(service.deps, 'transfers', lost, given);
+    await service.deps.transfers.starter.command(lost, 'fail', command);
     await bulk.ended(reply.body.data.id);
   }, 120_000);
 

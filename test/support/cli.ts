@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createTestOperator, operatorDeps, operatorSignIn, stopOperatorApis } from './operators.js';
 import { compiled } from '../../src/shared/package-root.js';
 
 /** The exit code and the output of a program. */
@@ -23,6 +24,30 @@ export function run(
   });
 }
 
-/** Runs one `bursar` command; its arguments must not contain spaces. */
-export const bursar = (line: string, env: Record<string, string>): Promise<Ran> =>
-  run(process.execPath, [compiled('src', 'ops', 'cli', 'main.js'), ...line.split(' ')], env);
+const program = compiled('src', 'ops', 'cli', 'main.js');
+
+/** Commands that need the database or nothing, not the operator API. */
+const WITHOUT_SIGN_IN = new Set(['doctor', 'migrate']);
+
+/**
+ * Runs one `bursar` command as an operator; its arguments must not contain spaces. The operator API of this environment
+ * runs in the test's own process.
+ */
+export async function bursar(line: string, env: Record<string, string>): Promise<Ran> {
+  const args = line.split(' ');
+  const isSignedIn = 'BURSAR_OPERATOR_URL' in env || WITHOUT_SIGN_IN.has(args[0] ?? '');
+  const signIn = isSignedIn ? {} : await operatorSignIn(env);
+  return run(process.execPath, [program, ...args], { ...env, ...signIn });
+}
+
+/** Runs a command that needs an approval, and approves its request as another person. Returns what the approval printed. */
+export async function bursarApproved(line: string, env: Record<string, string>): Promise<Ran> {
+  const asked = await bursar(`${line} --json`, env);
+  const { approval, done } = JSON.parse(asked.out) as { approval?: string; done: boolean };
+  if (done || approval === undefined) throw new Error(`no approval was asked for: ${asked.out}`);
+  const { key } = await createTestOperator(await operatorDeps(env), ['approver']);
+  const signIn = { ...(await operatorSignIn(env)), BURSAR_OPERATOR_KEY: key };
+  return bursar(`approvals approve ${approval} --json`, { ...env, ...signIn });
+}
+
+afterAll(stopOperatorApis);

@@ -11,7 +11,7 @@ import { isOpen } from '../../src/core/instructions/instruction.js';
 import type {
   ApplyOutcomeResult,
   FactResult,
-  OperatorCommand,
+  OperatorMessage,
 } from '../../src/core/instructions/workflow-contract.js';
 import { BLOCKED_PAUSE_MS } from '../policies.js';
 import { createAttention, type Attention } from './attention.js';
@@ -36,12 +36,11 @@ export const blockedPauseMs = (failures: number): number =>
 export async function commitOutcome<Own>(
   state: ExecutionState<Own>,
   fact: FactResult<Own>,
-  operator?: OperatorCommand,
+  operator?: OperatorMessage,
 ): Promise<ApplyOutcomeResult | null> {
   const { ref, activities, attention } = state;
-  const by = operator && { operator: { actor: operator.actor, reason: operator.reason } };
   try {
-    const result = await activities.applyOutcome({ ...ref, fact, ...by });
+    const result = await activities.applyOutcome({ ...ref, fact, ...(operator && { operator }) });
     if (state.blockedCommits > 0 && isOpen(result) && result.attention === null) {
       attention.clear('');
     }

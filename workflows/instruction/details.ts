@@ -13,8 +13,10 @@ export function workflowDetails(labels: InstructionLabels) {
     `Send a signal or an update (More Actions). **verify** asks the ${provider} now. **retry** also submits again if the ` +
     `${provider} rules the ${payment} out. **complete** and **fail** end the ${record} if the ${provider} agrees. Each takes ` +
     // As code, because the page turns plain quotes into curly ones, which cannot be pasted.
-    '`{"actor": "your name", "reason": "why"}`; **fail** also takes `"force": true` against ' +
-    `a ${provider} that is silent.`;
+    '`{"actor": "your name", "reason": "why"}`. Against a ' +
+    `${provider} that is silent, \`"force": true\` makes a request, which a second person decides: ` +
+    '`bursar approvals list`, then `bursar approvals approve ID`. The same by command, with your sign-in: ' +
+    `\`bursar … fail ID --force --reason "why"\`.`;
   const descriptions: Record<OperatorCommand['kind'], string> = {
     retry:
       `Asks the ${provider} now, and submits again if it rules the ${payment} out. With "absent": true you attest that ` +
@@ -24,11 +26,12 @@ export function workflowDetails(labels: InstructionLabels) {
       `Asks the ${provider} now and applies its answer. ` +
       'Input: {"actor": "your name", "reason": "why"}',
     complete:
-      `Completes the ${record} if the ${provider} confirms the ${payment}; refused if it does not. ` +
+      `Completes the ${record} if the ${provider} confirms the ${payment}; refused if it does not. With ` +
+      `"force": true also if it is silent, once a second person has approved it. ` +
       `Input: {"actor": "your name", "reason": "why", "session_id": "optional, as the ${provider} reports it"}`,
     fail:
       `Fails the ${record}: ${release}, if the ${provider} confirms that it did not ${pay}. With "force": true also if ` +
-      `it is silent${late === null ? '' : `; then ${late}`}. ` +
+      `it is silent, once a second person has approved the request that this makes${late === null ? '' : `; then ${late}`}. ` +
       'Input: {"actor": "your name", "reason": "why", "force": false}',
   };
   return {

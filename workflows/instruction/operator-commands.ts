@@ -1,4 +1,5 @@
 import {
+  describeResult,
   evaluateAttestedAbsence,
   evaluateOperatorCommand,
 } from '../../src/core/instructions/operator-commands.js';
@@ -7,6 +8,7 @@ import type {
   FactResult,
   OperatorAnswer,
   OperatorCommand,
+  OperatorMessage,
   ProviderCallResult,
 } from '../../src/core/instructions/workflow-contract.js';
 import type { PendingCommand } from './operator-messages.js';
@@ -42,51 +44,97 @@ export async function handleOperatorCommand<Own>(
   const decision = evaluateOperatorCommand(command, result, status, labels);
   let step: Step<Own> = first;
   if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
-  if (decision.effect === 'confirm' || decision.effect === 'release') {
-    const kind = decision.effect === 'confirm' ? 'operator_confirmed' : 'rejected';
-    step = await applyOutcome(state, operatorFact(kind, command, result), command, step);
+  const evidence = describeResult(result, labels);
+  if (decision.effect !== 'nothing') {
+    const fact = operatorFact(decision.effect, command, result);
+    step = await applyOutcome(state, fact, { pending, evidence }, step);
   }
   const attested = evaluateAttestedAbsence(result, first.do === 'submit', labels);
-  pending.answer = await answer(state, command, absenceAttested ? attested : decision);
+  const decided = absenceAttested ? attested : decision;
+  pending.answer = await answer(state, { pending, evidence }, decided);
   return [next, step];
 }
 
 /** The fact of a command. Unless forced, a `fail` counts only if nothing was submitted; its commit checks that again. */
 const operatorFact = (
-  kind: 'operator_confirmed' | 'rejected',
+  effect: 'confirm' | 'release' | 'capture',
   { force, amountMinor }: OperatorCommand,
   result: ProviderCallResult,
 ): FactResult => {
   const source = { providerRequestId: null, via: 'poll' } as const;
-  if (kind === 'operator_confirmed') {
-    const sessionId = result.kind === 'succeeded' ? result.sessionId : null;
-    return { ...source, kind, ...(amountMinor !== undefined && { amountMinor, sessionId }) };
+  switch (effect) {
+    case 'confirm': {
+      const sessionId = result.kind === 'succeeded' ? result.sessionId : null;
+      const accepted = amountMinor !== undefined && { amountMinor, sessionId };
+      return { ...source, kind: 'operator_confirmed', ...accepted };
+    }
+    case 'capture':
+      return { ...source, kind: 'succeeded', amountMinor: null, sessionId: null };
+    case 'release':
+      return {
+        ...source,
+        kind: 'rejected',
+        code: 'operator',
+        ...(!force && { ifNotSubmitted: true }),
+      };
   }
-  return { ...source, kind, code: 'operator', ...(!force && { ifNotSubmitted: true }) };
 };
 
 /** Answers the operator and writes the timeline, from the record's status after the command. */
 async function answer<Own>(
   { ref, activities, labels, attention, blockedCommits }: ExecutionState<Own>,
-  command: OperatorCommand,
+  { pending, evidence }: Handled,
   { done, message }: OperatorAnswer,
 ): Promise<OperatorAnswer> {
+  const { command } = pending;
   const expectedStatus = { complete: 'completed', fail: 'failed', retry: null, verify: null }[
     command.kind
   ];
   const status = await activities.readInstructionStatus(ref);
   const missed = done && expectedStatus !== null && status.status !== expectedStatus;
   const why = status.attention ?? 'the command did not change it';
-  const outcome = missed
-    ? { done: false, message: `The ${labels.record} is ${status.status}: ${why}.` }
-    : { done, message: blockedCommits > 0 ? `${message} But ${BLOCKED}.` : message };
+  const refused = refusalOf({ pending, evidence });
+  const outcome =
+    refused ??
+    (missed
+      ? { done: false, message: `The ${labels.record} is ${status.status}: ${why}.` }
+      : { done, message: blockedCommits > 0 ? `${message} But ${BLOCKED}.` : message });
   const force = command.force ? ' by force' : '';
   const absent = command.absent ? ' with attested absence' : '';
-  const detail = `${command.kind}${force}${absent}: ${outcome.message} (${command.reason})`;
-  await activities.recordOperatorCommand({ ...ref, actor: command.actor, detail });
-  attention.showLastKnown({ operator: `Last command, by ${command.actor}: ${detail}` });
+  const detail = `${command.kind}${force}${absent}: ${outcome.message}`;
+  const operator = toMessage({ pending, evidence });
+  await activities.recordOperatorCommand({ ...ref, actor: 'operator', detail, operator });
+  const by = command.command === undefined ? `who says to be ${command.actor}` : command.actor;
+  attention.showLastKnown({ operator: `Last command, by ${by}: ${detail} (${command.reason})` });
   return outcome;
 }
+
+/** The answer to a command that a second person must approve, or whose approval does not permit it; null otherwise. */
+function refusalOf({ pending: { command, refusal }, evidence }: Handled): OperatorAnswer | null {
+  if (refusal?.approval !== undefined) {
+    const { approval } = refusal;
+    const message =
+      `Not done yet: ${evidence}. A second person decides: ` +
+      `bursar approvals approve ${approval} (or reject).`;
+    return { done: false, message, approval };
+  }
+  if (refusal?.refused === undefined) return null;
+  return { done: false, message: `Not done (${command.kind}): ${refusal.refused}.` };
+}
+
+/** A command that is handled, and the provider's answer in words. */
+type Handled = { pending: PendingCommand; evidence: string };
+
+const toMessage = ({ pending: { id, command }, evidence }: Handled): OperatorMessage => ({
+  id,
+  ...(command.command !== undefined && { command: command.command }),
+  kind: command.kind,
+  actor: command.actor,
+  reason: command.reason,
+  sessionId: command.sessionId,
+  force: command.force,
+  evidence,
+});
 
 /**
  * Applies a fact, by the provider or by an operator, and returns the run's next step. If the store refuses it, a fact of
@@ -95,12 +143,16 @@ async function answer<Own>(
 export async function applyOutcome<Own>(
   state: ExecutionState<Own>,
   fact: FactResult<Own>,
-  operator?: OperatorCommand,
+  handled?: Handled,
   before?: Step<Own>,
 ): Promise<Step<Own>> {
   const { policy, attention, details } = state;
-  const result = await commitOutcome(state, fact, operator);
+  const result = await commitOutcome(state, fact, handled && toMessage(handled));
   if (!result) return before ?? blockedStep(state, fact);
+  if (handled && before && (result.approval ?? result.refused) !== undefined) {
+    handled.pending.refusal = result;
+    return before;
+  }
   const closed = !isOpen(result);
   if (closed && result.attention === null) {
     attention.clear(result.monitored ? details.whileMonitored : details.done);

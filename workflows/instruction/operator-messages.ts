@@ -5,12 +5,14 @@ import {
   defineSignal,
   defineUpdate,
   setHandler,
+  uuid4,
 } from '@temporalio/workflow';
 import {
   OPERATOR_COMMANDS,
   parseOperatorCommand,
 } from '../../src/core/instructions/operator-commands.js';
 import type {
+  ApplyOutcomeResult,
   OperatorAnswer,
   OperatorCommand,
 } from '../../src/core/instructions/workflow-contract.js';
@@ -21,7 +23,14 @@ import type { WorkflowDetails } from './details.js';
 export const recordChangedSignal = defineSignal('recordChanged');
 
 /** A command and its answer, which is null until the run has handled it. */
-export type PendingCommand = { command: OperatorCommand; answer: OperatorAnswer | null };
+export type PendingCommand = {
+  /** Names this message. */
+  id: string;
+  command: OperatorCommand;
+  answer: OperatorAnswer | null;
+  /** The commit's answer, if it did not apply the command. */
+  refusal?: Pick<ApplyOutcomeResult, 'approval' | 'refused'>;
+};
 /** Messages that the run has not handled yet. */
 export type MessageQueue = {
   recordChanged: boolean;
@@ -47,7 +56,7 @@ export function openMessageQueue(descriptions: WorkflowDetails['descriptions']):
       (payload) => {
         const command = read(kind, payload);
         if ('problem' in command) messages.malformed.push(command.problem);
-        else messages.commands.push({ command, answer: null });
+        else messages.commands.push({ id: uuid4(), command, answer: null });
       },
       { description },
     );
@@ -56,11 +65,11 @@ export function openMessageQueue(descriptions: WorkflowDetails['descriptions']):
       async (payload) => {
         const command = read(kind, payload);
         if ('problem' in command) throw refusal(command.problem);
-        const pending: PendingCommand = { command, answer: null };
+        const pending: PendingCommand = { id: uuid4(), command, answer: null };
         messages.commands.push(pending);
         await condition(() => pending.answer !== null);
         const answer = pending.answer as unknown as OperatorAnswer;
-        if (!answer.done) throw refusal(answer.message);
+        if (!answer.done) throw refusal(answer.message, answer.approval);
         return answer;
       },
       { description, validator: (payload) => refuseMalformed(kind, payload) },
@@ -87,8 +96,9 @@ function refuseMalformed(kind: OperatorCommand['kind'], payload: unknown): void 
 }
 
 /** A failure with a message for operators, without the stack that the UI would show. */
-function refusal(message: string): ApplicationFailure {
-  const failure = ApplicationFailure.nonRetryable(message, REFUSED);
+function refusal(message: string, approval?: string): ApplicationFailure {
+  const details = approval === undefined ? [] : [approval];
+  const failure = ApplicationFailure.nonRetryable(message, REFUSED, ...details);
   failure.stack = '';
   return failure;
 }

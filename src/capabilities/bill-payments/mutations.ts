@@ -7,6 +7,7 @@ import {
   postPayment,
   readsOfPayments,
 } from '../../core/outgoing-payments/outgoing-payment.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
 import { billPayments, type BillPayment } from './bill-payment.js';
 import {
@@ -61,6 +62,7 @@ export const applyBillPaymentFact: Mutation<ApplyBillPaymentFact, ApplyBillPayme
     wallets: isPaid(input) ? [] : [input.tenantId],
   }),
   decide: decideFact,
+  audited: (uow, { id }) => instructionState(uow.get(billPayments, id)),
   leavesWallet: isPaid,
 };
 

@@ -5,7 +5,7 @@ import {
   type AuthorizationTerms,
   type DecideCardAuthorization,
 } from './mutations.js';
-import type { Collection, Filter } from 'mongodb';
+import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
@@ -253,13 +253,14 @@ function forOperators(collection: Collection<CardAuthorization>, clock: () => Da
         tenant_id: tenantId,
         attention,
       }: Pick<CardAuthorization, '_id' | 'tenant_id' | 'attention'>,
-      { actor, reason }: { actor: string; reason: string },
+      session: ClientSession,
     ): Promise<boolean> {
       if (attention === null) return false;
-      const timeline = timelineEntry(clock(), 'attention_cleared', actor, { detail: reason });
+      const timeline = timelineEntry(clock(), 'attention_cleared', 'operator');
       const { modifiedCount } = await collection.updateOne(
         { _id: id, tenant_id: tenantId, 'attention.since': attention.since },
         { $set: { attention: null }, $inc: { version: 1 }, $push: { timeline } },
+        { session },
       );
       return modifiedCount === 1;
     },

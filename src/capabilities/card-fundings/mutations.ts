@@ -1,4 +1,5 @@
 import { acceptOnce, refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import { holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
@@ -93,6 +94,7 @@ const readsOf = ({ tenantId, id, card }: FundingKey) => ({
 export const applyCardFundingFact: Mutation<ApplyCardFundingFact, CardFundingResult> = {
   reads: readsOf,
   decide: decideFundingFact,
+  audited: (uow, { id }) => instructionState(uow.get(cardOperations, id)),
 };
 
 /** Fails a just-in-time funding whose deadline has passed. Changes nothing if it has ended before. */

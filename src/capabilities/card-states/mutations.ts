@@ -7,6 +7,7 @@ import {
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, isPastExpiry, type Card } from '../cards/card.js';
 import { cardOperations, referenceOf, type CardOperation } from '../cards/card-operation.js';
@@ -65,6 +66,7 @@ export const applyCardStateFact: Mutation<ApplyCardStateFact, ApplyCardStateFact
     wallets: [tenantId],
   }),
   decide: decideCardStateFact,
+  audited: (uow, { id }) => instructionState(uow.get(cardOperations, id)),
 };
 
 /** Expires a card after its last month, and ends its pending operation. Changes nothing else. */

@@ -1,3 +1,4 @@
+import type { Act } from '../../core/audit/entry.js';
 import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
@@ -26,7 +27,7 @@ function createCardUnloadParts(core: CoreDeps, { cards }: { cards: Pick<CardPart
     /** Unloads a card again, after the issuer did not give back its whole balance. False: there is nothing to unload. */
     retry: async (
       { _id: card, tenant_id: tenantId }: Card,
-      by: { actor: string; reason: string },
+      by: { actor: string; reason: string; act?: Act },
     ): Promise<boolean> =>
       (await groupCommit.commit(retryCardUnload, { tenantId, card, ...by })).started,
 

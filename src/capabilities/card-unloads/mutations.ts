@@ -1,6 +1,8 @@
+import type { Act } from '../../core/audit/entry.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
@@ -23,7 +25,13 @@ type ApplyCardUnloadFactResult = {
   operation: CardOperation | null;
 };
 /** The input of `retryCardUnload`. */
-type RetryCardUnload = { tenantId: string; card: string; actor: string; reason: string };
+type RetryCardUnload = {
+  tenantId: string;
+  card: string;
+  actor: string;
+  reason: string;
+  act?: Act;
+};
 
 /** Applies a fact about an unloading. Repeats and facts out of order are safe. */
 export const applyCardUnloadFact: Mutation<ApplyCardUnloadFact, ApplyCardUnloadFactResult> = {
@@ -32,6 +40,7 @@ export const applyCardUnloadFact: Mutation<ApplyCardUnloadFact, ApplyCardUnloadF
     wallets: [tenantId],
   }),
   decide: decideUnloadFact,
+  audited: (uow, { id }) => instructionState(uow.get(cardOperations, id)),
 };
 
 /** Unloads a card again, after the issuer did not give back its whole balance. False: there is nothing to unload. */

@@ -1,5 +1,6 @@
 import { cardEventName, withOperationEvent } from './webhook-events.js';
 import { acceptOnce } from '../../core/commit/accept.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
@@ -61,6 +62,7 @@ export const applyIssuanceFact: Mutation<ApplyIssuanceFact, ApplyIssuanceFactRes
     wallets: [tenantId],
   }),
   decide: decideIssuanceFact,
+  audited: (uow, { id }) => instructionState(uow.get(cardOperations, id)),
 };
 
 function decideAccept(uow: UnitOfWork, input: AcceptCard, now: Date): AcceptResult {

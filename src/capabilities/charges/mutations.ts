@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { isOpen } from '../../core/instructions/instruction.js';
+import { instructionState, isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
@@ -78,6 +78,7 @@ export const applyChargeFact: Mutation<ApplyChargeFact, ApplyChargeFactResult> =
     wallets: moves(input) ? [input.tenantId] : [],
   }),
   decide: decideFact,
+  audited: (uow, { id }) => instructionState(uow.get(charges, id)),
   leavesWallet: (input) => !moves(input),
 };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amountMinor, pageQuery, timestamp } from '../../platform/http/wire.js';
+import { amountMinor, pageQuery, timestamp, ownName } from '../../platform/http/wire.js';
 import { attentionField } from '../../core/instructions/api-fields.js';
 import { idSchema } from '../../shared/ids.js';
 

@@ -13,6 +13,7 @@ import {
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import {
   charges,
   attemptReference,
@@ -76,6 +77,7 @@ export const applyRefundFact: Mutation<ApplyRefundFact, ApplyRefundFactResult> =
     wallets: [tenantId],
   }),
   decide: decideFact,
+  audited: (uow, { id }) => instructionState(uow.get(refunds, id)),
 };
 
 /** A refund that somebody has made at the provider's own desk, as the provider reports it. */

@@ -1,4 +1,5 @@
 import { acceptOnce } from '../../core/commit/accept.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
@@ -63,6 +64,7 @@ export const applyTransferFact: Mutation<ApplyTransferFact, ApplyTransferFactRes
     wallets: isPaid(input) ? [] : [input.tenantId],
   }),
   decide: decideFact,
+  audited: (uow, { id }) => instructionState(uow.get(transfers, id)),
   leavesWallet: isPaid,
 };
 

@@ -8,11 +8,10 @@ import {
   pageOrOffsetQuery,
   plainText,
   timestamp,
-  withDaysInOrder,
-} from '../../platform/http/wire.js';
+  withDaysInOrder, ownName } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, customerId, ownName } from '../payment-tokens/index.js';
+import { ALWAYS, customerId } from '../payment-tokens/index.js';
 import { ACCOUNT_STATES } from './virtual-account.js';
 
 const holder = z

@@ -1,10 +1,12 @@
+import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
+import { toWireAmount } from '../../shared/money.js';
 
 /** Money from outside for a tenant's wallet. `id` is the id of its posting. */
-type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
+type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint; act?: Act | undefined };
 /** The balance after the credit. A conflict: the posting exists with another amount. */
 type CreditResult = { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
 
@@ -12,6 +14,13 @@ type CreditResult = { kind: 'credited'; availableMinor: bigint } | { kind: 'cred
 export const applyCredit: Mutation<ApplyCredit, CreditResult> = {
   reads: ({ tenantId, id }) => ({ postings: [id], wallets: [tenantId] }),
   decide: decideCredit,
+  audited: (uow, { tenantId }) => {
+    const { availableMinor, receivableMinor } = uow.wallet(tenantId);
+    return {
+      available_minor: toWireAmount(availableMinor),
+      receivable_minor: toWireAmount(receivableMinor),
+    };
+  },
 };
 
 function decideCredit(uow: UnitOfWork, input: ApplyCredit, now: Date): CreditResult {

@@ -14,6 +14,7 @@ import {
   type MutationInput,
   type PlannedMutation,
 } from './mutation.js';
+import { appendAudit } from '../audit/store.js';
 import { noOutbox, type Outbox } from '../webhooks/outbox.js';
 import { byTenant } from './by-tenant.js';
 import { decide, NeedsFullRead } from './unit-of-work.js';
@@ -229,6 +230,7 @@ function createTransact(
     if (bytes > MAX_BATCH_BYTES) throw new BatchTooLarge(bytes);
     if (outgoing.length > 0) await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
+    await appendAudit(db, writes.acts, session);
     // Commit also if nothing is written: only a commit makes sure that the data that was read cannot be rolled back.
     failpoint('commit.before');
     await commitUntilKnown(session, deadline);

@@ -1,7 +1,23 @@
+import type { Act, AuditedState } from '../audit/entry.js';
 import type { Reads, UnitOfWork } from './unit-of-work.js';
 
-/** The tenant whose wallet a mutation may change, and for some mutations the record that it is about. */
-export type MutationInput = { tenantId: string; id?: string };
+/**
+ * The tenant whose wallet a mutation may change, and for some mutations the record that it is about. `act`: an operator does
+ * it, and its entry in the audit log is written in the same commit.
+ */
+export type MutationInput = {
+  tenantId: string;
+  id?: string;
+  act?: Act | undefined;
+  /** A fact by an operator has the act with it. */
+  fact?: object;
+};
+
+/** The act of an operator in a mutation's input. */
+export const actIn = ({ act, fact }: MutationInput): Act | undefined =>
+  act ?? (fact !== undefined && hasAct(fact) ? fact.act : undefined);
+
+const hasAct = (fact: object): fact is { act: Act | undefined } => 'act' in fact;
 
 /** A named write: the data that it reads, and its rules. Pure: it knows neither lanes nor transactions. */
 export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {
@@ -14,6 +30,8 @@ export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {
   decide(uow: UnitOfWork, input: I, now: Date): R;
   /** True if it moves nothing in the wallet's document, so that it need not compete with acceptance for it. */
   leavesWallet?(input: I): boolean;
+  /** The state of the target, for the audit log: asked before the decision and after it. */
+  audited?(uow: UnitOfWork, input: I): AuditedState;
   /** An estimate of the bytes that it writes, for grouping. The size that counts is measured after the decision. */
   weigh?(input: I): number;
   /** True for a mutation that takes so long that it must own its wallet from the beginning. */

@@ -17,7 +17,8 @@ import {
   type RecordKey,
   type StoredRecord,
 } from './collection.js';
-import type { PlannedMutation } from './mutation.js';
+import { approvals } from '../approvals/approval.js';
+import { actIn, type PlannedMutation } from './mutation.js';
 import type { ClaimedKey } from './saved-response.js';
 import {
   referenceKey,
@@ -128,6 +129,7 @@ export async function readSnapshot(
     }
   };
   await find(all((named) => named.records, byRecord));
+  await find(batch.flatMap(approvalOf));
   await find(all((named) => named.further?.(records), byRecord));
   const posted = await readAll(
     postings,
@@ -147,6 +149,12 @@ export async function readSnapshot(
     postings: new Map(posted.map((d) => [d._id, toPosting(d)])),
     wallets: new Map(owned.map((d) => [d._id, toWallet(d)])),
   };
+}
+
+/** The approval that an operator's act uses. */
+function approvalOf({ input }: PlannedMutation): OwnedRecord[] {
+  const id = actIn(input)?.approval ?? null;
+  return id === null ? [] : [{ ...approvals.ref(id), tenantId: input.tenantId }];
 }
 
 /** A record that a mutation of this tenant names. */

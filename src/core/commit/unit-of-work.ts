@@ -9,7 +9,9 @@ import {
   type StoredRecord,
 } from './collection.js';
 import type { Counter } from './counter.js';
-import type { PlannedMutation } from './mutation.js';
+import type { AuditDraft } from '../audit/entry.js';
+import { ApprovalRefused, approvals, problemOfUse, used } from '../approvals/approval.js';
+import { actIn, type MutationInput, type PlannedMutation } from './mutation.js';
 import type { ClaimedKey } from './saved-response.js';
 
 /** A client's own name for a record, unique among the tenant's records of that collection. */
@@ -66,6 +68,8 @@ export type Writes = {
   wallets: Wallet[];
   /** Webhook events of the changes; written for tenants that have an endpoint. */
   events: EventDraft[];
+  /** Entries of the audit log: the acts of operators among the mutations. */
+  acts: AuditDraft[];
 };
 
 /** The state as a mutation sees and changes it. */
@@ -84,6 +88,7 @@ export function createUnitOfWork(snapshot: Snapshot) {
   const postings = new Map<string, Posting>();
   const events: EventDraft[] = [];
   const counts = new Map<Counter, unknown[]>();
+  const acts: AuditDraft[] = [];
   return {
     /**
      * Throws `NeedsFullRead` in a first try. A mutation that takes a key or a reference need not read it before: if it is
@@ -124,6 +129,8 @@ export function createUnitOfWork(snapshot: Snapshot) {
     },
     /** Writes a webhook event with the commit; null is none. */
     emit: (event: EventDraft | null) => void (event && events.push(event)),
+    /** Writes an entry of the audit log with the commit. */
+    audit: (act: AuditDraft) => void acts.push(act),
 
     writes: (): Writes => ({
       newKeys: [...keys.values()].filter((key) => !snapshot.keys.has(key.id)),
@@ -134,6 +141,7 @@ export function createUnitOfWork(snapshot: Snapshot) {
       counts: [...counts].map(([counter, changes]) => ({ counter, changes: counter.sum(changes) })),
       wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1n })),
       events,
+      acts,
     }),
   };
 }
@@ -148,6 +156,27 @@ export function decide(
   now: Date,
 ): { writes: Writes; results: unknown[] } {
   const uow = createUnitOfWork(snapshot);
-  const results = planned.map(({ mutation, input }) => mutation.decide(uow, input, now));
+  const results = planned.map((each) => decideOne(uow, each, now));
   return { writes: uow.writes(), results };
+}
+
+/**
+ * Decides one mutation. An operator's act gets its entry in the audit log, with the target's state before and after, and uses
+ * up its approval. Throws `ApprovalRefused` if the approval does not permit it.
+ */
+function decideOne(uow: UnitOfWork, { mutation, input }: PlannedMutation, now: Date): unknown {
+  const act = actIn(input);
+  if (!act) return mutation.decide(uow, input, now);
+  const stateNow = (of: MutationInput) => mutation.audited?.(uow, of) ?? null;
+  const before = stateNow(input);
+  if (act.approval !== null) {
+    const approval = uow.get(approvals, act.approval);
+    const use = { act: act.id, kind: act.action, state: before, now };
+    const problem = problemOfUse(approval, use);
+    if (problem !== null || !approval) throw new ApprovalRefused(problem ?? 'no approval');
+    if (approval.status !== 'used') uow.change(approvals, used(approval, act.id));
+  }
+  const result = mutation.decide(uow, input, now);
+  uow.audit({ ...act, before, after: stateNow(input) });
+  return result;
 }

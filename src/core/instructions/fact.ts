@@ -1,3 +1,5 @@
+import type { Act } from '../audit/entry.js';
+
 /** The source of a fact. */
 export type FactSource = {
   /** `note`: a request of the tenant. */
@@ -7,6 +9,8 @@ export type FactSource = {
   providerRequestId: string | null;
   /** An operator's reason. */
   note: string | null;
+  /** The act of the operator, for the audit log and its approval. */
+  act?: Act;
 };
 
 /**

@@ -1,3 +1,4 @@
+import type { AuditedState } from '../audit/entry.js';
 import type { TimelineEntry } from './timeline.js';
 
 /** `pending` until it is submitted, `processing` until its outcome is known. */
@@ -46,6 +47,17 @@ export const START_WITHIN_MS = 2_000;
 /** True while the outcome is unknown. */
 export const isOpen = ({ status }: Pick<InstructionRecord, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
+
+/** The state that an operator's act depends on: polls and attention do not change it. */
+export const instructionState = (record: InstructionRecord | undefined): AuditedState =>
+  record === undefined
+    ? null
+    : {
+        status: record.status,
+        submissions: record.submissions,
+        monitored: record.monitor_until !== null,
+        ...('attempt' in record && { attempt: Number(record.attempt) }),
+      };
 
 /** True for a record that is open, has attention, or is monitored. */
 export const needsWorkflow = (record: InstructionRecord): boolean =>

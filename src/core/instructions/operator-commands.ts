@@ -1,3 +1,4 @@
+import { isOpen } from './instruction.js';
 import type {
   InstructionLabels,
   ProviderCallResult,
@@ -22,7 +23,7 @@ export function parseOperatorCommand(
 ): OperatorCommand | { problem: string } {
   const fields = toRecord(payload);
   const { actor, reason, session_id: sessionId = null, force = false } = fields;
-  const { amount_minor: amountMinor = null, absent = false } = fields;
+  const { amount_minor: amountMinor = null, absent = false, command } = fields;
   if (!isText(actor, MAX_ACTOR)) return { problem: `${kind} needs "actor": your name` };
   if (!isText(reason, MAX_REASON)) return { problem: `${kind} needs "reason": why you send it` };
   if (sessionId !== null && !isText(sessionId, 64))
@@ -32,8 +33,11 @@ export function parseOperatorCommand(
     return { problem: '"amount_minor" must be a whole amount in kobo, and only complete takes it' };
   if (typeof absent !== 'boolean' || (absent && kind !== 'retry'))
     return { problem: '"absent" must be true or false, and only retry takes it' };
+  if (command !== undefined && !isText(command, 64))
+    return { problem: '"command" must be the id of a stored command' };
   const amount = amountMinor === null ? {} : { amountMinor };
-  return { kind, actor, reason, sessionId, force, ...amount, ...(absent && { absent }) };
+  const known = command === undefined ? {} : { command };
+  return { kind, actor, reason, sessionId, force, ...amount, ...known, ...(absent && { absent }) };
 }
 
 const toRecord = (payload: unknown): Record<string, unknown> =>
@@ -46,13 +50,16 @@ const isAmount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0;
 
 /** The answer to a command, and its effect beyond applying the provider's answer. */
-type CommandDecision = OperatorAnswer & { effect: 'nothing' | 'release' | 'confirm' };
+type CommandDecision = OperatorAnswer & {
+  /** `capture`: as if the provider had confirmed it, which a second person must approve. */
+  effect: 'nothing' | 'release' | 'confirm' | 'capture';
+};
 
 /**
  * Decides a command by the provider's answer and the record's status. `verify` and `retry` are always done: the provider
  * has been asked, and its answer decides the next step. `complete` and `fail` are done if the record already has that
- * status or the provider agrees. If the provider is undecided or silent, only a forced `fail` is done; the operator
- * accepts that a payment may still be proven.
+ * status or the provider agrees. If the provider is undecided or silent, only a forced one is done, which a second person
+ * must approve: a payment may still be proven.
  */
 export function evaluateOperatorCommand(
   command: OperatorCommand,
@@ -73,7 +80,12 @@ export function evaluateOperatorCommand(
         command.sessionId === null &&
         command.amountMinor === undefined
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is completed already.` }
-        : evaluateComplete(command, result, said, labels);
+        : evaluateComplete(
+            { ...command, force: command.force && isOpen({ status }) },
+            result,
+            said,
+            labels,
+          );
     case 'fail':
       return status === 'failed' && withoutAttention
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is failed already.` }
@@ -95,6 +107,9 @@ function evaluateComplete(
     return { done: accepted, effect: accepted ? 'confirm' : 'nothing', message };
   }
   if (result.kind !== 'succeeded') {
+    if (command.force && !contradicts(result)) {
+      return { done: true, effect: 'capture', message: `Completed by force although ${said}.` };
+    }
     return { done: false, effect: 'nothing', message: `Not completed: ${said}.` };
   }
   if (command.sessionId !== null && command.sessionId !== result.sessionId) {
@@ -108,6 +123,10 @@ function evaluateComplete(
   }
   return { done: true, effect: 'confirm', message: `Completed: ${said}.` };
 }
+
+/** True if the provider says something that no operator overrules. */
+const contradicts = ({ kind }: ProviderCallResult): boolean =>
+  kind === 'rejected' || kind === 'reversed' || kind === 'mismatch' || kind === 'not_submitted';
 
 function evaluateFail(
   command: OperatorCommand,

@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { ClientSession, Collection } from 'mongodb';
 import {
   BY_ID,
   acrossTenants,
@@ -281,11 +281,13 @@ function timelineWrites<R extends InstructionRecord>({
       type: TimelineType,
       actor: string,
       extra: Parameters<typeof timelineEntry>[3],
+      session?: ClientSession,
     ) {
       const timeline = timelineEntry(clock(), type, actor, extra);
       await collection.updateOne(
         { _id: id, tenant_id: tenantId },
         { $push: { timeline }, $inc: { version: 1 } },
+        session ? { session } : {},
       );
     },
   };

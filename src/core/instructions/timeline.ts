@@ -27,6 +27,8 @@ export type TimelineEntry = {
   actor: string;
   detail: string | null;
   provider_request_id: string | null;
+  /** For operators alone: who acted, and why. Tenants see that an operator acted, and what became of it. */
+  internal?: string;
 };
 
 /** Makes a timeline entry. Missing fields become null. */
@@ -34,7 +36,7 @@ export function timelineEntry(
   at: Date,
   type: TimelineType,
   actor: string,
-  extra: { detail?: string | null; providerRequestId?: string | null } = {},
+  extra: { detail?: string | null; providerRequestId?: string | null; internal?: string } = {},
 ): TimelineEntry {
   return {
     at,
@@ -42,6 +44,7 @@ export function timelineEntry(
     actor,
     detail: extra.detail ?? null,
     provider_request_id: extra.providerRequestId ?? null,
+    ...(extra.internal !== undefined && { internal: extra.internal }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { describeActor } from '../audit/entry.js';
 import type { FactSource } from './fact.js';
 import { needsWorkflow, type InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
@@ -35,7 +36,10 @@ export function applyChange<R extends InstructionRecord>(
   { set, entry }: Change<R>,
   now: Date,
 ): R {
-  const { via, actor, providerRequestId, note } = fact;
+  const { via, providerRequestId, act } = fact;
+  // Tenants read the timeline, but not who of us acted nor why.
+  const { actor, note } = act ? { actor: 'operator', note: null } : fact;
+  const internal = act ? { internal: describeActor(act) } : {};
   const detail = [label, note].filter((part) => part !== null).join('; ');
   const next: R = {
     ...record,
@@ -45,7 +49,7 @@ export function applyChange<R extends InstructionRecord>(
     updated_at: now,
     timeline: [
       ...record.timeline,
-      timelineEntry(now, via, actor ?? record.provider, { detail, providerRequestId }),
+      timelineEntry(now, via, actor ?? record.provider, { detail, providerRequestId, ...internal }),
       timelineEntry(now, entry[0], 'bursar', { detail: entry[1] }),
     ],
   };

@@ -132,6 +132,10 @@ export type StatusReport = { status: InstructionStatus; attention: string | null
 export type ApplyOutcomeResult = StatusReport & {
   /** True while the provider is polled after a forced failure. */
   monitored: boolean;
+  /** Nothing was applied: a second person decides this request. */
+  approval?: string;
+  /** Nothing was applied: the approval does not permit it. */
+  refused?: string;
 };
 
 /** An operator's command. Reason and actor go to the timeline. */
@@ -148,12 +152,31 @@ export type OperatorCommand = {
    * submission at a provider whose "not found" proves nothing.
    */
   absent?: boolean;
-  /** With `fail`: release although the provider is silent or undecided, and monitor it. */
+  /** The id of the stored command; left out for messages whose sender has not signed in. */
+  command?: string;
+  /** With `fail`: release although the provider is silent or undecided, and monitor it. With `complete`: capture. */
   force: boolean;
+};
+
+/**
+ * A command as activities get it. `id` names the message itself. `command` names the stored command of an operator who has
+ * signed in; without it, `actor` is a claim. `evidence` is the provider's last answer in words.
+ */
+export type OperatorMessage = {
+  id: string;
+  command?: string;
+  kind: OperatorCommand['kind'];
+  actor: string;
+  reason: string;
+  sessionId: string | null;
+  force: boolean;
+  evidence: string;
 };
 
 /** Payload of a command's signal or update. */
 export type OperatorPayload = {
+  /** The id of the stored command of an operator who has signed in. */
+  command?: string;
   actor: string;
   reason: string;
   session_id: string | null;
@@ -162,8 +185,8 @@ export type OperatorPayload = {
   force: boolean;
 };
 
-/** Answer to a command: whether it was done, and a message for the operator. */
-export type OperatorAnswer = { done: boolean; message: string };
+/** Answer to a command: whether it was done, a message for the operator, and the request for an approval that it needs. */
+export type OperatorAnswer = { done: boolean; message: string; approval?: string };
 
 /** Input of a submission. */
 export type SubmitInput = RecordRef & {
@@ -186,7 +209,7 @@ export type VerifyInput = RecordRef & {
 export type ApplyOutcomeInput<Own = never> = RecordRef & {
   fact: FactResult<Own>;
   /** The operator whose command made the fact; left out for the provider's own. */
-  operator?: { actor: string; reason: string };
+  operator?: OperatorMessage;
 };
 
 /** The activities that differ by capability. Each capability registers them under names of its own. */
@@ -206,7 +229,9 @@ export type ProviderActivities<Own = never> = {
 /** All activities of one instruction, as its workflow calls them. */
 export type InstructionActivities<Own = never> = ProviderActivities<Own> & {
   readInstructionStatus: (ref: RecordRef) => Promise<StatusReport>;
-  recordOperatorCommand: (note: RecordRef & { actor: string; detail: string }) => Promise<void>;
+  recordOperatorCommand: (
+    note: RecordRef & { actor: string; detail: string; operator?: OperatorMessage },
+  ) => Promise<void>;
   raiseAttention: (call: RecordRef & { reason: string }) => Promise<void>;
   recordCancellationRequest: (ref: RecordRef) => Promise<void>;
 };

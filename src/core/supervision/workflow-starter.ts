@@ -192,7 +192,9 @@ function createSignals<Key extends Named>(
 function refusalIn(error: unknown): OperatorAnswer {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : null;
   if (cause instanceof ApplicationFailure && cause.type === REFUSED) {
-    return { done: false, message: cause.message };
+    const [approval] = cause.details ?? [];
+    const needs = typeof approval === 'string' ? { approval } : {};
+    return { done: false, message: cause.message, ...needs };
   }
   throw error;
 }

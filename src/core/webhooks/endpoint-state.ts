@@ -1,4 +1,4 @@
-import type { Collection, Db, Filter } from 'mongodb';
+import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { claimDue } from '../../platform/database/claims.js';
 import type { EndpointDocument } from './endpoints.js';
 
@@ -24,11 +24,16 @@ export function createEndpointState({
   const set = async (id: string, change: Partial<EndpointDocument>) =>
     void (await collection.updateOne({ _id: id }, { $set: change }));
   /** Recovery starts the workflow, which makes the first round. False if there is no such endpoint. */
-  async function setStatus(id: string, status: 'enabled' | 'disabled'): Promise<boolean> {
+  async function setStatus(
+    id: string,
+    status: 'enabled' | 'disabled',
+    session?: ClientSession,
+  ): Promise<boolean> {
     const now = clock();
     const fresh = { failing: null, parked_at: null, next_check_at: now, updated_at: now };
     const change = { $set: { status, ...fresh } };
-    return (await collection.updateOne({ _id: id }, change)).matchedCount === 1;
+    const options = session ? { session } : {};
+    return (await collection.updateOne({ _id: id }, change, options)).matchedCount === 1;
   }
 
   return {
@@ -69,10 +74,10 @@ export function createEndpointState({
     ...failuresOf(collection, clock),
 
     /** Switched off, an endpoint gets nothing of what happens meanwhile. Its workflow ends and cancels what waits. */
-    disable: (id: string) => setStatus(id, 'disabled'),
+    disable: (id: string, session?: ClientSession) => setStatus(id, 'disabled', session),
 
     /** Enables an endpoint that is parked or disabled. */
-    enable: (id: string) => setStatus(id, 'enabled'),
+    enable: (id: string, session?: ClientSession) => setStatus(id, 'enabled', session),
   };
 }
 

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import type { Collection, Db, Filter } from 'mongodb';
+import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { nextCheckIndex } from '../../platform/database/indexes.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { newId } from '../../shared/ids.js';
 import { newSecret, type SecretBox } from './secrets.js';
 
-/** Every process uses a change by the command line within a second. */
+/** Every process uses an operator's change within a second. */
 const REMEMBERED_MS = 800;
 const MAX_REMEMBERED = 10_000;
 /** Every event is written and sent once for each endpoint. */
@@ -82,7 +82,7 @@ export const endpointsCollection: CollectionSpec = {
 };
 
 /** An endpoint as operators see it: never with a secret. */
-type Endpoint = {
+export type Endpoint = {
   id: string;
   tenantId: string;
   url: string;
@@ -111,7 +111,7 @@ export type Listener = {
 /** The store of webhook endpoints. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** The store of webhook endpoints. Only the operator's command line changes them. */
+/** The store of webhook endpoints. Only operators change them. */
 export function createEndpoints({
   db,
   secretBox,
@@ -132,44 +132,39 @@ export function createEndpoints({
     ...createListeners(collection, secretBox, clock),
 
     /** Answers the secret, this once. Null where the tenant has as many endpoints as it may have. */
-    async add(tenantId: string, url: string): Promise<{ id: string; secret: string } | null> {
-      if ((await collection.countDocuments({ tenant_id: tenantId })) >= MAX_ENDPOINTS) return null;
+    async add(
+      tenantId: string,
+      url: string,
+      session?: ClientSession,
+    ): Promise<{ id: string; secret: string } | null> {
+      const within = session ? { session } : {};
+      const known = await collection.countDocuments({ tenant_id: tenantId }, within);
+      if (known >= MAX_ENDPOINTS) return null;
       const id = newId('webhookEndpoint');
       const { secret, entry } = sealNew(id);
-      const now = clock();
-      await collection.insertOne({
-        _id: id,
-        tenant_id: tenantId,
-        url,
-        status: 'enabled',
-        secrets: [entry],
-        created_at: now,
-        updated_at: now,
-        next_check_at: null,
-        failing: null,
-        parked_at: null,
-      });
+      const document = newEndpoint(
+        { _id: id, tenant_id: tenantId, url, secrets: [entry] },
+        clock(),
+      );
+      await collection.insertOne(document, within);
       return { id, secret };
     },
 
-    async list(tenantId?: string): Promise<Endpoint[]> {
-      const filter = tenantId === undefined ? {} : { tenant_id: tenantId };
-      const found = await collection.find(filter).sort({ _id: 1 }).toArray();
-      return found.map((document) => toEndpoint(document, clock()));
-    },
+    ...endpointQueries(collection, clock),
 
-    async get(id: string): Promise<Endpoint | null> {
-      const document = await collection.findOne({ _id: id });
-      return document && toEndpoint(document, clock());
-    },
-
-    async remove(id: string): Promise<boolean> {
-      return (await collection.deleteOne({ _id: id })).deletedCount === 1;
+    async remove(id: string, session?: ClientSession): Promise<boolean> {
+      const { deletedCount } = await collection.deleteOne({ _id: id }, session ? { session } : {});
+      return deletedCount === 1;
     },
 
     /** Creates a new secret and returns it once. The present secrets sign too until the overlap ends. */
-    async rotate(id: string, overlapMs: number): Promise<{ secret: string; until: Date } | null> {
-      const document = await collection.findOne({ _id: id });
+    async rotate(
+      id: string,
+      overlapMs: number,
+      session?: ClientSession,
+    ): Promise<{ secret: string; until: Date } | null> {
+      const within = session ? { session } : {};
+      const document = await collection.findOne({ _id: id }, within);
       if (!document) return null;
       const now = clock();
       const until = new Date(now.getTime() + overlapMs);
@@ -182,9 +177,38 @@ export function createEndpoints({
         }));
       const change = { $set: { secrets: [entry, ...old], updated_at: now } };
       const unchanged = { _id: id, updated_at: document.updated_at };
-      const { matchedCount } = await collection.updateOne(unchanged, change);
+      const { matchedCount } = await collection.updateOne(unchanged, change, within);
       if (matchedCount === 0) throw new Error('the endpoint was changed at the same moment');
       return { secret, until };
+    },
+  };
+}
+
+const newEndpoint = (
+  given: Pick<EndpointDocument, '_id' | 'tenant_id' | 'url' | 'secrets'>,
+  now: Date,
+): EndpointDocument => ({
+  ...given,
+  status: 'enabled',
+  created_at: now,
+  updated_at: now,
+  next_check_at: null,
+  failing: null,
+  parked_at: null,
+});
+
+/** Queries for operators. */
+function endpointQueries(collection: Collection<EndpointDocument>, clock: () => Date) {
+  return {
+    async list(tenantId?: string): Promise<Endpoint[]> {
+      const filter = tenantId === undefined ? {} : { tenant_id: tenantId };
+      const found = await collection.find(filter).sort({ _id: 1 }).toArray();
+      return found.map((document) => toEndpoint(document, clock()));
+    },
+
+    async get(id: string, session?: ClientSession): Promise<Endpoint | null> {
+      const document = await collection.findOne({ _id: id }, session ? { session } : {});
+      return document && toEndpoint(document, clock());
     },
   };
 }

@@ -1,29 +1,22 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Card } from '../../capabilities/cards/card.js';
-import { presentCard, presentOperationRow } from '../../capabilities/cards/presenter.js';
 import type { Deps } from '../../composition/deps.js';
 import { isId } from '../../shared/ids.js';
-import { toWireAmount } from '../../shared/money.js';
-import { addCommand, CommandError } from './command.js';
+import { getCard, listCards, unloadCard } from '../operator-api/cards.js';
+import { LISTED } from '../operator-api/schema.js';
+import { addApiCommand, addCommand, CommandError } from './command.js';
+import { addOperatorCommands, instructionsOf, showRecord } from './instructions.js';
 import { print, printLatest, printTable } from './print.js';
-import {
-  addOperatorCommands,
-  findRecord,
-  printWithTimeline,
-  instructionOf,
-} from './instructions.js';
-
-const LISTED = 100;
 
 type List = { attention?: boolean; tenant?: string };
 
 /** Adds the commands for cards and their operations. */
 export function addCardCommands(program: Command): void {
   const cards = program.command('cards');
-  const operations = instructionOf('cards');
+  const operations = instructionsOf('cards');
 
-  addCommand<List>(
+  addApiCommand<List>(
     cards,
     'list',
     (command) =>
@@ -31,51 +24,47 @@ export function addCardCommands(program: Command): void {
         .description(`list the latest ${LISTED} cards, or the operations that need an operator`)
         .option('--attention', 'list operations that need an operator, instead of cards')
         .option('--tenant <id>', 'only cards of this tenant'),
-    async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
+    async (operator, { json, options: { attention, tenant } }) => {
       const rows = attention
-        ? (await deps.cards.operations.latest({ attention, limit: LISTED })).map(
-            presentOperationRow,
-          )
-        : (await deps.cards.store.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(
-            cardRow,
-          );
+        ? await operator.call(operations.operations.list, { query: { attention: 'true' } })
+        : await operator.call(listCards, { query: { ...(tenant !== undefined && { tenant }) } });
       printLatest(json, rows, LISTED);
     },
   );
 
-  addCommand(
+  addApiCommand(
     cards,
     'show <id>',
     (command) => command.description('show a card with its operations, or one operation'),
-    async (deps, { json, args }) => {
+    async (operator, { json, args }) => {
       const id = String(args[0]);
-      if (isId('card', id)) return showCard(deps, json, id);
-      const operation = await findRecord(deps, operations, id);
-      await printWithTimeline(deps, json, operation, operations.presentDetails(operation));
+      if (!isId('card', id)) return showRecord(operator, operations, id, json);
+      const found = await operator.call(getCard, { params: { id } }, `there is no card ${id}`);
+      if (json) return print(json, { ...found.card, operations: found.operations });
+      print(json, found.card);
+      printTable(json, found.operations);
     },
   );
 
   addUnload(cards);
+  addLocks(cards);
   addLocks(cards);
   addOperatorCommands(cards, operations);
 }
 
 /** Adds the command that asks the issuer once more for the balance of a closed or expired card. */
 function addUnload(cards: Command): void {
-  addCommand<{ reason: string; actor: string }>(
+  addApiCommand<{ reason: string }>(
     cards,
     'unload <card>',
     (command) =>
       command
         .description('take the balance of a closed or expired card back from the issuer once more')
-        .requiredOption('--reason <text>', 'the reason, for the timeline')
-        .option('--actor <name>', 'your name, for the timeline', userInfo().username),
-    async (deps, { json, args, options }) => {
-      const card = await findCard(deps, String(args[0]));
-      if (!(await deps.cardUnloads.retry(card, options))) {
-        throw new CommandError(`no unloading of ${card._id} has failed`);
-      }
-      print(json, { id: card._id, done: true });
+        .requiredOption('--reason <text>', 'the reason, for the audit log'),
+    async (operator, { json, args, options: { reason } }) => {
+      const id = String(args[0]);
+      const input = { params: { id }, body: { reason } };
+      print(json, await operator.call(unloadCard, input, `there is no card ${id}`));
     },
   );
 }
@@ -112,32 +101,3 @@ async function findCard({ cards }: Deps, id: string): Promise<Card> {
   if (!card) throw new CommandError(`there is no card ${id}`);
   return card;
 }
-
-async function showCard(deps: Deps, json: boolean, id: string) {
-  const { cards } = deps;
-  const card = await findCard(deps, id);
-  const operations = (await cards.operations.ofCard(card, LISTED)).map(presentOperationRow);
-  const shown = {
-    ...presentCard(card),
-    tenant: card.tenant_id,
-    available_minor: toWireAmount(card.available_minor),
-    held_minor: toWireAmount(card.held_minor),
-    open_holds: card.open_holds,
-    control: card.state_control,
-    unload: card.unload,
-    locks: card.locks,
-  };
-  if (json) return print(json, { ...shown, operations });
-  print(json, shown);
-  printTable(json, operations);
-}
-
-const cardRow = (card: Card) => ({
-  id: card._id,
-  tenant: card.tenant_id,
-  status: card.status,
-  funding: card.funding,
-  last4: card.issued?.last4 ?? null,
-  available_minor: toWireAmount(card.available_minor),
-  created_at: card.created_at.toISOString(),
-});

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Deps } from '../../composition/deps.js';
+import { CommandError, findOperatorApi, SIGN_INS, type OperatorClient } from './operator-client.js';
 
-/** A command that could not be carried out: printed as one line, with exit code 1. */
-export class CommandError extends Error {}
+export { CommandError };
 
 type Context<Options> = { json: boolean; options: Options; args: string[] };
 
@@ -31,7 +31,28 @@ export function addCommand<Options extends object>(
   });
 }
 
-/** Adds a command that does not need the connected service. */
+/**
+ * Adds a command that talks to the operator API. The actor is who has signed in: by the key in the environment, or beside
+ * `npm start` by a key of dev.json, which --as chooses.
+ */
+export function addApiCommand<Options extends object>(
+  parent: Command,
+  usage: string,
+  configure: (command: Command) => Command,
+  run: (operator: OperatorClient, context: Context<Options>) => Promise<void>,
+): void {
+  addPlainCommand<Options & { as?: (typeof SIGN_INS)[number] }>(
+    parent,
+    usage,
+    (command) =>
+      configure(command).addOption(
+        new Option('--as <person>', 'sign in beside npm start as this person').choices(SIGN_INS),
+      ),
+    (context) => run(findOperatorApi(context.options.as), context),
+  );
+}
+
+/** Adds a command that needs neither the operator API nor the database. */
 export function addPlainCommand<Options extends object>(
   parent: Command,
   usage: string,
@@ -47,6 +68,10 @@ export function addPlainCommand<Options extends object>(
     }),
   );
 }
+
+/** A flag of the command line as a query has it. */
+export const flagOf = (given: boolean | undefined) =>
+  given ? ('true' as const) : ('false' as const);
 
 /** Parses an amount in kobo. Only digits are accepted, so that no amount is ever rounded. */
 export function parseAmount(text: string): bigint {

@@ -95,6 +95,26 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./reconcile.js')).addReconcileCommand,
   },
   {
+    name: 'approvals',
+    description: 'decide the requests of others for acts that need a second person',
+    load: async () => (await import('./approvals.js')).addApprovalCommands,
+  },
+  {
+    name: 'audit',
+    description: 'list, export and verify the acts of operators',
+    load: async () => (await import('./audit.js')).addAuditCommands,
+  },
+  {
+    name: 'operators',
+    description: 'manage operators and their keys',
+    load: async () => (await import('./operators.js')).addOperatorAccountCommands,
+  },
+  {
+    name: 'migrate',
+    description: 'create or update the collections of the database; needs the database',
+    load: async () => (await import('./migrate.js')).addMigrateCommand,
+  },
+  {
     name: 'doctor',
     description: 'check the service and its dependencies; exit code 1 on any problem',
     load: async () => (await import('./doctor.js')).addDoctorCommand,

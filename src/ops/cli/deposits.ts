@@ -5,7 +5,7 @@ import { presentDepositRow } from '../../capabilities/deposits/presenter.js';
 import type { DepositFact } from '../../capabilities/deposits/transitions.js';
 import type { Deps } from '../../composition/deps.js';
 import { addCommand, CommandError } from './command.js';
-import { addInstructionCommands, instructionOf } from './instructions.js';
+import { addInstructionCommands, instructionsOf } from './instructions.js';
 import { print } from './print.js';
 
 type Options = { reason: string; actor: string; account?: string };
@@ -13,7 +13,7 @@ type Options = { reason: string; actor: string; account?: string };
 /** Adds the commands for deposits: those of every instruction, and the two decisions about money in suspense. */
 export function addDepositCommands(program: Command): void {
   const deposits = program.command('deposits');
-  addInstructionCommands(deposits, instructionOf('deposits'));
+  addInstructionCommands(deposits, instructionsOf('deposits'));
 
   addCommand<Options>(
     deposits,

@@ -1,29 +1,33 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { capabilities } from '../../composition/capabilities.js';
-import type { Deps } from '../../composition/deps.js';
-import type { OperatedInstruction, PrintedFields } from '../../core/capability.js';
 import { OPERATOR_COMMANDS } from '../../core/instructions/operator-commands.js';
-import type { InstructionRecord } from '../../core/instructions/instruction.js';
-import type { OperatorCommand } from '../../core/instructions/workflow-contract.js';
-import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
-import { addCommand, CommandError, parseAmount } from './command.js';
+import type {
+  InstructionLabels,
+  OperatorCommand,
+} from '../../core/instructions/workflow-contract.js';
+import { describeCommand, instructionOperations } from '../operator-api/instructions.js';
+import { LISTED } from '../operator-api/schema.js';
+import { addApiCommand, flagOf, parseAmount } from './command.js';
 import { addYes, confirm } from './confirm.js';
+import type { OperatorClient } from './operator-client.js';
 import { print, printLatest, printTable } from './print.js';
 
-/** A kind of instruction, as its capability describes it for operators. */
-export type Instruction = OperatedInstruction<Deps>;
+/** The instructions of a capability, as the command line names them and the operator API serves them. */
+export type Instructions = {
+  labels: Pick<InstructionLabels, 'record' | 'provider'>;
+  operations: ReturnType<typeof instructionOperations>;
+};
 
-/** The instruction of a capability of the list. Throws if the capability has none. */
-export function instructionOf(capability: string): Instruction {
+/** The instructions of a capability of the list. Throws if the capability has none. */
+export function instructionsOf(capability: string): Instructions {
   const found = capabilities.find(({ name }) => name === capability)?.instruction;
   if (!found) throw new Error(`${capability} has no instructions`);
-  return found;
+  const { labels } = found;
+  return { labels, operations: instructionOperations(capability, labels) };
 }
 
 type OperatorOptions = {
   reason: string;
-  actor: string;
   sessionId?: string;
   amountMinor?: bigint;
   force?: boolean;
@@ -31,160 +35,127 @@ type OperatorOptions = {
   yes?: boolean;
 };
 
-const LISTED = 100;
-
 /** Adds `list`, `show` and the operator commands for the instructions of a capability, under the capability's name. */
 export const addCapabilityCommands =
   (capability: string) =>
   (program: Command): void => {
-    addInstructionCommands(program.command(capability), instructionOf(capability));
+    addInstructionCommands(program.command(capability), instructionsOf(capability));
   };
 
 /** Adds `list`, `show` and the operator commands for a kind of instruction that has a list of its own. */
-export function addInstructionCommands(parent: Command, instruction: Instruction): void {
-  addCommand<{ attention?: boolean }>(
+export function addInstructionCommands(parent: Command, instructions: Instructions): void {
+  const { labels, operations } = instructions;
+  addApiCommand<{ attention?: boolean }>(
     parent,
     'list',
     (command) =>
       command
         .description(`list the latest ${LISTED}`)
         .option('--attention', 'only those that need an operator, the longest waiting first'),
-    async (deps, { json, options: { attention = false } }) => {
-      const { store } = instruction.records(deps);
-      const found = await store.latest({ attention, limit: LISTED });
-      printLatest(
-        json,
-        found.map((record) => instruction.presentRow(record)),
-        LISTED,
-      );
+    async (operator, { json, options: { attention } }) => {
+      const query = { attention: flagOf(attention) };
+      printLatest(json, await operator.call(operations.list, { query }), LISTED);
     },
   );
 
-  addCommand(
+  addApiCommand(
     parent,
-    `show <${instruction.labels.record}>`,
-    (command) => command.description(`show one ${instruction.labels.record} with its timeline`),
-    async (deps, { json, args }) => {
-      const record = await findRecord(deps, instruction, String(args[0]));
-      await printWithTimeline(deps, json, record, instruction.presentDetails(record));
-    },
+    `show <${labels.record}>`,
+    (command) => command.description(`show one ${labels.record} with its timeline`),
+    (operator, { json, args }) => showRecord(operator, instructions, String(args[0]), json),
   );
 
-  addOperatorCommands(parent, instruction);
+  addOperatorCommands(parent, instructions);
 }
 
 /**
  * Adds `retry`, `verify`, `complete` and `fail`. The provider is asked first. Exit code 1 if the command was refused.
  */
-export function addOperatorCommands(parent: Command, instruction: Instruction): void {
-  for (const kind of OPERATOR_COMMANDS) addOperatorCommand(parent, instruction, kind);
+export function addOperatorCommands(parent: Command, instructions: Instructions): void {
+  for (const kind of OPERATOR_COMMANDS) addOperatorCommand(parent, instructions, kind);
 }
 
 function addOperatorCommand(
   parent: Command,
-  instruction: Instruction,
+  { labels, operations }: Instructions,
   kind: OperatorCommand['kind'],
 ): void {
-  const { record: name, provider } = instruction.labels;
-  addCommand<OperatorOptions>(
+  const { record: name, provider } = labels;
+  addApiCommand<OperatorOptions>(
     parent,
     `${kind} <${name}>`,
-    (command) => {
-      command
-        .description(descriptionOf(kind, instruction))
-        .requiredOption('--reason <text>', 'the reason, for the timeline')
-        .option('--actor <name>', 'your name, for the timeline', userInfo().username);
-      if (kind === 'complete') {
-        command
-          .option('--session-id <id>', `session id of the ${provider}`)
-          .option(
-            '--amount-minor <kobo>',
-            `accept this amount, if the ${provider} reports it in place of the requested one`,
-            parseAmount,
-          );
-      }
-      if (kind === 'retry') {
-        addYes(command).option(
-          '--absent',
-          `attest that the ${provider} never executes what was submitted; if it does not know it, submit once more`,
-        );
-      }
-      if (kind === 'fail') {
-        addYes(command).option(
-          '--force',
-          `fail it although the ${provider} does not confirm that it failed`,
-        );
-      }
-      return command;
-    },
-    async (deps, { json, options, args }) => {
-      const record = await findRecord(deps, instruction, String(args[0]));
-      const { reason, actor, sessionId = null, amountMinor, yes } = options;
-      const { force = false, absent = false } = options;
+    (command) => addOptions(command, kind, provider),
+    async (operator, { json, options, args }) => {
+      const id = String(args[0]);
+      const { reason, sessionId, amountMinor, yes, force = false, absent = false } = options;
       if (force) {
-        const question = `Fail ${record._id}, although the ${provider} may have carried it out?`;
+        const question = `${kind} ${id}, although the ${provider} may say otherwise later?`;
         await confirm(question, { json, yes });
       }
       if (absent) {
-        const question = `Submit ${record._id} once more? If the ${provider} executes both, both are paid.`;
+        const question = `Submit ${id} once more? If the ${provider} executes both, both are paid.`;
         await confirm(question, { json, yes });
       }
-      const amount = amountMinor === undefined ? {} : { amount_minor: Number(amountMinor) };
-      const payload = {
-        actor,
+      const body = {
         reason,
-        session_id: sessionId,
-        ...amount,
-        ...(absent && { absent }),
         force,
+        absent,
+        ...(sessionId !== undefined && { session_id: sessionId }),
+        ...(amountMinor !== undefined && { amount_minor: Number(amountMinor) }),
       };
-      const { starter } = instruction.records(deps);
-      const { done, message } = await starter.command(record, kind, payload);
-      const { status } = await findRecord(deps, instruction, record._id);
-      print(json, { id: record._id, done, message, status });
-      if (!done) process.exitCode = 1;
+      const input = { params: { id }, body };
+      const answer = await operator.call(operations.command(kind), input, noSuch(name, id));
+      print(json, answer);
+      if (!answer.done) process.exitCode = 1;
     },
   );
 }
 
-function descriptionOf(kind: OperatorCommand['kind'], { labels }: Instruction): string {
-  const { provider } = labels;
-  switch (kind) {
-    case 'retry':
-      return `verify with the ${provider} now and often; submit again if the ${provider} rules it out`;
-    case 'verify':
-      return `verify with the ${provider} now, and apply the answer`;
-    case 'complete':
-      return `complete it if the ${provider} confirms that it was carried out`;
-    case 'fail':
-      return `fail it if the ${provider} confirms that it was not carried out`;
+function addOptions(command: Command, kind: OperatorCommand['kind'], provider: string): Command {
+  command
+    .description(describeCommand(kind, { record: '', provider }))
+    .requiredOption('--reason <text>', 'the reason, for the audit log');
+  if (kind === 'complete') {
+    addYes(command)
+      .option(
+        '--force',
+        `complete it although the ${provider} does not confirm it; a second person must approve it`,
+      )
+      .option('--session-id <id>', `session id of the ${provider}`)
+      .option(
+        '--amount-minor <kobo>',
+        `accept this amount, if the ${provider} reports it in place of the requested one`,
+        parseAmount,
+      );
   }
+  if (kind === 'retry') {
+    addYes(command).option(
+      '--absent',
+      `attest that the ${provider} never executes what was submitted; if it does not know it, submit once more`,
+    );
+  }
+  if (kind === 'fail') {
+    addYes(command).option(
+      '--force',
+      `fail it although the ${provider} does not confirm that it failed; a second person must approve it`,
+    );
+  }
+  return command;
 }
 
-/** Finds a record by id; throws a `CommandError` if there is none. */
-export async function findRecord(
-  deps: Deps,
-  instruction: Instruction,
+/** Shows a record with its whole timeline, webhook deliveries included. */
+export async function showRecord(
+  operator: OperatorClient,
+  { labels, operations }: Instructions,
   id: string,
-): Promise<InstructionRecord> {
-  const record = await instruction.records(deps).store.find(id);
-  if (!record) throw new CommandError(`there is no ${instruction.labels.record} ${id}`);
-  return record;
-}
-
-/** Prints a record with its whole timeline, webhook deliveries included. */
-export async function printWithTimeline(
-  { webhooks }: Deps,
   json: boolean,
-  record: InstructionRecord,
-  presented: PrintedFields,
 ): Promise<void> {
-  const deliveries = await webhooks.deliveries.timelineOf(record.tenant_id, record._id);
-  const timeline = timelineWithDeliveries(record, deliveries).map((entry) => ({
-    ...entry,
-    at: entry.at.toISOString(),
-  }));
-  if (json) return print(json, { ...presented, timeline });
-  print(json, presented);
+  const input = { params: { id } };
+  const missing = noSuch(labels.record, id);
+  const { record, timeline } = await operator.call(operations.show, input, missing);
+  if (json) return print(json, { ...record, timeline });
+  print(json, record);
   printTable(json, timeline);
 }
+
+const noSuch = (record: string, id: string) => `there is no ${record} ${id}`;

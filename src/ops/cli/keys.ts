@@ -1,16 +1,18 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { canonicalRange } from '../../platform/api-keys/allowed-ips.js';
 import { KEY_LEVELS, type KeyLevel } from '../../platform/api-keys/api-key.js';
-import type { ApiKeyInfo } from '../../platform/api-keys/store.js';
-import { addCommand, CommandError, parseWhole } from './command.js';
+import {
+  createKey,
+  listKeys,
+  MAX_DAYS,
+  MAX_OVERLAP_HOURS,
+  revokeKey,
+  rotateKey,
+} from '../operator-api/keys.js';
+import { addApiCommand, parseWhole } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
 
-const HOUR_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * HOUR_MS;
-/** A century: a larger number is a typing error. */
-const MAX_DAYS = 36_500;
-const MAX_OVERLAP_HOURS = 90 * 24;
 const OVERLAP_HOURS = 24;
 
 type Create = {
@@ -28,38 +30,40 @@ export function addKeyCommands(program: Command): void {
   addCreate(keys);
   addRotate(keys);
 
-  addCommand<{ tenant: string }>(
+  addApiCommand<{ tenant: string }>(
     keys,
     'list',
     (command) =>
       command
         .description('list the keys of a tenant, with their last use')
         .requiredOption('--tenant <id>', 'tenant whose keys are listed'),
-    async (deps, { json, options }) => {
-      const found = await deps.apiKeys.list(options.tenant);
-      printTable(json, found.map(presentKey));
-      const due = found.filter((key) => key.rotationDue);
+    async (operator, { json, options: { tenant } }) => {
+      const found = await operator.call(listKeys, { query: { tenant } });
+      printTable(json, found);
+      const due = found.filter((key) => key['rotation_due'] === true);
       if (json || due.length === 0) return;
-      console.log(`older than 90 days, to be rotated: ${due.map((key) => key.id).join(', ')}`);
+      console.log(
+        `older than 90 days, to be rotated: ${due.map(({ id }) => id as string).join(', ')}`,
+      );
     },
   );
 
-  addCommand<{ yes?: boolean }>(
+  addApiCommand<{ yes?: boolean }>(
     keys,
     'revoke <key>',
     (command) =>
       addYes(command).description('revoke a key: every process refuses it within a second'),
-    async (deps, { json, options: { yes }, args }) => {
+    async (operator, { json, options: { yes }, args }) => {
       const id = String(args[0]);
       await confirm(`Revoke ${id} permanently?`, { json, yes });
-      if (!(await deps.apiKeys.revoke(id))) throw new CommandError(`there is no key ${id}`);
-      print(json, { id, revoked: true });
+      const input = { params: { id }, body: {} };
+      print(json, await operator.call(revokeKey, input, `there is no key ${id}`));
     },
   );
 }
 
 function addCreate(keys: Command): void {
-  addCommand<Create>(
+  addApiCommand<Create>(
     keys,
     'create',
     (command) =>
@@ -79,23 +83,23 @@ function addCreate(keys: Command): void {
           'lifetime of the key (default: no expiry)',
           parseWhole(1, MAX_DAYS),
         ),
-    async (deps, { json, options }) => {
-      const { tenant: tenantId, level, label, allowIp, expiresInDays } = options;
-      const key = await deps.apiKeys.create({
-        tenantId,
+    async (operator, { json, options }) => {
+      const { tenant, level, label, allowIp, expiresInDays } = options;
+      const body = {
+        tenant,
         level,
-        kind: options.public ? 'public' : 'secret',
+        public: options.public ?? false,
         ...(label && { label }),
-        ...(allowIp && { allowedIps: allowIp }),
-        ...(expiresInDays && { expiresAt: inDays(expiresInDays) }),
-      });
-      print(json, key);
+        ...(allowIp && { allowed_ips: allowIp }),
+        ...(expiresInDays && { expires_in_days: expiresInDays }),
+      };
+      print(json, await operator.call(createKey, { body }, `there is no tenant ${tenant}`));
     },
   );
 }
 
 function addRotate(keys: Command): void {
-  addCommand<{ overlapHours: number; expiresInDays?: number }>(
+  addApiCommand<{ overlapHours: number; expiresInDays?: number }>(
     keys,
     'rotate <key>',
     (command) =>
@@ -114,37 +118,20 @@ function addRotate(keys: Command): void {
           'lifetime of the new key (default: that of the old key)',
           parseWhole(1, MAX_DAYS),
         ),
-    async (deps, { json, options, args }) => {
-      const { overlapHours, expiresInDays } = options;
-      const made = await deps.apiKeys.rotate(String(args[0]), {
-        overlapMs: overlapHours * HOUR_MS,
-        expiresAt: expiresInDays === undefined ? undefined : inDays(expiresInDays),
-      });
-      if (!made) throw new CommandError(`there is no key ${args[0]} that is active`);
-      const { id, key, oldExpiresAt } = made;
-      print(json, { id, key, old_expires_at: oldExpiresAt.toISOString() });
+    async (operator, { json, options: { overlapHours, expiresInDays }, args }) => {
+      const id = String(args[0]);
+      const body = {
+        overlap_hours: overlapHours,
+        ...(expiresInDays && { expires_in_days: expiresInDays }),
+      };
+      const missing = `there is no key ${id} that is active`;
+      print(json, await operator.call(rotateKey, { params: { id }, body }, missing));
     },
   );
 }
-
-const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
 
 function addRange(text: string, earlier: string[] = []): string[] {
   const range = canonicalRange(text);
   if (range === null) throw new InvalidArgumentError('neither an address nor a CIDR range.');
   return [...earlier, range];
 }
-
-const presentKey = (key: ApiKeyInfo) => ({
-  id: key.id,
-  kind: key.kind,
-  level: key.level,
-  label: key.label,
-  allowed_ips: key.allowedIps,
-  created_at: key.createdAt.toISOString(),
-  last_used_at: key.lastUsedAt?.toISOString() ?? null,
-  expires_at: key.expiresAt?.toISOString() ?? null,
-  revoked_at: key.revokedAt?.toISOString() ?? null,
-  replaced_by: key.replacedBy,
-  rotation_due: key.rotationDue,
-});

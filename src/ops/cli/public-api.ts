@@ -3,13 +3,14 @@ import { CommandError } from './command.js';
 import { readDevJson } from '../../shared/find-service.js';
 
 /** The options of commands that call the public API. */
-export type ApiOptions = { api?: string; key?: string };
+export type ApiOptions = { api?: string };
 
 /**
- * Creates a client of the public API, as a tenant would. Address and key come from the options, then from the
- * environment, then from dev.json. A key from dev.json is sent only to the service of that file.
+ * Creates a client of the public API, as a tenant would. The address comes from the option, then from the environment,
+ * then from dev.json. The key comes from the environment, because the process list shows options, then from dev.json: that
+ * one is sent only to the service of that file.
  */
-export function findApi({ api, key }: ApiOptions, env: NodeJS.ProcessEnv = process.env): Client {
+export function findApi({ api }: ApiOptions, env: NodeJS.ProcessEnv = process.env): Client {
   const named = api || env.BURSAR_API_URL;
   const dev = readDevJson(env);
   const baseUrl = named || dev?.api_url;
@@ -17,8 +18,8 @@ export function findApi({ api, key }: ApiOptions, env: NodeJS.ProcessEnv = proce
     throw new CommandError(
       'the address of the API is missing: pass --api, set BURSAR_API_URL, or run npm start',
     );
-  const found = key || env.BURSAR_API_KEY || (named ? undefined : dev?.keys?.secret);
-  if (!found) throw new CommandError('there is no key: pass --key or set BURSAR_API_KEY');
+  const found = env.BURSAR_API_KEY || (named ? undefined : dev?.keys?.secret);
+  if (!found) throw new CommandError('there is no key: set BURSAR_API_KEY');
   return createClient({ baseUrl, key: found });
 }
 

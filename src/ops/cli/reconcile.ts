@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { toWireAmount } from '../../shared/money.js';
-import { reconcile } from '../../capabilities/transfers/provider-calls.js';
-import { addCommand } from './command.js';
+import { reconcileTransfers } from '../operator-api/reconciliation.js';
+import { addApiCommand } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
 
@@ -13,7 +12,7 @@ type Options = { since?: Date; apply?: boolean; perSecond: number; yes?: boolean
 
 /** Adds the command that compares records with the provider's. */
 export function addReconcileCommand(program: Command): void {
-  addCommand<Options>(
+  addApiCommand<Options>(
     program,
     'reconcile',
     (command) =>
@@ -30,26 +29,18 @@ export function addReconcileCommand(program: Command): void {
           parseRate,
           DEFAULT_PER_SECOND,
         ),
-    async (deps, { json, options }) => {
+    async (operator, { json, options }) => {
       const { apply = false, perSecond, yes } = options;
       if (apply) await confirm('Apply the reports of the bank?', { json, yes });
       const since = options.since ?? new Date(Date.now() - DEFAULT_DAYS * DAY_MS);
-      const { differences, ...counts } = await reconcile(
-        { ...deps, transfers: deps.transfers.store, starter: deps.transfers.starter },
-        { since, apply, perSecond },
-      );
-      const ok = counts.unanswered === 0 && counts.differing === counts.settled;
-      const rows = differences.map(({ amountMinor, ...row }) => ({
-        ...row,
-        amount_minor: toWireAmount(amountMinor),
-      }));
-      const summary = { ok, since: since.toISOString(), ...counts };
-      if (json) print(json, { ...summary, differences: rows });
+      const body = { since: since.toISOString(), apply, per_second: perSecond };
+      const { summary, differences } = await operator.call(reconcileTransfers, { body });
+      if (json) print(json, { ...summary, differences });
       else {
         print(json, summary);
-        if (rows.length > 0) printTable(json, rows);
+        if (differences.length > 0) printTable(json, differences);
       }
-      if (!ok) process.exitCode = 1;
+      if (summary['ok'] !== true) process.exitCode = 1;
     },
   );
 }

@@ -1,17 +1,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { toWireAmount } from '../../shared/money.js';
 import {
-  allowance,
   FEATURES,
   PLAN_NAMES,
   SAFEGUARD_NAMES,
-  safeguardAllowance,
   type Feature,
   type Plan,
   type Safeguard,
-  type Tenant,
 } from '../../platform/tenants/tenant.js';
-import { addCommand, CommandError, parseAmount, parseWhole } from './command.js';
+import { createTenant, getTenant, listTenants, updateTenant } from '../operator-api/tenants.js';
+import { addApiCommand, CommandError, parseAmount, parseWhole } from './command.js';
 import { print, printTable } from './print.js';
 
 /** With bursts of one and a half times the rate, the count still fits its field. */
@@ -34,7 +31,7 @@ export function addTenantCommands(program: Command): void {
   const tenants = program.command('tenants');
   addUpdate(tenants);
 
-  addCommand<Create>(
+  addApiCommand<Create>(
     tenants,
     'create',
     (command) =>
@@ -48,36 +45,37 @@ export function addTenantCommands(program: Command): void {
         )
         .option('--rate-per-minute <n>', 'custom rate limit of the tenant', parseRate)
         .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount),
-    async (deps, { json, options }) => {
-      const tenant = await deps.tenants.create(options);
-      print(json, { id: tenant.id, name: tenant.name, plan: tenant.plan });
+    async (operator, { json, options: { name, plan, ratePerMinute, dailyLimitMinor } }) => {
+      const body = {
+        name,
+        plan,
+        ...(ratePerMinute !== undefined && { rate_per_minute: ratePerMinute }),
+        ...(dailyLimitMinor !== undefined && { daily_limit_minor: Number(dailyLimitMinor) }),
+      };
+      print(json, await operator.call(createTenant, { body }));
     },
   );
 
-  addCommand(
+  addApiCommand(
     tenants,
     'list',
     (command) => command.description('list all tenants'),
-    async (deps, { json }) => {
-      printTable(
-        json,
-        (await deps.tenants.list()).map(({ id, name, plan }) => ({ id, name, plan })),
-      );
-    },
+    async (operator, { json }) => printTable(json, await operator.call(listTenants, {})),
   );
 
-  addCommand(
+  addApiCommand(
     tenants,
     'show <tenant>',
     (command) => command.description('show a tenant with its limits and features'),
-    async (deps, { json, args }) => {
-      print(json, presentTenant(found(await deps.tenants.get(String(args[0])), args[0])));
+    async (operator, { json, args }) => {
+      const id = String(args[0]);
+      print(json, await operator.call(getTenant, { params: { id } }, noTenant(id)));
     },
   );
 }
 
 function addUpdate(tenants: Command): void {
-  addCommand<Update>(
+  addApiCommand<Update>(
     tenants,
     'update <tenant>',
     (command) =>
@@ -113,19 +111,17 @@ function addUpdate(tenants: Command): void {
             'retry declined charges on the default days of the deployment',
           ).conflicts('dunningDays'),
         ),
-    async (deps, { json, options, args }) => {
-      const changes = changesOf(options);
-      if (Object.keys(changes).length === 0)
+    async (operator, { json, options, args }) => {
+      const body = changesOf(options);
+      if (Object.keys(body).length === 0)
         throw new CommandError('give at least one setting to change');
       const id = String(args[0]);
-      const { limits } = found(await deps.tenants.get(id), id);
-      if ((changes.minMinor ?? limits.minMinor) > (changes.maxMinor ?? limits.maxMinor)) {
-        throw new CommandError('the least amount of a transfer is above the highest');
-      }
-      print(json, presentTenant(found(await deps.tenants.update(id, changes), id)));
+      print(json, await operator.call(updateTenant, { params: { id }, body }, noTenant(id)));
     },
   );
 }
+
+const noTenant = (id: string) => `there is no tenant ${id}`;
 
 /** The settings that an update names. */
 function changesOf({
@@ -143,41 +139,16 @@ function changesOf({
 }: Update) {
   return {
     ...(plan && { plan }),
-    ...(ratePerMinute && { ratePerMinute }),
-    ...(planRate && { ratePerMinute: null }),
-    ...(minMinor && { minMinor }),
-    ...(maxMinor && { maxMinor }),
-    ...(dailyLimitMinor && { dailyLimitMinor }),
-    ...(billFeeMinor !== undefined && { billFeeMinor }),
+    ...(ratePerMinute && { rate_per_minute: ratePerMinute }),
+    ...(planRate && { rate_per_minute: null }),
+    ...(minMinor && { min_amount_minor: Number(minMinor) }),
+    ...(maxMinor && { max_amount_minor: Number(maxMinor) }),
+    ...(dailyLimitMinor && { daily_limit_minor: Number(dailyLimitMinor) }),
     ...(feature && { features: feature }),
     ...(safeguard && { safeguards: safeguard }),
-    ...(dunningDays && { dunningDays }),
-    ...(defaultDunning && { dunningDays: null }),
-  };
-}
-
-function found(tenant: Tenant | null, id: unknown): Tenant {
-  if (!tenant) throw new CommandError(`there is no tenant ${String(id)}`);
-  return tenant;
-}
-
-function presentTenant(tenant: Tenant) {
-  const { rate, burst } = allowance(tenant);
-  const safeguards = SAFEGUARD_NAMES.map((name) => [name, safeguardAllowance(tenant, name).rate]);
-  return {
-    id: tenant.id,
-    name: tenant.name,
-    plan: tenant.plan,
-    rate_per_minute: rate,
-    burst_per_minute: burst,
-    min_amount_minor: toWireAmount(tenant.limits.minMinor),
-    max_amount_minor: toWireAmount(tenant.limits.maxMinor),
-    daily_limit_minor: toWireAmount(tenant.limits.dailyMinor),
-    bill_fee_minor: toWireAmount(tenant.billFeeMinor),
-    dunning_days: tenant.dunningDays ?? 'default',
-    ...tenant.features,
-    safeguards: Object.fromEntries(safeguards) as Record<Safeguard, number>,
-    created_at: tenant.createdAt.toISOString(),
+    ...(dunningDays && { dunning_days: dunningDays }),
+    ...(defaultDunning && { dunning_days: null }),
+    ...(billFeeMinor !== undefined && { bill_fee_minor: Number(billFeeMinor) }),
   };
 }
 

@@ -3,13 +3,13 @@ import { MAX_WAIT_SECONDS } from '../../platform/http/prefer.js';
 import { addPlainCommand, parseAmount, parseWhole } from './command.js';
 import { print } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
-import { addInstructionCommands, instructionOf } from './instructions.js';
+import { addInstructionCommands, instructionsOf } from './instructions.js';
 
 /** Adds the commands for transfers. */
 export function addTransferCommands(program: Command): void {
   const transfers = program.command('transfers');
 
-  addInstructionCommands(transfers, instructionOf('transfers'));
+  addInstructionCommands(transfers, instructionsOf('transfers'));
   addCreateCommand(transfers);
 }
 
@@ -45,8 +45,7 @@ function addCreateCommand(transfers: Command): void {
           `wait for the end of the transfer, ${MAX_WAIT_SECONDS} s at most`,
           parseWhole(0, MAX_WAIT_SECONDS),
         )
-        .option('--api <url>', 'address of the API (default: BURSAR_API_URL, then dev.json)')
-        .option('--key <key>', 'API key (default: BURSAR_API_KEY, then dev.json)'),
+        .option('--api <url>', 'address of the API (default: BURSAR_API_URL, then dev.json)'),
     async ({ json, options }) => {
       const { to, bank, amountMinor, narration, reference, idempotencyKey, wait } = options;
       const body = {

@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
-import { readBalance } from '../../core/ledger/balance.js';
-import { toWireAmount } from '../../shared/money.js';
-import { addCommand, CommandError, parseAmount } from './command.js';
+import { creditWallet, getWallet } from '../operator-api/wallets.js';
+import { addApiCommand, parseAmount } from './command.js';
 import { print } from './print.js';
 
-type Credit = { tenant: string; amountMinor: bigint; reference: string };
+type Credit = { tenant: string; amountMinor: bigint; reference: string; reason?: string };
 
 /** Adds the commands for wallets. */
 export function addWalletCommands(program: Command): void {
   const wallets = program.command('wallets');
-  addCommand<Credit>(
+  addApiCommand<Credit>(
     wallets,
     'credit',
     (command) =>
@@ -17,34 +16,29 @@ export function addWalletCommands(program: Command): void {
         .description('credit a wallet from outside, once per reference')
         .requiredOption('--tenant <id>', 'tenant whose wallet is credited')
         .requiredOption('--amount-minor <n>', 'amount in kobo', parseAmount)
-        .requiredOption('--reference <text>', 'name of the credit; a repeat credits nothing'),
-    async ({ tenants, wallets }, { json, options }) => {
-      const { tenant: tenantId, amountMinor, reference } = options;
-      if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
-      const { availableMinor } = await wallets.credit({
-        tenantId,
-        amountMinor,
+        .requiredOption('--reference <text>', 'name of the credit; a repeat credits nothing')
+        .option('--reason <text>', 'the reason, for the audit log'),
+    async (operator, { json, options: { tenant, amountMinor, reference, reason } }) => {
+      const body = {
+        amount_minor: Number(amountMinor),
         reference,
-      });
-      print(json, { available_minor: toWireAmount(availableMinor) });
+        ...(reason !== undefined && { reason }),
+      };
+      const input = { params: { tenant }, body };
+      print(json, await operator.call(creditWallet, input, `there is no tenant ${tenant}`));
     },
   );
 
-  addCommand<{ tenant: string }>(
+  addApiCommand<{ tenant: string }>(
     wallets,
     'show',
     (command) =>
       command
         .description('show the balance of a wallet: its last closing and the later postings')
         .requiredOption('--tenant <id>', 'tenant that the wallet belongs to'),
-    async ({ tenants, database }, { json, options: { tenant: tenantId } }) => {
-      if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
-      const { availableMinor, heldMinor, receivableMinor } = await readBalance(database, tenantId);
-      print(json, {
-        available_minor: toWireAmount(availableMinor),
-        held_minor: toWireAmount(heldMinor),
-        receivable_minor: toWireAmount(receivableMinor),
-      });
+    async (operator, { json, options: { tenant } }) => {
+      const input = { params: { tenant } };
+      print(json, await operator.call(getWallet, input, `there is no tenant ${tenant}`));
     },
   );
 }

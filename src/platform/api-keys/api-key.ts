@@ -21,6 +21,12 @@ const CHECKSUM_LENGTH = 6;
 /** Rotation is recommended every 90 days. */
 const ROTATION_DUE_AFTER_MS = 90 * 24 * 60 * 60 * 1000;
 
+/** Generates an operator's key, `op_sandbox_<random><checksum>`. It is shown once: only its hash is stored. */
+export function generateOperatorKey(environment: Environment): string {
+  const body = `op_${environment}_${randomBase62(RANDOM_LENGTH)}`;
+  return body + checksum(body);
+}
+
 /** Generates a key, `sk_sandbox_<random><checksum>`. It is shown once: only its hash is stored. */
 export function generateKey(kind: KeyKind, environment: Environment): string {
   const body = `${PREFIX_OF[kind]}_${environment}_${randomBase62(RANDOM_LENGTH)}`;
@@ -39,15 +45,23 @@ type ParsedKey = {
 export function parseKey(token: string): ParsedKey | null {
   const match = /^(sk|pk)_(sandbox|live)_([0-9A-Za-z]{1,100})$/.exec(token);
   if (match === null) return null;
-  const body = token.slice(0, -CHECKSUM_LENGTH);
-  return {
-    kind: match[1] === 'sk' ? 'secret' : 'public',
-    environment: match[2] === 'live' ? 'live' : 'sandbox',
-    intact:
-      match[3]?.length === RANDOM_LENGTH + CHECKSUM_LENGTH &&
-      checksum(body) === token.slice(-CHECKSUM_LENGTH),
-  };
+  const kind = match[1] === 'sk' ? 'secret' : 'public';
+  return { kind, environment: environmentOf(match[2]), intact: isIntact(token, match[3]) };
 }
+
+/** Reads a token, or returns null if it does not have the form of an operator's key. */
+export function parseOperatorKey(token: string): Omit<ParsedKey, 'kind'> | null {
+  const match = /^op_(sandbox|live)_([0-9A-Za-z]{1,100})$/.exec(token);
+  if (match === null) return null;
+  return { environment: environmentOf(match[1]), intact: isIntact(token, match[2]) };
+}
+
+const environmentOf = (name: string | undefined): Environment =>
+  name === 'live' ? 'live' : 'sandbox';
+
+const isIntact = (token: string, secret: string | undefined): boolean =>
+  secret?.length === RANDOM_LENGTH + CHECKSUM_LENGTH &&
+  checksum(token.slice(0, -CHECKSUM_LENGTH)) === token.slice(-CHECKSUM_LENGTH);
 
 /**
  * The keyed hash under which a key is stored and looked up. Without the pepper, a stolen table of hashes is useless.

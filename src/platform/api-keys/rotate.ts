@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { ClientSession, Collection } from 'mongodb';
 import type { ApiKeyDocument, NewApiKey } from './document.js';
 
 /** The settings of a rotation. */
@@ -17,37 +17,37 @@ export type Rotated = { id: string; key: string; oldExpiresAt: Date; oldHash: st
  */
 export async function rotateKey(
   keys: Collection<ApiKeyDocument>,
-  create: (input: NewApiKey) => Promise<{ id: string; key: string }>,
-  id: string,
-  { overlapMs, expiresAt }: Rotation,
-  now: Date,
+  create: (input: NewApiKey, session?: ClientSession) => Promise<{ id: string; key: string }>,
+  { id, overlapMs, expiresAt, now }: Rotation & { id: string; now: Date },
+  session?: ClientSession,
 ): Promise<Rotated | null> {
+  const within = session ? { session } : {};
   const inUse = {
     _id: id,
     revoked_at: null,
     replaced_by: null,
     $or: [{ expires_at: null }, { expires_at: { $gt: now } }],
   };
-  const old = await keys.findOne(inUse);
+  const old = await keys.findOne(inUse, within);
   if (old === null) return null;
   const until = expiresAt ?? expiryAfterSameLifetime(old, now);
   // The new key is written first: a crash in between leaves an unused key, and the old one unchanged.
-  const made = await create({
+  const copy = {
     tenantId: old.tenant_id,
     level: old.level,
     kind: old.kind,
     allowedIps: old.allowed_ips,
     ...(old.label !== null && { label: old.label }),
     ...(until && { expiresAt: until }),
-  });
+  };
+  const made = await create(copy, session);
   const end = new Date(now.getTime() + overlapMs);
   const oldExpiresAt = old.expires_at !== null && old.expires_at < end ? old.expires_at : end;
-  const { modifiedCount } = await keys.updateOne(inUse, {
-    $set: { replaced_by: made.id, expires_at: oldExpiresAt },
-  });
+  const replaced = { $set: { replaced_by: made.id, expires_at: oldExpiresAt } };
+  const { modifiedCount } = await keys.updateOne(inUse, replaced, within);
   if (modifiedCount === 1) return { ...made, oldExpiresAt, oldHash: old.hash };
   // A concurrent rotation has won.
-  await keys.deleteOne({ _id: made.id });
+  await keys.deleteOne({ _id: made.id }, within);
   return null;
 }
 

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
@@ -70,11 +70,14 @@ export function createApiKeys({
   const lastUsed = createLastUsed({ keys, log });
 
   /** Creates a key. The result is the only place where the key is ever readable. */
-  async function create(input: NewApiKey): Promise<{ id: string; key: string }> {
+  async function create(
+    input: NewApiKey,
+    session?: ClientSession,
+  ): Promise<{ id: string; key: string }> {
     if ((await tenants.get(input.tenantId)) === null) refuse('tenant', 'There is no such tenant.');
     const key = generateKey(input.kind, environment);
     const document = newDocument(input, hashKey(key, pepper), clock());
-    await keys.insertOne(document);
+    await keys.insertOne(document, session ? { session } : {});
     return { id: document._id, key };
   }
 
@@ -82,8 +85,9 @@ export function createApiKeys({
     create,
 
     /** Replaces a key; see rotate.ts. Null if the key does not exist or is not in use. */
-    async rotate(id: string, how: Rotation): Promise<Rotated | null> {
-      const rotated = await rotateKey(keys, create, id, how, clock());
+    async rotate(id: string, how: Rotation, session?: ClientSession): Promise<Rotated | null> {
+      const given = { id, ...how, now: clock() };
+      const rotated = await rotateKey(keys, create, given, session);
       if (rotated) lookup.forget(rotated.oldHash);
       return rotated;
     },
@@ -92,22 +96,18 @@ export function createApiKeys({
      * Revokes a key. Once this resolves, no process accepts the key for longer than a second. False if it does not
      * exist.
      */
-    async revoke(id: string): Promise<boolean> {
-      const known = await keys.findOne({ _id: id }, { projection: { hash: 1 } });
+    async revoke(id: string, session?: ClientSession): Promise<boolean> {
+      const within = session ? { session } : {};
+      const known = await keys.findOne({ _id: id }, { projection: { hash: 1 }, ...within });
       if (known === null) return false;
       // A repeat does not move the time of the first revocation.
-      await keys.updateOne({ _id: id, revoked_at: null }, { $set: { revoked_at: clock() } });
+      const inUse = { _id: id, revoked_at: null };
+      await keys.updateOne(inUse, { $set: { revoked_at: clock() } }, within);
       lookup.forget(known.hash);
       return true;
     },
 
-    async list(tenantId: string): Promise<ApiKeyInfo[]> {
-      const found = await keys
-        .find({ tenant_id: tenantId })
-        .sort({ created_at: 1, _id: 1 })
-        .toArray();
-      return found.map((document) => toInfo(document, clock()));
-    },
+    ...keyQueries(keys, clock),
 
     /**
      * Identifies the caller. Throws the `ApiError` for the caller: `invalid_key` (malformed, without a look-up),
@@ -129,6 +129,24 @@ export function createApiKeys({
 
     /** Resolves when no write is in progress. Await it before closing the database. */
     idle: () => lastUsed.idle(),
+  };
+}
+
+/** Queries for operators. */
+function keyQueries(keys: Collection<ApiKeyDocument>, clock: () => Date) {
+  return {
+    async get(id: string, session?: ClientSession): Promise<ApiKeyInfo | null> {
+      const document = await keys.findOne({ _id: id }, session ? { session } : {});
+      return document && toInfo(document, clock());
+    },
+
+    async list(tenantId: string): Promise<ApiKeyInfo[]> {
+      const found = await keys
+        .find({ tenant_id: tenantId })
+        .sort({ created_at: 1, _id: 1 })
+        .toArray();
+      return found.map((document) => toInfo(document, clock()));
+    },
   };
 }
 

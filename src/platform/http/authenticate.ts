@@ -44,7 +44,8 @@ export function authorize({
   };
 }
 
-function bearerToken(header: string | undefined): string {
+/** The token of the header `Authorization: Bearer …`. Throws `unauthorized` without one. */
+export function bearerToken(header: string | undefined): string {
   const match = /^Bearer +(\S+) *$/i.exec(header ?? '');
   if (match?.[1] === undefined) throw new ApiError('unauthorized');
   return match[1];

@@ -1,6 +1,7 @@
 import type { RouterContext } from '@koa/router';
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { AuthenticatedKey } from '../api-keys/store.js';
+import type { Operator } from '../operators/operator.js';
 
 /** A body as the client sent it: the exact bytes (signatures cover them) and, on JSON routes, the parsed object. */
 type RequestBody = { bytes: Buffer; json?: JsonObject };
@@ -19,6 +20,10 @@ export type AppState = {
   address: string;
   /** Set by `authenticate`: always present on routes with keys, never on public ones. */
   key?: AuthenticatedKey;
+  /** Set by the operator API's sign-in. */
+  operator?: Operator;
+  /** Set by the operator API: the approval that the act of this request uses. */
+  approval?: string;
   /** True once the request has been counted against a limit. */
   counted?: boolean;
   /** Set by load.ts: excludes the request from the work in progress while a promise is pending. */

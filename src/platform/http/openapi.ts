@@ -7,7 +7,7 @@ import {
 } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '../../shared/errors.js';
 import { metadataLevels } from '../../shared/metadata.js';
-import { API_PREFIX, type Operation } from './operation.js';
+import { API_PREFIX, OPERATOR_PREFIX, type Operation } from './operation.js';
 import { idempotencyKeyHeader, jsonComponents, pagination, prefer, timestamp } from './wire.js';
 
 const header = (id: string, schema: z.ZodType, description: string) => ({
@@ -63,11 +63,12 @@ export function openApiDocument(
   operations: readonly Operation[],
   events: readonly Events[],
   info: { title: string; version: string; description: string },
+  { prefix, securitySchemes }: DescribedApi = PUBLIC_API,
 ) {
   const paths: ZodOpenApiPathsObject = {};
   const shared: Refusals = new Map();
   for (const operation of operations.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    const path = `${API_PREFIX}${operation.path}`;
+    const path = `${prefix}${operation.path}`;
     paths[path] = { ...paths[path], [operation.method]: describe(operation, shared) };
   }
   return createDocument(
@@ -93,7 +94,12 @@ export function openApiDocument(
   );
 }
 
-const securitySchemes = {
+type DescribedApi = {
+  prefix: string;
+  securitySchemes: Record<string, { type: 'http'; scheme: 'bearer'; description: string }>;
+};
+
+const publicSchemes = {
   secretKey: {
     type: 'http',
     scheme: 'bearer',
@@ -107,6 +113,21 @@ const securitySchemes = {
     description: 'A public key, `pk_sandbox_…` or `pk_live_…`. May be visible to anyone.',
   },
 } as const;
+const operatorSchemes = {
+  operatorKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A key of an operator, `op_sandbox_…` or `op_live_…`. Each operation names the roles that may call it.',
+  },
+} as const;
+
+const PUBLIC_API: DescribedApi = { prefix: API_PREFIX, securitySchemes: publicSchemes };
+/** The operator API, whose callers are operators. */
+export const OPERATOR_API: DescribedApi = {
+  prefix: OPERATOR_PREFIX,
+  securitySchemes: operatorSchemes,
+};
 
 function describe(operation: Operation, shared: Refusals): ZodOpenApiOperationObject {
   const { id, tag, summary, description } = operation;
@@ -139,7 +160,8 @@ function parameters({ params, query, idempotent, waits }: Operation) {
 }
 
 /** The keys that may call an operation, with the lowest level of a secret key. */
-function security({ access = 'key', method }: Operation): Record<string, string[]>[] {
+function security({ access = 'key', method, roles }: Operation): Record<string, string[]>[] {
+  if (roles) return [{ operatorKey: [...roles] }];
   if (access === 'provider' || access === 'open') return [];
   const level = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
   return [{ secretKey: [level] }, ...(access === 'public_key' ? [{ publicKey: [] }] : [])];

@@ -1,10 +1,13 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.js';
+import type { OperatorRole } from '../operators/operator.js';
 import type { ProviderCapability } from '../../shared/provider-settings.js';
 import type { Feature } from '../tenants/tenant.js';
 
 /** The prefix of all API paths. Locations and idempotency fingerprints use it instead of the path as the caller spelt it. */
 export const API_PREFIX = '/api/v1';
+/** The prefix of all paths of the operator API, which listens on a port of its own. */
+export const OPERATOR_PREFIX = '/operator/v1';
 
 /**
  * The callers of an operation: every secret key whose level suits the method (`key`), also public keys (`public_key`),
@@ -26,6 +29,8 @@ export type Operation = {
   summary: string;
   description?: string;
   access?: Access;
+  /** The roles that may call an operation of the operator API. Left out: every operator. */
+  roles?: readonly OperatorRole[];
   /** The feature that the tenant must have. */
   feature?: Feature;
   /** The provider's capability that the operation needs; the composition sets it. */

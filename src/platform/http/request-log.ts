@@ -17,7 +17,8 @@ export function requestLog({ log }: { log: Log }): Middleware {
           status: ctx.status,
           ms: Math.round((performance.now() - startedAt) * 10) / 10,
           tenant: ctx.state.key?.tenant.id,
-          key_id: ctx.state.key?.id,
+          key_id: ctx.state.key?.id ?? ctx.state.operator?.keyId,
+          operator: ctx.state.operator?.id,
         },
         'request',
       );

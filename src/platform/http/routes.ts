@@ -26,12 +26,13 @@ export type OperationAt = (request: { method: string; path: string }) => Operati
 /** Lists the methods of a path; empty if the path does not exist. */
 export type MethodsAt = (path: string) => string[];
 
-/** Creates one middleware for the routes under `API_PREFIX`. The middlewares in `first` run before each route. */
+/** Creates one middleware for the routes under a prefix. The middlewares in `first` run before each route. */
 export function routerOf(
   routes: readonly Route[],
   first: readonly Middleware[] = [],
+  prefix = API_PREFIX,
 ): { middleware: Middleware; operationAt: OperationAt; methodsAt: MethodsAt } {
-  const router = new Router<AppState>({ prefix: API_PREFIX });
+  const router = new Router<AppState>({ prefix });
   const operations = new Map(routes.map(({ operation }) => [operation.id, operation]));
   // Sorted by path, fixed segments come before parameters: `/transfers/banks` is not the id of a transfer.
   for (const { operation, handle } of routes.toSorted(byPath)) {

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { ClientSession, Db } from 'mongodb';
 import type { CollectionSpec } from '../database/migrations.js';
 import { newId } from '../../shared/ids.js';
 import {
@@ -89,7 +89,7 @@ export type NewTenant = {
 };
 
 /** Changes to a tenant. Properties that are missing stay as they are. */
-type TenantChanges = {
+export type TenantChanges = {
   plan?: Plan;
   /** Null restores the rate of the plan. */
   ratePerMinute?: number | null;
@@ -108,8 +108,7 @@ type TenantChanges = {
 export type Tenants = ReturnType<typeof createTenants>;
 
 /**
- * Creates the store of tenants. Only the operator's command line changes them; every process applies a change within a
- * second.
+ * Creates the store of tenants. Only operators change them; every process applies a change within a second.
  */
 export function createTenants({ db, environment }: { db: Db; environment: 'sandbox' | 'live' }) {
   const tenants = db.collection<TenantDocument>('tenants');
@@ -119,7 +118,7 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
      * Creates a tenant. In the sandbox every feature is on unless it is switched off by name; in live every feature is
      * off unless it is switched on by name.
      */
-    async create(input: NewTenant): Promise<Tenant> {
+    async create(input: NewTenant, session?: ClientSession): Promise<Tenant> {
       const document: TenantDocument = {
         _id: newId('tenant'),
         name: input.name,
@@ -136,12 +135,12 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
         dunning_days: null,
         created_at: new Date(),
       };
-      await tenants.insertOne(document);
+      await tenants.insertOne(document, session ? { session } : {});
       return toTenant(document);
     },
 
-    async get(id: string): Promise<Tenant | null> {
-      const document = await tenants.findOne({ _id: id });
+    async get(id: string, session?: ClientSession): Promise<Tenant | null> {
+      const document = await tenants.findOne({ _id: id }, session ? { session } : {});
       return document && toTenant(document);
     },
 
@@ -150,13 +149,17 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
     },
 
     /** Applies the changes; null if the tenant does not exist. */
-    async update(id: string, changes: TenantChanges): Promise<Tenant | null> {
+    async update(
+      id: string,
+      changes: TenantChanges,
+      session?: ClientSession,
+    ): Promise<Tenant | null> {
       const fields = toFields(changes);
-      if (Object.keys(fields).length === 0) return this.get(id);
+      if (Object.keys(fields).length === 0) return this.get(id, session);
       const document = await tenants.findOneAndUpdate(
         { _id: id },
         { $set: fields },
-        { returnDocument: 'after' },
+        { returnDocument: 'after', ...(session && { session }) },
       );
       return document && toTenant(document);
     },

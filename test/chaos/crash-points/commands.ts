@@ -1,3 +1,4 @@
+import { approvedPayload } from '../../support/approvals.js';
 import { eventually } from '../../support/eventually.js';
 import { instructionPoints, type Case } from './capability.js';
 import type { Cluster } from './cluster.js';
@@ -47,10 +48,14 @@ async function command(
     actor: 'ada',
     reason: 'looked it up',
     session_id: null,
-    force: kind === 'fail',
+    force: false,
     ...more,
   };
-  return service.deps.transfers.starter.command(await tenant.stored(id), kind, payload);
+  const record = await tenant.stored(id);
+  // A second person has approved what is forced.
+  const forced = kind === 'fail' && record.status !== 'failed';
+  const sent = forced ? await approvedPayload(service.deps, 'transfers', record, payload) : payload;
+  return service.deps.transfers.starter.command(record, kind, sent);
 }
 
 /** The worker dies while it handles an operator's command. A command without an answer is repeated. */

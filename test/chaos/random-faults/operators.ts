@@ -5,6 +5,7 @@ import type { Charge } from '../../../src/capabilities/charges/charge.js';
 import type { Refund } from '../../../src/capabilities/refunds/refund.js';
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { approvedPayload } from '../../support/approvals.js';
 import type { ChaosCluster } from './cluster.js';
 
 const PUSH = {
@@ -22,7 +23,7 @@ export function createOperators({ service }: ChaosCluster) {
   const pushedAt = new Map<string, number>();
 
   async function pushAll<R extends InstructionRecord>(
-    name: string,
+    [name, capability]: readonly [collection: string, capability: string],
     starters: {
       command(record: R, kind: 'retry' | 'fail', payload: typeof PUSH): Promise<unknown>;
     },
@@ -40,7 +41,7 @@ export function createOperators({ service }: ChaosCluster) {
         // The bank has no record of it, and would execute a repeat again: an operator fails it at the second look.
         const isLost = pushed && record.attention?.reason.includes('would not recognize') === true;
         const [kind, payload] = isLost
-          ? (['fail', { ...PUSH, force: true }] as const)
+          ? (['fail', await approvedPayload(service.deps, capability, record, PUSH)] as const)
           : (['retry', PUSH] as const);
         // A command without an answer in time is repeated by a later call.
         const command = starters.command(record as unknown as R, kind, payload);
@@ -64,10 +65,10 @@ export function createOperators({ service }: ChaosCluster) {
     async push(): Promise<void> {
       await endMonitoring();
       await Promise.all([
-        pushAll<Transfer>('transfers', transfers.starter),
-        pushAll<CardOperation>('card_operations', cards.starter),
-        pushAll<Charge>('charges', charges.starter),
-        pushAll<Refund>('refunds', refunds.starter),
+        pushAll<Transfer>(['transfers', 'transfers'], transfers.starter),
+        pushAll<CardOperation>(['card_operations', 'cards'], cards.starter),
+        pushAll<Charge>(['charges', 'charges'], charges.starter),
+        pushAll<Refund>(['refunds', 'refunds'], refunds.starter),
       ]);
     },
     figures: () => ({ 'operators called': pushedAt.size }),

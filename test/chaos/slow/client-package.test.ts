@@ -135,8 +135,9 @@ describe('the client package', () => {
       expect(sent).toMatchObject({ code: 0, err: '' });
       expect(JSON.parse(sent.out)).toMatchObject({ status: 'completed', reference: 'r-1' });
 
-      const options = ['--api', service.api.url, '--key', tenant.key];
-      expect((await sendTo('0123456789', options, {} as never)).out).toMatch(/status +pending/);
+      const key = { BURSAR_API_KEY: tenant.key } as never;
+      const at = ['--api', service.api.url];
+      expect((await sendTo('0123456789', at, key)).out).toMatch(/status +pending/);
 
       const dev = { api_url: service.api.url, keys: { secret: tenant.key } };
       writeFileSync(join(folder, 'dev.json'), JSON.stringify(dev));

@@ -7,6 +7,7 @@ import {
 } from '../../../src/core/instructions/operator-commands.js';
 import type {
   ProviderCallResult,
+  StatusReport,
   OperatorCommand,
 } from '../../../src/core/instructions/workflow-contract.js';
 import { transferContract } from '../../../src/capabilities/transfers/workflow-contract.js';
@@ -74,13 +75,22 @@ describe('an operator command', () => {
       { kind: 'rejected', code: 'x', providerRequestId: null, via: 'poll' },
     ];
     for (const bank of rest) {
-      expect(
-        evaluateOperatorCommand(command('complete', true), bank, processing, labels),
-      ).toMatchObject({
+      expect(evaluateOperatorCommand(command('complete'), bank, processing, labels)).toMatchObject({
         done: false,
         effect: 'nothing',
       });
     }
+  });
+
+  test('a forced complete captures an open transfer of a silent or undecided bank, and overrules no bank that rejects', () => {
+    const forced = command('complete', true);
+    const of = (bank: ProviderCallResult, status: StatusReport) =>
+      evaluateOperatorCommand(forced, bank, status, labels).effect;
+    expect(of({ kind: 'pending' }, processing)).toBe('capture');
+    expect(of({ kind: 'unknown', reason: 'timeout' }, processing)).toBe('capture');
+    expect(of({ kind: 'pending' }, { ...processing, status: 'failed' })).toBe('nothing');
+    const rejected = { kind: 'rejected', code: 'x', providerRequestId: null, via: 'poll' } as const;
+    expect(of(rejected, processing)).toBe('nothing');
   });
 
   test('fail against a silent or undecided bank needs force, and is refused for a paid transfer', () => {

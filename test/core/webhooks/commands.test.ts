@@ -169,14 +169,15 @@ test('a command names the dependency that does not answer', async () => {
   const { tenant } = await all.tenant(at);
   const id = await tenant.send('006');
   const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${unusedPort}` };
-  const withoutMongo = {
-    MONGODB_URI: `mongodb://127.0.0.1:${unusedPort}/?directConnection=true&serverSelectionTimeoutMS=500`,
+  const withoutApi = {
+    BURSAR_OPERATOR_URL: `http://127.0.0.1:${unusedPort}`,
+    BURSAR_OPERATOR_KEY: 'op_sandbox_none',
   };
   // Concurrent, because each command waits for its own connection to fail.
   const [shown, retried, unread] = await Promise.all([
     bursar(`transfers show ${id}`, withoutTemporal),
     bursar(`transfers retry ${id} --reason again`, withoutTemporal),
-    bursar(`transfers show ${id}`, withoutMongo),
+    bursar(`transfers show ${id}`, withoutApi),
   ]);
   expect(shown).toMatchObject({ code: 0 });
   expect(retried).toMatchObject({
@@ -185,7 +186,7 @@ test('a command names the dependency that does not answer', async () => {
   });
   expect(unread).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/MongoDB does not answer/),
+    out: expect.stringMatching(/the operator API .* does not answer/),
   });
 }, 120_000);
 

@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApiKeys } from '../../../src/platform/api-keys/store.js';
-import { compiled } from '../../../src/shared/package-root.js';
 import { beginVerification } from '../../../src/core/ledger/verifications.js';
 import { createProviderFaults } from '../../../src/core/providers/faults.js';
 import { createLog } from '../../../src/shared/log.js';
 import { createTenants } from '../../../src/platform/tenants/store.js';
+import { bursar as runBursar } from '../../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 
 const PEPPER = 'a pepper that only the tests use, long enough';
@@ -23,20 +22,14 @@ afterAll(() => database.close());
 
 /** Runs one command as an operator would. */
 async function bursar(line: string): Promise<{ code: number; out: string }> {
-  const args = [compiled('src', 'ops', 'cli', 'main.js'), ...line.split(' ')];
-  const env = {
-    PATH: process.env['PATH'],
+  const { code, out, error } = await runBursar(line, {
     MONGODB_URI: database.uri,
     BURSAR_DATABASE: database.name,
     BURSAR_KEY_PEPPER: PEPPER,
     BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: 'a secret of the tests',
-  };
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
-      resolve({ code: error ? 1 : 0, out: stdout.trim() || stderr.trim() }),
-    );
   });
+  return { code: code === 0 ? 0 : 1, out: out || error };
 }
 
 async function json(line: string) {

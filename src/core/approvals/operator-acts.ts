@@ -1,0 +1,167 @@
+import type { ClientSession, Collection, Db } from 'mongodb';
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+import { newId } from '../../shared/ids.js';
+import type { Act, Actor, AuditedJson } from '../audit/entry.js';
+import type { Audit } from '../audit/store.js';
+import type { InstructionRecord } from '../instructions/instruction.js';
+import { instructionState } from '../instructions/instruction.js';
+import type { OperatorMessage } from '../instructions/workflow-contract.js';
+import type { Approval } from './approval.js';
+import type { Approvals } from './store.js';
+
+/**
+ * A command of an operator who has signed in, on its way through Temporal. The workflow gets its id alone; who it is and what
+ * was approved is read here, so that no message to Temporal can claim it.
+ */
+type OperatorCommandDocument = {
+  _id: string;
+  tenant_id: string;
+  action: string;
+  target: string;
+  force: boolean;
+  actor: Actor;
+  reason: string | null;
+  request_id: string | null;
+  approval: string | null;
+  created_at: Date;
+  answered_at: Date | null;
+};
+
+/** The commands of operators who have signed in. */
+export const operatorCommandsCollection: CollectionSpec = {
+  name: 'operator_commands',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'action', 'target', 'force', 'actor', 'created_at', 'answered_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      action: { bsonType: 'string' },
+      target: { bsonType: 'string' },
+      force: { bsonType: 'bool' },
+      actor: { bsonType: 'object' },
+      created_at: { bsonType: 'date' },
+      answered_at: { bsonType: ['date', 'null'] },
+    },
+  },
+  indexes: [{ key: { created_at: 1 } }],
+  shardBy: null,
+};
+
+/** A record that a message is about, with the capability that names its commands. */
+export type CommandedRecord = { capability: string; tenantId: string; id: string };
+
+/** The acts of operators that come through Temporal. */
+export type OperatorActs = ReturnType<typeof createOperatorActs>;
+
+/** Creates the part that tells commands of signed-in operators from messages that anybody may have sent. */
+export function createOperatorActs({
+  db,
+  audit,
+  approvals,
+  clock = () => new Date(),
+}: {
+  db: Db;
+  audit: Audit;
+  approvals: Approvals;
+  clock?: () => Date;
+}) {
+  const commands = db.collection<OperatorCommandDocument>(operatorCommandsCollection.name);
+
+  /** The act of a message. Its actor is the operator who has signed in, or else a claim. */
+  async function actOf(of: CommandedRecord, message: OperatorMessage): Promise<Act> {
+    const { capability, tenantId, id } = of;
+    const action = `${capability}.${message.kind}`;
+    const known =
+      message.command === undefined
+        ? null
+        : await commands.findOne({
+            _id: message.command,
+            tenant_id: tenantId,
+            target: id,
+            action,
+            force: message.force,
+            answered_at: null,
+          });
+    const claim = { operator: null, name: message.actor, roles: [], claim: true } as const;
+    return {
+      id: known?._id ?? message.id,
+      actor: known?.actor ?? claim,
+      action,
+      target: id,
+      tenantId,
+      reason: known ? known.reason : message.reason,
+      requestId: known?.request_id ?? null,
+      approval: known?.approval ?? null,
+    };
+  }
+
+  return {
+    actOf,
+    ...commandWrites({ commands, audit, clock }),
+    requestApproval: requestsOf(approvals),
+  };
+}
+
+/** Stores the request for an approval of a command that lacks the provider's word. */
+const requestsOf =
+  (approvals: Approvals) =>
+  (act: Act, record: InstructionRecord, message: OperatorMessage): Promise<Approval> => {
+    const body: Record<string, AuditedJson> = {
+      reason: act.reason ?? '',
+      force: true,
+      ...(message.sessionId !== null && { session_id: message.sessionId }),
+    };
+    return approvals.request(act, {
+      target_state: instructionState(record),
+      evidence: message.evidence,
+      input: { params: { id: record._id }, body },
+    });
+  };
+
+/** The beginning and the end of a stored command. */
+function commandWrites({
+  commands,
+  audit,
+  clock,
+}: {
+  commands: Collection<OperatorCommandDocument>;
+  audit: Audit;
+  clock: () => Date;
+}) {
+  return {
+    /** Stores a command before it is sent to the workflow. Returns the id that the workflow gets. */
+    async open(act: Act, force: boolean): Promise<string> {
+      const _id = newId('operatorCommand');
+      await commands.insertOne({
+        _id,
+        tenant_id: act.tenantId ?? '',
+        action: act.action,
+        target: act.target,
+        force,
+        actor: act.actor,
+        reason: act.reason,
+        request_id: act.requestId,
+        approval: act.approval,
+        created_at: clock(),
+        answered_at: null,
+      });
+      return _id;
+    },
+
+    /**
+     * Writes the end of a command: `note` adds it to the timeline, in the transaction of its entry in the audit log. The command
+     * is answered, so that a later message with its id is a claim.
+     */
+    async finish(
+      act: Act,
+      result: string,
+      note: (session: ClientSession) => Promise<void>,
+    ): Promise<void> {
+      await audit.act(act, async (session) => {
+        await note(session);
+        await commands.updateOne({ _id: act.id }, { $set: { answered_at: clock() } }, { session });
+        return { result: true, before: null, after: { result } };
+      });
+    },
+  };
+}

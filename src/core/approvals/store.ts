@@ -1,0 +1,116 @@
+import type { ClientSession, Db } from 'mongodb';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import { newId } from '../../shared/ids.js';
+import type { Act, Actor, AuditedState } from '../audit/entry.js';
+import type { Audit } from '../audit/store.js';
+import { approvals, EXPIRES_MS, NO_TENANT, type Approval } from './approval.js';
+
+/** A request as an act makes it. */
+export type NewApproval = Pick<Approval, 'target_state' | 'evidence' | 'input'>;
+
+/** The requests for approvals. */
+export type Approvals = ReturnType<typeof createApprovals>;
+
+/** Creates the store of requests for approvals. */
+export function createApprovals({
+  db,
+  audit,
+  clock = () => new Date(),
+}: {
+  db: Db;
+  audit: Audit;
+  clock?: () => Date;
+}) {
+  const collection = db.collection<Approval>(approvals.name);
+  return {
+    get: (id: string, session?: ClientSession): Promise<Approval | null> =>
+      collection.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
+
+    /** The latest, newest first; with `open`, only those that wait for a decision. */
+    latest: (open: boolean, limit: number): Promise<Approval[]> =>
+      collection
+        .find(
+          open ? { status: 'pending', expires_at: { $gt: clock() } } : {},
+          acrossTenants('report'),
+        )
+        .sort({ _id: -1 })
+        .limit(limit)
+        .toArray(),
+
+    /** Stores a request, and its entry in the audit log. The same person's open request for the same act is returned. */
+    async request(act: Act, request: NewApproval): Promise<Approval> {
+      const approval = newApproval(act, request, clock());
+      const { tenant_id: tenantId, created_at: now } = approval;
+      const made = await audit.act({ ...act, action: 'approvals.request' }, async (session) => {
+        const open = await collection.findOne(
+          {
+            tenant_id: tenantId,
+            target: act.target,
+            status: 'pending',
+            kind: act.action,
+            'maker.operator': act.actor.operator,
+            'maker.name': act.actor.name,
+            expires_at: { $gt: now },
+          },
+          { session },
+        );
+        if (open) return { result: open, before: null, after: { approval: open._id } };
+        await collection.insertOne(approval, { session });
+        return {
+          result: approval,
+          before: null,
+          after: { approval: approval._id, kind: act.action },
+        };
+      });
+      return made ?? approval;
+    },
+
+    /**
+     * Changes a request that is unchanged since it was read, in the transaction of an act. Null: another operator was faster.
+     */
+    change: (
+      act: Act,
+      before: Approval,
+      set: Partial<Pick<Approval, 'status' | 'maker' | 'decided_by' | 'decided_at' | 'result'>>,
+    ): Promise<Approval | null> =>
+      audit.act(act, async (session) => {
+        const { _id, tenant_id, version } = before;
+        const after = await collection.findOneAndUpdate(
+          { _id, tenant_id, version },
+          { $set: set, $inc: { version: 1 } },
+          { session, returnDocument: 'after' },
+        );
+        return after && { result: after, before: shown(before), after: shown(after) };
+      }),
+  };
+}
+
+const newApproval = (act: Act, request: NewApproval, now: Date): Approval => ({
+  _id: newId('approval'),
+  tenant_id: act.tenantId ?? NO_TENANT,
+  version: 1,
+  kind: act.action,
+  target: act.target,
+  ...request,
+  maker: act.actor,
+  reason: act.reason,
+  status: 'pending',
+  created_at: now,
+  expires_at: new Date(now.getTime() + EXPIRES_MS),
+  decided_by: null,
+  decided_at: null,
+  used_by: null,
+  result: null,
+});
+
+const shown = (approval: Approval): AuditedState => ({
+  status: approval.status,
+  kind: approval.kind,
+  target: approval.target,
+  maker: nameOf(approval.maker),
+  result: approval.result,
+});
+
+/** The person of an act, in a word. */
+export const nameOf = (actor: Actor): string =>
+  actor.claim ? `says to be ${actor.name}` : (actor.operator ?? actor.name);

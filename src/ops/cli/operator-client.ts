@@ -1,0 +1,93 @@
+import { Agent, fetch } from 'undici';
+import type { z } from 'zod';
+import { OPERATOR_PREFIX, type Operation } from '../../platform/http/operation.js';
+import { readDevJson } from '../../shared/find-service.js';
+
+/** A command that could not be carried out: printed as one line, with exit code 1. */
+export class CommandError extends Error {}
+
+/** The people of `npm start` that a command may sign in as. */
+export const SIGN_INS = ['operator', 'approver'] as const;
+type SignIn = (typeof SIGN_INS)[number];
+
+type Part<O, Name extends string> = O extends { [name in Name]: infer S extends z.ZodType }
+  ? { [name in Name]: z.input<S> }
+  : object;
+type Params<O> = O extends { params: infer P extends z.ZodRawShape }
+  ? { params: z.input<z.ZodObject<P>> }
+  : object;
+/** The input of an operation, as its schemas take it. */
+type CallInput<O> = Params<O> & Part<O, 'query'> & Part<O, 'body'>;
+type AnyInput = { params?: object; query?: object; body?: object };
+
+/** A client of the operator API: one method for every operation, typed by the operation's schemas. */
+export type OperatorClient = {
+  /** Returns the answer's data. Throws a `CommandError` with the API's message, or with `missing` for a 404. */
+  call<O extends Operation>(
+    operation: O,
+    input: CallInput<O>,
+    missing?: string,
+  ): Promise<z.output<O['answer']['data']>>;
+};
+
+/** No limit for an answer: a verification of the ledger takes as long as the ledger needs. */
+const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });
+
+/**
+ * Finds the operator API and the key of the sign-in: BURSAR_OPERATOR_URL and BURSAR_OPERATOR_KEY first, then dev.json. A
+ * key of dev.json is sent only to the service of that file. A key is no option, because the process list shows options.
+ */
+export function findOperatorApi(
+  as: SignIn | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): OperatorClient {
+  const named = env.BURSAR_OPERATOR_URL;
+  const dev = readDevJson(env);
+  const url = named || dev?.operator_url;
+  if (!url) {
+    throw new CommandError(
+      'the address of the operator API is missing: set BURSAR_OPERATOR_URL, or run npm start',
+    );
+  }
+  const fromDev = named ? undefined : dev?.operators?.[as ?? 'operator'];
+  const key = as === undefined ? env.BURSAR_OPERATOR_KEY || fromDev : fromDev;
+  if (!key) throw new CommandError('there is no key to sign in with: set BURSAR_OPERATOR_KEY');
+  return { call: (operation, input, missing) => send({ url, key }, operation, input, missing) };
+}
+
+async function send<O extends Operation>(
+  { url, key }: { url: string; key: string },
+  { method, path }: O,
+  input: AnyInput,
+  missing: string | undefined,
+): Promise<z.output<O['answer']['data']>> {
+  const { params = {}, query = {}, body } = input;
+  const target = new URL(`${OPERATOR_PREFIX}${filled(path, params)}`, url);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) target.searchParams.set(name, String(value));
+  }
+  const response = await fetch(target, {
+    method: method.toUpperCase(),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(method !== 'get' && { body: JSON.stringify(body ?? {}) }),
+    dispatcher: patient,
+  }).catch(() => {
+    throw new CommandError(
+      `the operator API at ${url} does not answer. An act may have been carried out: show the record before you repeat it.`,
+    );
+  });
+  const answer = (await response.json().catch(() => null)) as Answer | null;
+  // The API builds its answers from the same schemas.
+  if (answer?.success) return answer.data as z.output<O['answer']['data']>;
+  if (response.status === 404 && missing !== undefined) throw new CommandError(missing);
+  const { message = `answered ${response.status}`, field } = answer?.error ?? {};
+  throw new CommandError(field === undefined ? message : `${message} (${field})`);
+}
+
+type Answer =
+  { success: true; data: unknown } | { success: false; error: { message: string; field?: string } };
+
+const filled = (path: string, params: object) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String((params as Record<string, unknown>)[name])),
+  );

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { capabilities } from '../../composition/capabilities.js';
+import { isChanged, statusAt, type Approval } from '../../core/approvals/approval.js';
+import { nameOf } from '../../core/approvals/store.js';
+import type { AuditedState } from '../../core/audit/entry.js';
+import { instructionState } from '../../core/instructions/instruction.js';
+import type { Context } from '../../platform/http/context.js';
+import { operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { ApiError } from '../../shared/errors.js';
+import type { OperatorDeps } from './deps.js';
+import { APPROVERS, READERS } from './roles.js';
+import { anyId, flag, LISTED, noSuch, printed, printedList, reason, reasonBody } from './schema.js';
+import { actOf, operatorOf } from './sign-in.js';
+
+const tag = 'Approvals';
+
+/** Lists requests for approvals. */
+export const listApprovals = operation({
+  id: 'listApprovals',
+  tag,
+  method: 'get',
+  path: '/approvals',
+  summary: `List the latest ${LISTED} requests; with open, those that wait for a decision`,
+  roles: READERS,
+  query: z.strictObject({ open: flag }),
+  answer: { status: 200, data: printedList },
+});
+
+/** Shows a request for an approval. */
+export const getApproval = operation({
+  id: 'getApproval',
+  tag,
+  method: 'get',
+  path: '/approvals/{id}',
+  summary: 'Show a request with its evidence',
+  roles: READERS,
+  params: { id: anyId },
+  answer: { status: 200, data: printed },
+});
+
+/** Approves a request, and carries its act out. */
+export const approveApproval = operation({
+  id: 'approveApproval',
+  tag,
+  method: 'post',
+  path: '/approvals/{id}/approve',
+  summary:
+    'Approve the request of another person; the provider is asked again, and its answer shown',
+  description:
+    'The act is carried out at once. A request that came through Temporal without a sign-in gets the first person who ' +
+    'approves it as its maker, and needs another one. To repeat the call after a failure is safe.',
+  roles: APPROVERS,
+  params: { id: anyId },
+  body: reasonBody,
+  answer: { status: 200, data: printed },
+});
+
+/** Rejects a request. */
+export const rejectApproval = operation({
+  id: 'rejectApproval',
+  tag,
+  method: 'post',
+  path: '/approvals/{id}/reject',
+  summary: 'Reject a request, also one of your own',
+  roles: [...APPROVERS, 'operator', 'admin'],
+  params: { id: anyId },
+  body: z.strictObject({ reason }),
+  answer: { status: 200, data: printed },
+});
+
+/** The routes for approvals. `acts` are the routes that an approval may carry out, by the id of their operation. */
+export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Route[] => {
+  const { approvals } = deps;
+  const find = async (id: string): Promise<Approval> => {
+    const found = await approvals.get(id);
+    if (!found) throw noSuch('approval');
+    return found;
+  };
+  return [
+    route(listApprovals, async (ctx, { query }) => {
+      sendData(ctx, 200, (await approvals.latest(query.open, LISTED)).map(presentRow));
+    }),
+
+    route(getApproval, async (ctx, { params }) => {
+      sendData(ctx, 200, presentApproval(await find(params.id)));
+    }),
+
+    route(rejectApproval, async (ctx, { params: { id }, body }) => {
+      const before = await find(id);
+      if (statusAt(before, new Date()) !== 'pending')
+        throw await refuse(deps, ctx, before, 'state');
+      const act = actOf(ctx, 'approvals.reject', id, { reason: body.reason });
+      const set = { status: 'rejected', ...decidedBy(ctx), result: body.reason } as const;
+      const after = await approvals.change(act, before, set);
+      if (!after) throw await refuse(deps, ctx, before, 'state');
+      sendData(ctx, 200, presentApproval(after));
+    }),
+
+    route(approveApproval, async (ctx, { params: { id }, body }) => {
+      const why = { reason: body.reason ?? null };
+      const before = await find(id);
+      const problem = await problemOf(deps, ctx, before);
+      if (problem !== null) throw await refuse(deps, ctx, before, problem);
+      if (before.maker.operator === null) {
+        const act = actOf(ctx, 'approvals.adopt', id, why);
+        const { id: operator, name, roles } = operatorOf(ctx);
+        const after = await approvals.change(act, before, { maker: { operator, name, roles } });
+        if (!after) throw await refuse(deps, ctx, before, 'state');
+        const message = 'You stand for this request now. Another person must approve it.';
+        return sendData(ctx, 200, { ...presentApproval(after), done: false, message });
+      }
+      const approved =
+        before.status === 'approved'
+          ? before
+          : await approvals.change(actOf(ctx, 'approvals.approve', id, why), before, {
+              status: 'approved',
+              ...decidedBy(ctx),
+            });
+      if (!approved) throw await refuse(deps, ctx, before, 'state');
+      const { done, message } = await carryOut(acts, ctx, approved);
+      const after = await close(deps, ctx, id, { done, message });
+      sendData(ctx, 200, { ...presentApproval(after), done, message });
+    }),
+  ];
+};
+
+const decidedBy = (ctx: Context) => {
+  const { id: operator, name, roles } = operatorOf(ctx);
+  return { decided_by: { operator, name, roles }, decided_at: new Date() };
+};
+
+type Problem = 'own' | 'state' | 'changed';
+const PROBLEMS: Record<Problem, string> = {
+  own: 'Another person than the one who made the request must approve it.',
+  state:
+    'The request is decided already, has expired, or was changed in this moment: show it again.',
+  changed: 'The target has changed since the request, which is void now: make a new one.',
+};
+
+/** The reason why this operator may not approve this request now, or null. A changed target voids it. */
+async function problemOf(
+  deps: OperatorDeps,
+  ctx: Context,
+  approval: Approval,
+): Promise<Problem | null> {
+  const { id } = operatorOf(ctx);
+  if (approval.maker.operator === id) return 'own';
+  const status = statusAt(approval, new Date());
+  // The same person may repeat an approval whose act was not carried out.
+  const isRepeat = status === 'approved' && approval.decided_by?.operator === id;
+  if (status !== 'pending' && !isRepeat) return 'state';
+  if (!isChanged(approval, await stateOf(deps, approval))) return null;
+  const act = actOf(ctx, 'approvals.void', approval._id);
+  const result = 'the target has changed since the request';
+  await deps.approvals.change(act, approval, { status: 'void', result });
+  return 'changed';
+}
+
+/** The present state of a request's target. */
+async function stateOf(deps: OperatorDeps, { kind, target }: Approval): Promise<AuditedState> {
+  const [name] = kind.split('.');
+  const instruction = capabilities.find((each) => each.name === name)?.instruction;
+  const record = await instruction?.records(deps).store.find(target);
+  return instructionState(record ?? undefined);
+}
+
+/** A refusal, which is in the audit log too. */
+async function refuse(
+  { audit }: OperatorDeps,
+  ctx: Context,
+  { _id, status }: Approval,
+  problem: Problem,
+): Promise<ApiError> {
+  const message = PROBLEMS[problem];
+  const act = actOf(ctx, 'approvals.refused', _id);
+  await audit.record(act, { before: { status }, after: { refused: message } });
+  return new ApiError(problem === 'own' ? 'forbidden' : 'invalid_state', { message });
+}
+
+type Outcome = { done: boolean; message: string };
+
+/** Carries the act of an approved request out, by the route that it was first sent to. */
+async function carryOut(
+  acts: readonly Route[],
+  ctx: Context,
+  { _id, kind, input }: Approval,
+): Promise<Outcome> {
+  const act = acts.find(({ operation: { id } }) => id === kind);
+  if (!act) throw new Error(`no act has the name ${kind}`);
+  ctx.state.approval = _id;
+  await act.handle(ctx, { params: input.params, query: {}, body: input.body });
+  const { data } = JSON.parse(String(ctx.body)) as { data: Partial<Outcome> };
+  return { done: data.done ?? true, message: data.message ?? 'Done.' };
+}
+
+/** Keeps the result. A request whose act was not carried out, or did not need it, is void. */
+async function close(
+  { approvals }: OperatorDeps,
+  ctx: Context,
+  id: string,
+  { message }: Outcome,
+): Promise<Approval> {
+  const present = await approvals.get(id);
+  if (!present) throw noSuch('approval');
+  const status = present.status === 'used' ? 'used' : 'void';
+  const act = { ...actOf(ctx, 'approvals.close', id), id: randomUUID() };
+  return (await approvals.change(act, present, { status, result: message })) ?? present;
+}
+
+const presentRow = (approval: Approval) => ({
+  id: approval._id,
+  kind: approval.kind,
+  target: approval.target,
+  status: statusAt(approval, new Date()),
+  maker: nameOf(approval.maker),
+  reason: approval.reason,
+  expires_at: approval.expires_at.toISOString(),
+  created_at: approval.created_at.toISOString(),
+});
+
+const presentApproval = (approval: Approval) => ({
+  ...presentRow(approval),
+  tenant: approval.tenant_id,
+  target_state: approval.target_state,
+  evidence: approval.evidence,
+  input: approval.input,
+  maker_name: approval.maker.name,
+  decided_by: approval.decided_by && nameOf(approval.decided_by),
+  decided_at: approval.decided_at?.toISOString() ?? null,
+  result: approval.result,
+});

@@ -1,0 +1,182 @@
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { z } from 'zod';
+import { capabilities } from '../../composition/capabilities.js';
+import type { Deps } from '../../composition/deps.js';
+import type { OperatedInstruction } from '../../core/capability.js';
+import { OPERATOR_COMMANDS } from '../../core/instructions/operator-commands.js';
+import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type {
+  InstructionLabels,
+  OperatorCommand,
+} from '../../core/instructions/workflow-contract.js';
+import { operation, type Operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { ApiError } from '../../shared/errors.js';
+import type { OperatorDeps } from './deps.js';
+import { READERS, WORKERS } from './roles.js';
+import { amount, anyId, flag, LISTED, noSuch, printed, printedList, reason } from './schema.js';
+import { actOf } from './sign-in.js';
+
+type Kind = OperatorCommand['kind'];
+type Labels = Pick<InstructionLabels, 'record' | 'provider'>;
+
+const commandBody = z.strictObject({
+  reason,
+  session_id: z.string().min(1).max(64).optional(),
+  amount_minor: amount.optional(),
+  force: z.boolean().default(false),
+  absent: z.boolean().default(false),
+});
+
+/** The answer to a command. */
+const commandAnswer = z.object({
+  id: z.string(),
+  done: z.boolean(),
+  message: z.string(),
+  status: z.string(),
+  approval: z.string().optional().meta({
+    description: 'The request that a second person must approve; the command was not done.',
+  }),
+});
+
+/** The operations for the instructions of a capability: a list, one record, and a command of each kind. */
+export const instructionOperations = (capability: string, labels: Labels) => ({
+  list: operation({
+    id: `${capability}.list`,
+    tag: capability,
+    method: 'get',
+    path: `/${capability}` as const,
+    summary: `List the latest ${LISTED}; with attention, those that need an operator`,
+    roles: READERS,
+    query: z.strictObject({ attention: flag }),
+    answer: { status: 200, data: printedList },
+  }),
+  show: operation({
+    id: `${capability}.show`,
+    tag: capability,
+    method: 'get',
+    path: `/${capability}/{id}` as const,
+    summary: `Show one ${labels.record} with its timeline`,
+    roles: READERS,
+    params: { id: anyId },
+    answer: { status: 200, data: z.object({ record: printed, timeline: printedList }) },
+  }),
+  command: (kind: Kind) =>
+    operation({
+      id: `${capability}.${kind}`,
+      tag: capability,
+      method: 'post',
+      path: `/${capability}/{id}/${kind}` as const,
+      summary: describeCommand(kind, labels),
+      roles: WORKERS,
+      params: { id: anyId },
+      body: commandBody,
+      answer: { status: 200, data: commandAnswer },
+    }),
+});
+
+/** The effect of a command, in the words of a capability. */
+export function describeCommand(kind: Kind, { provider }: Labels): string {
+  switch (kind) {
+    case 'retry':
+      return `verify with the ${provider} now and often; submit again if the ${provider} rules it out`;
+    case 'verify':
+      return `verify with the ${provider} now, and apply the answer`;
+    case 'complete':
+      return `complete it if the ${provider} confirms that it was carried out`;
+    case 'fail':
+      return `fail it if the ${provider} confirms that it was not carried out`;
+  }
+}
+
+/** The routes for the instructions of all capabilities, derived from their list. */
+export const instructionRoutes = (deps: OperatorDeps): Route[] =>
+  capabilities.flatMap(({ name, instruction }) =>
+    instruction ? routesOf(deps, name, instruction) : [],
+  );
+
+function routesOf(
+  deps: OperatorDeps,
+  capability: string,
+  instruction: OperatedInstruction<Deps>,
+): Route[] {
+  const { list, show, command } = instructionOperations(capability, instruction.labels);
+  const { store } = instruction.records(deps);
+  return [
+    route(list, async (ctx, { query: { attention } }) => {
+      const found = await store.latest({ attention, limit: LISTED });
+      sendData(
+        ctx,
+        200,
+        found.map((record) => instruction.presentRow(record)),
+      );
+    }),
+
+    route(show, async (ctx, { params }) => {
+      const record = await store.find(params.id);
+      if (!record) throw noSuch(instruction.labels.record);
+      const deliveries = await deps.webhooks.deliveries.timelineOf(record.tenant_id, record._id);
+      const timeline = timelineWithDeliveries(record, deliveries).map((entry) => ({
+        ...entry,
+        at: entry.at.toISOString(),
+      }));
+      sendData(ctx, 200, { record: instruction.presentDetails(record), timeline });
+    }),
+
+    ...OPERATOR_COMMANDS.map((kind) => commandRoute(deps, capability, instruction, command(kind))),
+  ];
+}
+
+type CommandOperation = ReturnType<ReturnType<typeof instructionOperations>['command']>;
+
+function commandRoute(
+  deps: OperatorDeps,
+  capability: string,
+  instruction: OperatedInstruction<Deps>,
+  declared: CommandOperation,
+): Route {
+  const kind = kindOf(declared);
+  const { store, starter } = instruction.records(deps);
+  return route(declared, async (ctx, { params, body }) => {
+    const record = await store.find(params.id);
+    if (!record) throw noSuch(instruction.labels.record);
+    const { reason: why, session_id: sessionId = null, amount_minor: amountMinor } = body;
+    const of = { tenantId: record.tenant_id, reason: why };
+    const act = actOf(ctx, `${capability}.${kind}`, record._id, of);
+    // The workflow gets the id of the stored command. Who sent it, and its approval, are read from the database.
+    const command = await deps.operatorActs.open(act, body.force);
+    const payload = {
+      command,
+      actor: act.actor.name,
+      reason: why,
+      session_id: sessionId,
+      ...(amountMinor !== undefined && { amount_minor: amountMinor }),
+      ...(body.absent && { absent: true }),
+      force: body.force,
+    };
+    const answer = await starter.command(record, kind, payload).catch(unlessTemporal);
+    const { status } = (await store.find(record._id)) ?? record;
+    const { done, message, approval } = answer;
+    const needs = approval === undefined ? {} : { approval };
+    sendData(ctx, 200, { id: record._id, done, message, status, ...needs });
+  });
+}
+
+const kindOf = ({ id }: Operation): Kind => id.slice(id.lastIndexOf('.') + 1) as Kind;
+
+/** A silence of Temporal becomes a 503 that says what to do; every other error is thrown as it is. */
+function unlessTemporal(error: unknown): never {
+  const isTemporal =
+    error instanceof ServiceError ||
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    isGrpcServiceError(error);
+  if (!isTemporal) throw error;
+  const message =
+    'Temporal or the worker does not answer. The command may still be carried out: show the record before you repeat it.';
+  throw new ApiError('service_unavailable', { message, cause: error });
+}

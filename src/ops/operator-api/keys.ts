@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { canonicalRange } from '../../platform/api-keys/allowed-ips.js';
+import { KEY_LEVELS } from '../../platform/api-keys/api-key.js';
+import type { ApiKeyInfo } from '../../platform/api-keys/store.js';
+import { operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { plainText } from '../../platform/http/wire.js';
+import type { OperatorDeps } from './deps.js';
+import { READERS, WORKERS } from './roles.js';
+import { anyId, noSuch, printed, printedList, reason, reasonBody, tenantId } from './schema.js';
+import { actOf } from './sign-in.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+/** A century: a larger number is a typing error. */
+export const MAX_DAYS = 36_500;
+/** The longest overlap of two keys. */
+export const MAX_OVERLAP_HOURS = 90 * 24;
+
+const tag = 'API keys';
+const range = z
+  .string()
+  .refine((text) => canonicalRange(text) !== null, 'must be an address or a CIDR range');
+const expiresInDays = z.int().min(1).max(MAX_DAYS).optional();
+
+/** Creates a key for a tenant. */
+export const createKey = operation({
+  id: 'createKey',
+  tag,
+  method: 'post',
+  path: '/keys',
+  summary: 'Create a key; the answer shows it once',
+  roles: WORKERS,
+  body: z.strictObject({
+    tenant: tenantId,
+    level: z.enum(KEY_LEVELS),
+    public: z.boolean().default(false),
+    label: plainText(100).optional(),
+    allowed_ips: z.array(range).max(100).optional(),
+    expires_in_days: expiresInDays,
+    reason: reason.optional(),
+  }),
+  answer: { status: 200, data: z.object({ id: z.string(), key: z.string() }) },
+});
+
+/** Lists the keys of a tenant. */
+export const listKeys = operation({
+  id: 'listKeys',
+  tag,
+  method: 'get',
+  path: '/keys',
+  summary: 'List the keys of a tenant, with their last use',
+  roles: READERS,
+  query: z.strictObject({ tenant: tenantId }),
+  answer: { status: 200, data: printedList },
+});
+
+/** Replaces a key by a new one. */
+export const rotateKey = operation({
+  id: 'rotateKey',
+  tag,
+  method: 'post',
+  path: '/keys/{id}/rotate',
+  summary: 'Create a new key with the same settings; the old key works until the overlap ends',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({
+    overlap_hours: z.int().min(0).max(MAX_OVERLAP_HOURS),
+    expires_in_days: expiresInDays,
+    reason: reason.optional(),
+  }),
+  answer: {
+    status: 200,
+    data: z.object({ id: z.string(), key: z.string(), old_expires_at: z.string() }),
+  },
+});
+
+/** Revokes a key. */
+export const revokeKey = operation({
+  id: 'revokeKey',
+  tag,
+  method: 'post',
+  path: '/keys/{id}/revoke',
+  summary: 'Revoke a key: every process refuses it within a second',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: reasonBody,
+  answer: { status: 200, data: printed },
+});
+
+/** The routes for API keys. */
+export const keyRoutes = ({ apiKeys, tenants, audit }: OperatorDeps): Route[] => [
+  route(listKeys, async (ctx, { query }) => {
+    sendData(ctx, 200, (await apiKeys.list(query.tenant)).map(presentKey));
+  }),
+
+  route(createKey, async (ctx, { body }) => {
+    const { tenant, level, label, allowed_ips: allowedIps, expires_in_days: lifetime } = body;
+    if (!(await tenants.get(tenant))) throw noSuch('tenant');
+    const given = {
+      tenantId: tenant,
+      level,
+      kind: body.public ? ('public' as const) : ('secret' as const),
+      ...(label !== undefined && { label }),
+      ...(allowedIps && { allowedIps }),
+      ...(lifetime !== undefined && { expiresAt: inDays(lifetime) }),
+    };
+    const act = actOf(ctx, 'keys.create', tenant, {
+      tenantId: tenant,
+      reason: body.reason ?? null,
+    });
+    const made = await audit.act(act, async (session) => {
+      const key = await apiKeys.create(given, session);
+      const after = await apiKeys.get(key.id, session);
+      return { result: key, before: null, after: after && presentKey(after) };
+    });
+    sendData(ctx, 200, made);
+  }),
+
+  route(rotateKey, async (ctx, { params: { id }, body }) => {
+    const before = await apiKeys.get(id);
+    if (!before) throw noSuch('key');
+    const { overlap_hours: overlap, expires_in_days: lifetime } = body;
+    const how = {
+      overlapMs: overlap * HOUR_MS,
+      expiresAt: lifetime === undefined ? undefined : inDays(lifetime),
+    };
+    const act = actOf(ctx, 'keys.rotate', id, {
+      tenantId: before.tenantId,
+      reason: body.reason ?? null,
+    });
+    const made = await audit.act(act, async (session) => {
+      const result = await apiKeys.rotate(id, how, session);
+      const after = result && (await apiKeys.get(result.id, session));
+      return result && { result, before: presentKey(before), after: after && presentKey(after) };
+    });
+    if (!made) throw noSuch('key that is active');
+    const { id: newId, key, oldExpiresAt } = made;
+    sendData(ctx, 200, { id: newId, key, old_expires_at: oldExpiresAt.toISOString() });
+  }),
+
+  route(revokeKey, async (ctx, { params: { id }, body }) => {
+    const before = await apiKeys.get(id);
+    if (!before) throw noSuch('key');
+    const act = actOf(ctx, 'keys.revoke', id, {
+      tenantId: before.tenantId,
+      reason: body.reason ?? null,
+    });
+    await audit.act(act, async (session) => {
+      await apiKeys.revoke(id, session);
+      const after = await apiKeys.get(id, session);
+      return { result: true, before: presentKey(before), after: after && presentKey(after) };
+    });
+    sendData(ctx, 200, { id, revoked: true });
+  }),
+];
+
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
+
+const presentKey = (key: ApiKeyInfo) => ({
+  id: key.id,
+  kind: key.kind,
+  level: key.level,
+  label: key.label,
+  allowed_ips: key.allowedIps,
+  created_at: key.createdAt.toISOString(),
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+  replaced_by: key.replacedBy,
+  rotation_due: key.rotationDue,
+});

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { presentRecurringCharge } from '../../capabilities/recurring-charges/presenter.js';
+import {
+  RECURRING_STATUSES,
+  type RecurringCharge,
+} from '../../capabilities/recurring-charges/recurring-charge.js';
+import { inWords } from '../../capabilities/recurring-charges/schedule.js';
+import { operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { ApiError } from '../../shared/errors.js';
+import { toWireAmount } from '../../shared/money.js';
+import type { OperatorDeps } from './deps.js';
+import { READERS, WORKERS } from './roles.js';
+import { anyId, LISTED, noSuch, printed, printedList, reasonBody, tenantId } from './schema.js';
+import { actOf } from './sign-in.js';
+
+const tag = 'Recurring charges';
+
+/** Lists the latest recurring charges. */
+export const listRecurring = operation({
+  id: 'listRecurring',
+  tag,
+  method: 'get',
+  path: '/recurring-charges',
+  summary: `List the latest ${LISTED}`,
+  roles: READERS,
+  query: z.strictObject({
+    tenant: tenantId.optional(),
+    status: z.enum(RECURRING_STATUSES).optional(),
+  }),
+  answer: { status: 200, data: printedList },
+});
+
+/** Shows a recurring charge. */
+export const getRecurring = operation({
+  id: 'getRecurring',
+  tag,
+  method: 'get',
+  path: '/recurring-charges/{id}',
+  summary: 'Show one recurring charge',
+  roles: READERS,
+  params: { id: anyId },
+  answer: { status: 200, data: printed },
+});
+
+/** Pauses, resumes or cancels a recurring charge. */
+export const changeRecurring = operation({
+  id: 'changeRecurring',
+  tag,
+  method: 'post',
+  path: '/recurring-charges/{id}/{change}',
+  summary: 'Pause, resume or cancel a recurring charge',
+  roles: WORKERS,
+  params: { id: anyId, change: z.enum(['pause', 'resume', 'cancel']) },
+  body: reasonBody,
+  answer: { status: 200, data: printed },
+});
+
+/** The routes for recurring charges. */
+export const recurringChargeRoutes = ({ recurringCharges, audit }: OperatorDeps): Route[] => [
+  route(listRecurring, async (ctx, { query: { tenant, status } }) => {
+    const filter = {
+      ...(tenant !== undefined && { tenant_id: tenant }),
+      ...(status && { status }),
+    };
+    sendData(ctx, 200, (await recurringCharges.store.latest(filter, LISTED)).map(presentRow));
+  }),
+
+  route(getRecurring, async (ctx, { params }) => {
+    const found = await recurringCharges.store.find(params.id);
+    if (!found) throw noSuch('recurring charge');
+    sendData(ctx, 200, present(found));
+  }),
+
+  route(changeRecurring, async (ctx, { params: { id, change }, body }) => {
+    const before = await recurringCharges.store.find(id);
+    if (!before) throw noSuch('recurring charge');
+    const why = { tenantId: before.tenant_id, reason: body.reason ?? null };
+    const act = actOf(ctx, `recurring-charges.${change}`, id, why);
+    await audit.record(act, { before: { status: before.status } });
+    const { answer } = await recurringCharges.change(before, change, null);
+    const after = await recurringCharges.store.find(id);
+    if (!after) throw noSuch('recurring charge');
+    if (answer.status !== 200) {
+      throw new ApiError('invalid_state', { message: `The recurring charge is ${after.status}.` });
+    }
+    sendData(ctx, 200, present(after));
+  }),
+];
+
+const present = (recurring: RecurringCharge) => ({
+  ...presentRecurringCharge(recurring),
+  tenant: recurring.tenant_id,
+  charges: inWords({ ...recurring, status: 'active' }),
+});
+
+const presentRow = (recurring: RecurringCharge) => ({
+  id: recurring._id,
+  tenant: recurring.tenant_id,
+  status: recurring.status,
+  amount_minor: toWireAmount(recurring.amount_minor),
+  interval: `${recurring.interval_count} ${recurring.interval}`,
+  charged: recurring.charged_periods,
+  next_charge_at: presentRecurringCharge(recurring).next_charge_at,
+});

@@ -1,0 +1,41 @@
+import type { Route } from '../../platform/http/routes.js';
+import { approvalRoutes } from './approvals.js';
+import { auditRoutes } from './audit.js';
+import { cardAuthorizationRoutes } from './card-authorizations.js';
+import { cardRoutes } from './cards.js';
+import type { OperatorDeps } from './deps.js';
+import { instructionRoutes } from './instructions.js';
+import { keyRoutes } from './keys.js';
+import { ledgerRoutes } from './ledger.js';
+import { operatorAccountRoutes } from './operators.js';
+import { providerEventRoutes } from './provider-events.js';
+import { reconciliationRoutes } from './reconciliation.js';
+import { recurringChargeRoutes } from './recurring-charges.js';
+import { tenantRoutes } from './tenants.js';
+import { walletRoutes } from './wallets.js';
+import { webhookRoutes } from './webhooks.js';
+
+/** Every route of the operator API. Those of instructions are derived from the list of capabilities. */
+export function operatorRoutes(deps: OperatorDeps): Route[] {
+  const acts = actRoutes(deps);
+  return [
+    ...operatorAccountRoutes(deps),
+    ...auditRoutes(deps),
+    ...approvalRoutes(deps, acts),
+    ...acts,
+  ];
+}
+
+const actRoutes = (deps: OperatorDeps): Route[] => [
+  ...tenantRoutes(deps),
+  ...keyRoutes(deps),
+  ...walletRoutes(deps),
+  ...instructionRoutes(deps),
+  ...cardRoutes(deps),
+  ...cardAuthorizationRoutes(deps),
+  ...recurringChargeRoutes(deps),
+  ...webhookRoutes(deps),
+  ...providerEventRoutes(deps),
+  ...ledgerRoutes(deps),
+  ...reconciliationRoutes(deps),
+];

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import type { AuditedState } from '../../core/audit/entry.js';
+import { operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { plainText } from '../../platform/http/wire.js';
+import {
+  allowance,
+  FEATURES,
+  PLAN_NAMES,
+  SAFEGUARD_NAMES,
+  safeguardAllowance,
+  type Tenant,
+} from '../../platform/tenants/tenant.js';
+import type { TenantChanges } from '../../platform/tenants/store.js';
+import { toWireAmount } from '../../shared/money.js';
+import type { OperatorDeps } from './deps.js';
+import { READERS, WORKERS } from './roles.js';
+import { amount, noSuch, printed, printedList, reason, refuseField, tenantId } from './schema.js';
+import { actOf } from './sign-in.js';
+
+const tag = 'Tenants';
+/** With bursts of one and a half times the rate, the count still fits its field. */
+const rate = z.int().min(1).max(1_000_000_000);
+const onOff = Object.fromEntries(FEATURES.map((name) => [name, z.boolean().optional()]));
+const rates = Object.fromEntries(SAFEGUARD_NAMES.map((name) => [name, rate.optional()]));
+const days = z
+  .array(z.number().positive().max(90))
+  .max(20)
+  .refine((list) => list.every((day, i) => day > (list[i - 1] ?? 0)), 'must be in ascending order');
+
+/** Creates a tenant. */
+export const createTenant = operation({
+  id: 'createTenant',
+  tag,
+  method: 'post',
+  path: '/tenants',
+  summary: 'Create a tenant',
+  roles: WORKERS,
+  body: z.strictObject({
+    name: plainText(200),
+    plan: z.enum(PLAN_NAMES),
+    rate_per_minute: rate.optional(),
+    daily_limit_minor: amount.optional(),
+    reason: reason.optional(),
+  }),
+  answer: { status: 200, data: printed },
+});
+
+/** Lists all tenants. */
+export const listTenants = operation({
+  id: 'listTenants',
+  tag,
+  method: 'get',
+  path: '/tenants',
+  summary: 'List all tenants',
+  roles: READERS,
+  answer: { status: 200, data: printedList },
+});
+
+/** Shows a tenant with its limits and features. */
+export const getTenant = operation({
+  id: 'getTenant',
+  tag,
+  method: 'get',
+  path: '/tenants/{id}',
+  summary: 'Show a tenant with its limits and features',
+  roles: READERS,
+  params: { id: tenantId },
+  answer: { status: 200, data: printed },
+});
+
+/** Changes settings of a tenant. */
+export const updateTenant = operation({
+  id: 'updateTenant',
+  tag,
+  method: 'put',
+  path: '/tenants/{id}',
+  summary: 'Change the given settings of a tenant',
+  description: 'Settings that are left out stay. Every process applies a change within a second.',
+  roles: WORKERS,
+  params: { id: tenantId },
+  body: z.strictObject({
+    plan: z.enum(PLAN_NAMES).optional(),
+    rate_per_minute: rate.nullable().optional(),
+    min_amount_minor: amount.optional(),
+    max_amount_minor: amount.optional(),
+    daily_limit_minor: amount.optional(),
+    bill_fee_minor: amount.or(z.literal(0)).optional(),
+    features: z.strictObject(onOff).optional(),
+    safeguards: z.strictObject(rates).optional(),
+    dunning_days: days.nullable().optional(),
+    reason: reason.optional(),
+  }),
+  answer: { status: 200, data: printed },
+});
+
+/** The routes for tenants. */
+export const tenantRoutes = ({ tenants, audit }: OperatorDeps): Route[] => [
+  route(listTenants, async (ctx) => {
+    const found = await tenants.list();
+    sendData(
+      ctx,
+      200,
+      found.map(({ id, name, plan }) => ({ id, name, plan })),
+    );
+  }),
+
+  route(getTenant, async (ctx, { params }) => {
+    const tenant = await tenants.get(params.id);
+    if (!tenant) throw noSuch('tenant');
+    sendData(ctx, 200, presentTenant(tenant));
+  }),
+
+  route(createTenant, async (ctx, { body }) => {
+    const { name, plan, rate_per_minute: ratePerMinute, daily_limit_minor: daily } = body;
+    const given = {
+      name,
+      plan,
+      ...(ratePerMinute !== undefined && { ratePerMinute }),
+      ...(daily !== undefined && { dailyLimitMinor: BigInt(daily) }),
+    };
+    const act = actOf(ctx, 'tenants.create', name, { reason: body.reason ?? null });
+    const made = await audit.act(act, async (session) => {
+      const tenant = await tenants.create(given, session);
+      return { result: tenant, before: null, after: presentTenant(tenant) };
+    });
+    if (!made) throw noSuch('tenant');
+    sendData(ctx, 200, { id: made.id, name: made.name, plan: made.plan });
+  }),
+
+  route(updateTenant, async (ctx, { params: { id }, body }) => {
+    const changes = changesOf(body);
+    if (Object.keys(changes).length === 0) throw refuseField('body', 'names no setting to change');
+    const act = actOf(ctx, 'tenants.update', id, { tenantId: id, reason: body.reason ?? null });
+    const changed = await audit.act(act, async (session) => {
+      const before = await tenants.get(id, session);
+      if (!before) return null;
+      const { minMinor = before.limits.minMinor, maxMinor = before.limits.maxMinor } = changes;
+      if (minMinor > maxMinor) {
+        throw refuseField(
+          'min_amount_minor',
+          'the least amount of a transfer is above the highest',
+        );
+      }
+      const after = await tenants.update(id, changes, session);
+      return after && { result: after, before: presentTenant(before), after: presentTenant(after) };
+    });
+    if (!changed) throw noSuch('tenant');
+    sendData(ctx, 200, presentTenant(changed));
+  }),
+];
+
+function changesOf(body: z.output<typeof updateTenant.body>): TenantChanges {
+  const { plan, rate_per_minute: ratePerMinute, features, safeguards } = body;
+  const { min_amount_minor: min, max_amount_minor: max, daily_limit_minor: daily } = body;
+  const { dunning_days: dunningDays, bill_fee_minor: billFee } = body;
+  return {
+    ...(plan && { plan }),
+    ...(ratePerMinute !== undefined && { ratePerMinute }),
+    ...(min !== undefined && { minMinor: BigInt(min) }),
+    ...(max !== undefined && { maxMinor: BigInt(max) }),
+    ...(daily !== undefined && { dailyLimitMinor: BigInt(daily) }),
+    ...(billFee !== undefined && { billFeeMinor: BigInt(billFee) }),
+    ...(features && { features }),
+    ...(safeguards && { safeguards }),
+    ...(dunningDays !== undefined && { dunningDays }),
+  };
+}
+
+/** A tenant with its settings, as operators see it. */
+function presentTenant(tenant: Tenant) {
+  const { rate: perMinute, burst } = allowance(tenant);
+  const safeguards = SAFEGUARD_NAMES.map((name) => [name, safeguardAllowance(tenant, name).rate]);
+  return {
+    id: tenant.id,
+    name: tenant.name,
+    plan: tenant.plan,
+    rate_per_minute: perMinute,
+    burst_per_minute: burst,
+    min_amount_minor: toWireAmount(tenant.limits.minMinor),
+    max_amount_minor: toWireAmount(tenant.limits.maxMinor),
+    daily_limit_minor: toWireAmount(tenant.limits.dailyMinor),
+    bill_fee_minor: toWireAmount(tenant.billFeeMinor),
+    dunning_days: tenant.dunningDays ?? 'default',
+    ...tenant.features,
+    safeguards: Object.fromEntries(safeguards) as Record<string, number>,
+    created_at: tenant.createdAt.toISOString(),
+  } satisfies AuditedState;
+}

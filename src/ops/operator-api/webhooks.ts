@@ -1,0 +1,291 @@
+import { z } from 'zod';
+import type { Within } from '../../core/webhooks/endpoint-changes.js';
+import { MAX_ENDPOINTS, type Endpoint } from '../../core/webhooks/endpoints.js';
+import type { Delivery } from '../../core/webhooks/event.js';
+import { operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { plainText } from '../../platform/http/wire.js';
+import { ApiError } from '../../shared/errors.js';
+import type { OperatorDeps } from './deps.js';
+import { READERS, WORKERS } from './roles.js';
+import {
+  anyId,
+  flag,
+  LISTED,
+  noSuch,
+  printed,
+  printedList,
+  reason,
+  reasonBody,
+  refuseField,
+  tenantId,
+} from './schema.js';
+import { actOf } from './sign-in.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** The longest overlap of two secrets. */
+export const MAX_OVERLAP_HOURS = 24 * 30;
+/** Changes of an endpoint's state. */
+export const ENDPOINT_CHANGES = ['remove', 'disable', 'enable', 'resume'] as const;
+
+const tag = 'Webhooks';
+
+/** Adds an endpoint for a tenant. */
+export const addEndpoint = operation({
+  id: 'addEndpoint',
+  tag,
+  method: 'post',
+  path: '/webhooks/endpoints',
+  summary: 'Add an endpoint; the answer shows its secret once',
+  roles: WORKERS,
+  body: z.strictObject({ tenant: tenantId, url: plainText(2_000), reason: reason.optional() }),
+  answer: { status: 200, data: z.object({ id: z.string(), secret: z.string() }) },
+});
+
+/** Lists endpoints. */
+export const listEndpoints = operation({
+  id: 'listEndpoints',
+  tag,
+  method: 'get',
+  path: '/webhooks/endpoints',
+  summary: 'List webhook endpoints',
+  roles: READERS,
+  query: z.strictObject({ tenant: tenantId.optional() }),
+  answer: { status: 200, data: printedList },
+});
+
+/** Removes, disables, enables or resumes an endpoint. */
+export const changeEndpoint = operation({
+  id: 'changeEndpoint',
+  tag,
+  method: 'post',
+  path: '/webhooks/endpoints/{id}/{change}',
+  summary: 'Remove, disable, enable or resume an endpoint',
+  roles: WORKERS,
+  params: { id: anyId, change: z.enum(ENDPOINT_CHANGES) },
+  body: reasonBody,
+  answer: { status: 200, data: printed },
+});
+
+/** Creates a new secret for an endpoint. */
+export const rotateEndpoint = operation({
+  id: 'rotateEndpoint',
+  tag,
+  method: 'post',
+  path: '/webhooks/endpoints/{id}/rotate',
+  summary: 'Create a new secret; until the overlap ends, both secrets sign',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({
+    overlap_hours: z.number().min(0).max(MAX_OVERLAP_HOURS),
+    reason: reason.optional(),
+  }),
+  answer: {
+    status: 200,
+    data: z.object({ id: z.string(), secret: z.string(), old_secret_signs_until: z.string() }),
+  },
+});
+
+/** Lists the latest deliveries. */
+export const listDeliveries = operation({
+  id: 'listDeliveries',
+  tag,
+  method: 'get',
+  path: '/webhooks/deliveries',
+  summary: `List the latest ${LISTED} deliveries`,
+  roles: READERS,
+  query: z.strictObject({ tenant: tenantId.optional(), dead: flag }),
+  answer: { status: 200, data: printedList },
+});
+
+/** Shows a delivery. */
+export const getDelivery = operation({
+  id: 'getDelivery',
+  tag,
+  method: 'get',
+  path: '/webhooks/deliveries/{id}',
+  summary: 'Show a delivery with all attempts',
+  roles: READERS,
+  params: { id: anyId },
+  answer: {
+    status: 200,
+    data: z.object({ delivery: printed, attempts: printedList }),
+  },
+});
+
+/** Sends a delivery again. */
+export const redeliver = operation({
+  id: 'redeliver',
+  tag,
+  method: 'post',
+  path: '/webhooks/deliveries/{id}/redeliver',
+  summary: 'Send a delivery again, with the whole schedule of retries before it',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: reasonBody,
+  answer: { status: 200, data: printed },
+});
+
+/** Sends an event to all present endpoints. */
+export const replayEvent = operation({
+  id: 'replayEvent',
+  tag,
+  method: 'post',
+  path: '/webhooks/events/{id}/replay',
+  summary: 'Send an event to all endpoints that its tenant has now',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: reasonBody,
+  answer: { status: 200, data: printed },
+});
+
+/** The routes for webhook endpoints, deliveries and events. */
+export const webhookRoutes = (deps: OperatorDeps): Route[] => [
+  ...endpointRoutes(deps),
+  ...deliveryRoutes(deps),
+];
+
+const endpointRoutes = ({ tenants, webhooks, audit }: OperatorDeps): Route[] => [
+  route(listEndpoints, async (ctx, { query }) => {
+    sendData(ctx, 200, (await webhooks.endpoints.list(query.tenant)).map(presentEndpoint));
+  }),
+
+  route(addEndpoint, async (ctx, { body: { tenant, url, reason: why = null } }) => {
+    if (!(await tenants.get(tenant))) throw noSuch('tenant');
+    const problem = await webhooks.problemWith(url);
+    if (problem !== null) throw refuseField('url', `this address is not usable: ${problem}`);
+    const act = actOf(ctx, 'webhooks.endpoints.add', tenant, { tenantId: tenant, reason: why });
+    const added = await audit.act(act, async (session) => {
+      const result = await webhooks.endpoints.add(tenant, url, session);
+      const after = result && (await webhooks.endpoints.get(result.id, session));
+      return result && { result, before: null, after: after && presentEndpoint(after) };
+    });
+    if (!added) {
+      const message = `a tenant has at most ${MAX_ENDPOINTS} endpoints`;
+      throw new ApiError('invalid_state', { message });
+    }
+    sendData(ctx, 200, added);
+  }),
+
+  route(changeEndpoint, async (ctx, { params: { id, change }, body }) => {
+    const before = await webhooks.endpoints.get(id);
+    if (!before) throw noSuch('endpoint');
+    const act = actOf(ctx, `webhooks.endpoints.${change}`, id, {
+      tenantId: before.tenantId,
+      reason: body.reason ?? null,
+    });
+    const within: Within = async (write) => {
+      const done = await audit.act(act, async (session) => {
+        if (!(await write(session))) return null;
+        const after = await webhooks.endpoints.get(id, session);
+        const shown = { before: presentEndpoint(before), after: after && presentEndpoint(after) };
+        return { result: true, ...shown };
+      });
+      return done !== null;
+    };
+    if (!(await applyChange(webhooks, change, id, within))) throw noSuch('endpoint');
+    sendData(ctx, 200, { id, done: change });
+  }),
+
+  route(rotateEndpoint, async (ctx, { params: { id }, body }) => {
+    const before = await webhooks.endpoints.get(id);
+    if (!before) throw noSuch('endpoint');
+    const act = actOf(ctx, 'webhooks.endpoints.rotate', id, {
+      tenantId: before.tenantId,
+      reason: body.reason ?? null,
+    });
+    const rotated = await audit.act(act, async (session) => {
+      const result = await webhooks.endpoints.rotate(id, body.overlap_hours * HOUR_MS, session);
+      const after = await webhooks.endpoints.get(id, session);
+      const shown = { before: presentEndpoint(before), after: after && presentEndpoint(after) };
+      return result && { result, ...shown };
+    });
+    if (!rotated) throw noSuch('endpoint');
+    const { secret, until } = rotated;
+    sendData(ctx, 200, { id, secret, old_secret_signs_until: until.toISOString() });
+  }),
+];
+
+function applyChange(
+  webhooks: OperatorDeps['webhooks'],
+  change: (typeof ENDPOINT_CHANGES)[number],
+  id: string,
+  within: Within,
+): Promise<boolean> {
+  switch (change) {
+    case 'remove':
+      return webhooks.removeEndpoint(id, within);
+    case 'disable':
+      return webhooks.disableEndpoint(id, within);
+    case 'enable':
+    case 'resume':
+      return webhooks.resumeEndpoint(id, within);
+  }
+}
+
+const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
+  route(listDeliveries, async (ctx, { query: { tenant, dead } }) => {
+    const of = { dead, limit: LISTED, ...(tenant !== undefined && { tenantId: tenant }) };
+    sendData(ctx, 200, (await webhooks.deliveries.list(of)).map(presentDelivery));
+  }),
+
+  route(getDelivery, async (ctx, { params: { id } }) => {
+    const found = await webhooks.deliveries.get(id);
+    if (!found) throw noSuch('delivery');
+    const attempts = found.attempts.map(({ at, status, error, duration_ms: ms }) => ({
+      at: at.toISOString(),
+      status,
+      error,
+      duration_ms: ms,
+    }));
+    const delivery = { ...presentDelivery(found), sequence: found.sequence };
+    sendData(ctx, 200, { delivery, attempts });
+  }),
+
+  route(redeliver, async (ctx, { params: { id }, body }) => {
+    const found = await webhooks.deliveries.get(id);
+    if (!found) throw noSuch('delivery');
+    const why = { tenantId: found.tenant_id, reason: body.reason ?? null };
+    const act = actOf(ctx, 'webhooks.deliveries.redeliver', id, why);
+    await audit.record(act, { before: { status: found.status } });
+    const delivery = await webhooks.redeliver(id);
+    if (!delivery) throw noSuch('delivery');
+    sendData(ctx, 200, { id: delivery._id, status: delivery.status });
+  }),
+
+  route(replayEvent, async (ctx, { params: { id }, body }) => {
+    const event = await webhooks.deliveries.event(id);
+    if (!event) throw noSuch('event');
+    const why = { tenantId: event.tenant_id, reason: body.reason ?? null };
+    await audit.record(actOf(ctx, 'webhooks.events.replay', id, why));
+    const deliveries = await webhooks.replay(id);
+    if (!deliveries) throw noSuch('event');
+    sendData(ctx, 200, { id, deliveries });
+  }),
+];
+
+const presentEndpoint = (endpoint: Endpoint) => ({
+  id: endpoint.id,
+  tenant: endpoint.tenantId,
+  url: endpoint.url,
+  status: endpoint.status,
+  failing_since: endpoint.failingSince?.toISOString() ?? null,
+  secrets: endpoint.secrets,
+  created_at: endpoint.createdAt.toISOString(),
+});
+
+const presentDelivery = (delivery: Delivery) => ({
+  id: delivery._id,
+  tenant: delivery.tenant_id,
+  endpoint: delivery.endpoint_id,
+  event: delivery.event_id,
+  name: delivery.name,
+  resource: delivery.resource_id,
+  status: delivery.status,
+  tries: delivery.attempt_count,
+  retry_at: delivery.retry_at?.toISOString() ?? null,
+  next_check_at: delivery.next_check_at?.toISOString() ?? null,
+  created_at: delivery.created_at.toISOString(),
+  delivered_at: delivery.delivered_at?.toISOString() ?? null,
+});

@@ -1,0 +1,63 @@
+import type { CollectionSpec } from '../database/migrations.js';
+import { OPERATOR_ROLES, type OperatorRole } from './operator.js';
+
+/** An operator's account as MongoDB stores it. */
+export type OperatorDocument = {
+  _id: string;
+  name: string;
+  email: string;
+  roles: OperatorRole[];
+  disabled_at: Date | null;
+  created_at: Date;
+};
+
+/** A key of an operator as MongoDB stores it: its hash, never the key. */
+export type OperatorKeyDocument = {
+  _id: string;
+  hash: string;
+  operator_id: string;
+  created_at: Date;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+};
+
+const dateOrNull = { bsonType: ['date', 'null'] };
+const text = { bsonType: 'string', minLength: 1 };
+
+/** The accounts of operators. */
+export const operatorsCollection: CollectionSpec = {
+  name: 'operators',
+  validator: {
+    bsonType: 'object',
+    required: ['name', 'email', 'roles', 'disabled_at', 'created_at'],
+    properties: {
+      name: text,
+      email: text,
+      roles: { bsonType: 'array', minItems: 1, items: { enum: OPERATOR_ROLES } },
+      disabled_at: dateOrNull,
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [{ key: { email: 1 }, unique: true }],
+  shardBy: null,
+};
+
+/** The keys of operators. Hashes are unique. */
+export const operatorKeysCollection: CollectionSpec = {
+  name: 'operator_keys',
+  validator: {
+    bsonType: 'object',
+    required: ['hash', 'operator_id', 'created_at', 'expires_at', 'revoked_at'],
+    properties: {
+      hash: text,
+      operator_id: text,
+      created_at: { bsonType: 'date' },
+      last_used_at: dateOrNull,
+      expires_at: dateOrNull,
+      revoked_at: dateOrNull,
+    },
+  },
+  indexes: [{ key: { hash: 1 }, unique: true }, { key: { operator_id: 1 } }],
+  shardBy: null,
+};

@@ -1,0 +1,209 @@
+import type { ClientSession, Collection, Db } from 'mongodb';
+import { ApiError, type ErrorCode } from '../../shared/errors.js';
+import { newId } from '../../shared/ids.js';
+import {
+  generateOperatorKey,
+  hashKey,
+  parseOperatorKey,
+  type Environment,
+} from '../api-keys/api-key.js';
+import { isDuplicate } from '../database/duplicate.js';
+import type { OperatorDocument, OperatorKeyDocument } from './document.js';
+import type { Operator, OperatorRole } from './operator.js';
+
+/** The properties of an operator that is to be created. */
+export type NewOperator = { name: string; email: string; roles: OperatorRole[] };
+
+/** An operator's account, as operators see it. */
+export type OperatorAccount = NewOperator & {
+  id: string;
+  disabledAt: Date | null;
+  createdAt: Date;
+};
+
+/** A new key of an operator: the only place where it is readable. */
+export type NewOperatorKey = { id: string; key: string; expiresAt: Date | null };
+
+/** The operators of a deployment. */
+export type Operators = ReturnType<typeof createOperators>;
+
+/** Creates the store of operators and their keys. Nothing is cached: a revoked key or a disabled account ends at once. */
+export function createOperators({
+  db,
+  pepper,
+  environment,
+  clock = () => new Date(),
+}: {
+  db: Db;
+  pepper: string;
+  environment: Environment;
+  clock?: () => Date;
+}) {
+  const operators = db.collection<OperatorDocument>('operators');
+  const keys = db.collection<OperatorKeyDocument>('operator_keys');
+
+  return {
+    ...operatorAccounts({ operators, clock }),
+    ...operatorKeys({ keys, pepper, environment, clock }),
+
+    /**
+     * Identifies an operator by a key. Throws `invalid_key` (malformed), `wrong_environment`, `unauthorized` (unknown, or
+     * the account is disabled), `expired_key` (also revoked).
+     */
+    async authenticate(token: string, onRefused: OnRefused = async () => {}): Promise<Operator> {
+      const parsed = parseOperatorKey(token);
+      if (parsed === null) throw new ApiError('invalid_key');
+      if (parsed.environment !== environment) throw new ApiError('wrong_environment');
+      if (!parsed.intact) throw new ApiError('invalid_key');
+      const now = clock();
+      const key = await keys.findOne({ hash: hashKey(token, pepper) });
+      if (key === null) throw new ApiError('unauthorized');
+      const account = await operators.findOne({ _id: key.operator_id });
+      const refusal = refusalOf(key, account, now);
+      if (account === null) throw new ApiError('unauthorized');
+      const found = { id: account._id, name: account.name, roles: account.roles, keyId: key._id };
+      if (refusal !== null) {
+        await onRefused(found, refusal);
+        throw new ApiError(refusal);
+      }
+      if (isStale(key.last_used_at, now)) {
+        await keys.updateOne({ _id: key._id }, { $set: { last_used_at: now } });
+      }
+      return found;
+    },
+  };
+}
+
+/** Takes the refused sign-in of a known operator, for the audit log. */
+type OnRefused = (known: Operator, refusal: ErrorCode) => Promise<void>;
+
+function refusalOf(
+  key: OperatorKeyDocument,
+  account: OperatorDocument | null,
+  now: Date,
+): ErrorCode | null {
+  if (key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= now)) {
+    return 'expired_key';
+  }
+  return account === null || account.disabled_at !== null ? 'unauthorized' : null;
+}
+
+/** The last use is written at most once a minute. */
+const isStale = (at: Date | null, now: Date) =>
+  at === null || now.getTime() - at.getTime() > 60_000;
+
+type Sources = {
+  operators: Collection<OperatorDocument>;
+  keys: Collection<OperatorKeyDocument>;
+  pepper: string;
+  environment: Environment;
+  clock: () => Date;
+};
+
+function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clock'>) {
+  return {
+    async create(input: NewOperator, session?: ClientSession): Promise<OperatorAccount> {
+      const document: OperatorDocument = {
+        _id: newId('operator'),
+        name: input.name,
+        email: input.email.toLowerCase(),
+        roles: input.roles,
+        disabled_at: null,
+        created_at: clock(),
+      };
+      const taken = await operators.findOne({ email: document.email }, withSession(session));
+      if (taken !== null) throw takenEmail();
+      await operators.insertOne(document, withSession(session)).catch((error: unknown) => {
+        throw isDuplicate(error) && !session ? takenEmail() : error;
+      });
+      return toAccount(document);
+    },
+
+    /** True as soon as anybody can sign in. */
+    exist: async (session?: ClientSession): Promise<boolean> =>
+      (await operators.findOne({}, withSession(session))) !== null,
+
+    list: async (): Promise<OperatorAccount[]> =>
+      (await operators.find().sort({ _id: 1 }).toArray()).map(toAccount),
+
+    async get(id: string, session?: ClientSession): Promise<OperatorAccount | null> {
+      const document = await operators.findOne({ _id: id }, withSession(session));
+      return document && toAccount(document);
+    },
+
+    /** Changes roles, or disables and enables an account. Null if there is none. */
+    async update(
+      id: string,
+      changes: { roles?: OperatorRole[]; disabled?: boolean },
+      session?: ClientSession,
+    ): Promise<OperatorAccount | null> {
+      const { roles, disabled } = changes;
+      const document = await operators.findOneAndUpdate(
+        { _id: id },
+        {
+          $set: {
+            ...(roles && { roles }),
+            ...(disabled !== undefined && { disabled_at: disabled ? clock() : null }),
+          },
+        },
+        { returnDocument: 'after', ...withSession(session) },
+      );
+      return document && toAccount(document);
+    },
+  };
+}
+
+function operatorKeys({ keys, pepper, environment, clock }: Omit<Sources, 'operators'>) {
+  return {
+    async createKey(
+      operatorId: string,
+      expiresAt: Date | null,
+      session?: ClientSession,
+    ): Promise<NewOperatorKey> {
+      const key = generateOperatorKey(environment);
+      const document: OperatorKeyDocument = {
+        _id: newId('apiKey'),
+        hash: hashKey(key, pepper),
+        operator_id: operatorId,
+        created_at: clock(),
+        last_used_at: null,
+        expires_at: expiresAt,
+        revoked_at: null,
+      };
+      await keys.insertOne(document, withSession(session));
+      return { id: document._id, key, expiresAt };
+    },
+
+    listKeys: (operatorId: string): Promise<OperatorKeyDocument[]> =>
+      keys
+        .find({ operator_id: operatorId }, { projection: { hash: 0 } })
+        .sort({ _id: 1 })
+        .toArray(),
+
+    /** Revokes a key at once. Null if there is none. */
+    async revokeKey(id: string, session?: ClientSession): Promise<{ operatorId: string } | null> {
+      const found = await keys.findOne({ _id: id }, withSession(session));
+      if (found === null) return null;
+      const open = { _id: id, revoked_at: null };
+      await keys.updateOne(open, { $set: { revoked_at: clock() } }, withSession(session));
+      return { operatorId: found.operator_id };
+    },
+  };
+}
+
+const withSession = (session: ClientSession | undefined) => (session ? { session } : {});
+
+const takenEmail = () =>
+  new ApiError('invalid_state', {
+    field: 'email',
+    message: 'There is an operator with this e-mail.',
+  });
+
+const toAccount = (document: OperatorDocument): OperatorAccount => ({
+  id: document._id,
+  name: document.name,
+  email: document.email,
+  roles: document.roles,
+  disabledAt: document.disabled_at,
+  createdAt: document.created_at,
+});

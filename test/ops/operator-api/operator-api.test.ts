@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditEntry } from '../../../src/core/audit/entry.js';
+import type { Deps } from '../../../src/composition/deps.js';
+import type { OperatorRole } from '../../../src/platform/operators/operator.js';
+import { bursar } from '../../support/cli.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { createTestOperator, operatorDeps, operatorSignIn } from '../../support/operators.js';
+
+let database: TestDatabase;
+let env: Record<string, string>;
+let url: string;
+let deps: Deps;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  env = {
+    MONGODB_URI: database.uri,
+    BURSAR_DATABASE: database.name,
+    BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
+    SANDBOX_BANK_SECRET: 'a secret of the tests',
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
+    BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
+  url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
+  deps = await operatorDeps(env);
+});
+afterAll(() => database.close());
+
+const entries = () => database.db.collection<AuditEntry>('audit_log');
+const signedIn = async (roles: OperatorRole[]) => {
+  const { id, key } = await createTestOperator(deps, roles);
+  return { id, key, env: { ...env, BURSAR_OPERATOR_URL: url, BURSAR_OPERATOR_KEY: key } };
+};
+
+async function request(key: string, method: string, path: string, body?: object) {
+  const response = await fetch(`${url}/operator/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+test('every command that changes something leaves one entry with the signed-in operator', async () => {
+  const operator = await signedIn(['operator', 'admin']);
+  const json = async (line: string) => {
+    const before = await entries().countDocuments();
+    const { code, out, error } = await bursar(`${line} --json`, operator.env);
+    expect([line, code, error]).toEqual([line, 0, '']);
+    const fresh = await entries()
+      .find({ _id: { $gt: before } })
+      .toArray();
+    return { answer: JSON.parse(out), fresh };
+  };
+  const act = async (line: string, action: string) => {
+    const { answer, fresh } = await json(line);
+    expect([line, fresh]).toMatchObject([line, [{ action, actor: { operator: operator.id } }]]);
+    return { ...answer, entry: fresh[0] };
+  };
+
+  const { id: tenant } = await act('tenants create --name Ada --plan sandbox', 'tenants.create');
+  const updated = await act(`tenants update ${tenant} --daily-limit-minor 7000`, 'tenants.update');
+  expect(updated.entry).toMatchObject({
+    target: tenant,
+    before: { daily_limit_minor: 1_000_000_000 },
+    after: { daily_limit_minor: 7_000 },
+  });
+  const key = await act(`keys create --tenant ${tenant} --level write`, 'keys.create');
+  expect(JSON.stringify(key.entry)).not.toContain(key.key);
+  const rotated = await act(`keys rotate ${key.id}`, 'keys.rotate');
+  await act(`keys revoke ${rotated.id}`, 'keys.revoke');
+  const credit = `wallets credit --tenant ${tenant} --amount-minor 700 --reference r1`;
+  const credited = await act(`${credit} --reason opening`, 'wallets.credit');
+  expect(credited.entry).toMatchObject({
+    reason: 'opening',
+    before: { available_minor: 0 },
+    after: { available_minor: 700 },
+  });
+  const add = `webhooks endpoints add --tenant ${tenant} --url http://127.0.0.1:9/hook`;
+  const endpoint = await act(add, 'webhooks.endpoints.add');
+  expect(JSON.stringify(endpoint.entry)).not.toContain(endpoint.secret);
+  await act(`webhooks endpoints rotate ${endpoint.id}`, 'webhooks.endpoints.rotate');
+  await act(`webhooks endpoints disable ${endpoint.id}`, 'webhooks.endpoints.disable');
+  await act(`webhooks endpoints remove ${endpoint.id}`, 'webhooks.endpoints.remove');
+  await act('ledger close', 'ledger.close');
+  const account = `operators create --name Bayo --email ${randomUUID()}@tests.invalid --role viewer`;
+  const made = await act(account, 'operators.create');
+  expect(JSON.stringify(made.entry)).not.toContain(made.key);
+  await act(`operators roles ${made.id} --role operator`, 'operators.update');
+  await act(`operators disable ${made.id}`, 'operators.update');
+
+  for (const line of [
+    'tenants list',
+    `keys list --tenant ${tenant}`,
+    'audit list',
+    'operators me',
+  ]) {
+    expect((await json(line)).fresh).toEqual([]);
+  }
+  expect(await json('audit verify')).toMatchObject({ answer: { ok: true, problems: [] } });
+}, 240_000);
+
+test('a changed or removed entry is found by audit verify', async () => {
+  const verify = async () => {
+    const { code, out } = await bursar('audit verify --json', env);
+    return [code, JSON.parse(out)];
+  };
+  await bursar('tenants create --name One --plan sandbox', env);
+  await bursar('tenants create --name Two --plan sandbox', env);
+  const [last] = await entries().find().sort({ _id: -1 }).limit(1).toArray();
+  const { _id, ...fields } = last as AuditEntry;
+  await entries().updateOne({ _id }, { $set: { target: 'another' } });
+  expect(await verify()).toMatchObject([
+    1,
+    { ok: false, problems: [{ problem: 'entry was changed' }] },
+  ]);
+  await entries().deleteOne({ _id });
+  expect(await verify()).toMatchObject([
+    1,
+    { ok: false, problems: [{ problem: 'entry is missing' }] },
+  ]);
+  await entries().insertOne({ _id, ...fields });
+  expect(await verify()).toMatchObject([0, { ok: true }]);
+}, 120_000);
+
+test('a role permits exactly the operations that name it, and a refused act changes nothing', async () => {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { security: { operatorKey: OperatorRole[] }[] }>>;
+  };
+  const roles: OperatorRole[] = ['viewer', 'operator', 'approver', 'admin'];
+  const keys = await Promise.all(roles.map(async (role) => (await signedIn([role])).key));
+  const before = await entries().countDocuments();
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { security }] of Object.entries(methods)) {
+      const allowed = security[0]?.operatorKey ?? [];
+      expect([path, method, allowed.length > 0]).toEqual([path, method, true]);
+      if (method === 'get') expect(allowed).toEqual(roles);
+      const at = path.replace('/operator/v1', '').replaceAll(/\{\w+\}/g, 'nobody');
+      for (const [i, role] of roles.entries()) {
+        if (allowed.includes(role)) continue;
+        const { status } = await request(keys[i] as string, method.toUpperCase(), at, {});
+        expect([method, path, role, status]).toEqual([method, path, role, 403]);
+      }
+    }
+  }
+  expect(await entries().countDocuments()).toBe(before);
+}, 120_000);
+
+test('a missing, unknown, revoked or disabled sign-in is refused at once', async () => {
+  const admin = await signedIn(['admin']);
+  const other = await signedIn(['operator']);
+  const list = (key: string) => request(key, 'GET', '/tenants');
+  expect(await list('')).toMatchObject({ status: 401 });
+  expect(await list('sk_sandbox_0000')).toMatchObject({ body: { error: { code: 'invalid_key' } } });
+  expect(await list(other.key)).toMatchObject({ status: 200 });
+  await request(admin.key, 'PUT', `/operators/${other.id}`, { disabled: true });
+  expect(await list(other.key)).toMatchObject({ body: { error: { code: 'unauthorized' } } });
+  await request(admin.key, 'PUT', `/operators/${other.id}`, { disabled: false });
+  const { _id } = (await database.db
+    .collection<{ _id: string; operator_id: string }>('operator_keys')
+    .findOne({ operator_id: other.id })) as { _id: string };
+  expect(await request(admin.key, 'POST', `/operator-keys/${_id}/revoke`, {})).toMatchObject({
+    status: 200,
+  });
+  expect(await list(other.key)).toMatchObject({ body: { error: { code: 'expired_key' } } });
+  expect(
+    await request(admin.key, 'PUT', `/operators/${admin.id}`, { roles: ['approver'] }),
+  ).toMatchObject({
+    status: 403,
+  });
+}, 120_000);
+
+test('no option of any command takes a secret', async () => {
+  const { out } = await bursar('completion bash', env);
+  // An idempotency key is a name, not a secret.
+  const options = new Set(
+    (out.match(/--[a-z-]+/g) ?? []).filter((name) => !name.includes('idempotency')),
+  );
+  expect([...options].filter((name) => /key|secret|token|password/.test(name))).toEqual([]);
+}, 60_000);
