@@ -11,6 +11,10 @@ import {
 import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
+import {
+  createIdentityCheckActivities,
+  type IdentityCheckActivityDeps,
+} from './identity-checks.js';
 import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
 import { createLedgerActivities, type LedgerActivityDeps } from './ledger.js';
 import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
@@ -37,6 +41,7 @@ export type ActivityDeps = InstructionActivityDeps &
   ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
+  IdentityCheckActivityDeps &
   RecurringChargeActivityDeps &
   LedgerActivityDeps;
 
@@ -53,6 +58,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
+    ...createIdentityCheckActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),

@@ -2,6 +2,7 @@ import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type { Charge } from '../src/capabilities/charges/charge.js';
+import type { IdentityCheck } from '../src/capabilities/identity-checks/identity-check.js';
 import type { Refund } from '../src/capabilities/refunds/refund.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
@@ -46,6 +47,7 @@ type InstructionStores = {
   transfer: InstructionStore<Transfer>;
   charge: InstructionStore<Charge>;
   refund: InstructionStore<Refund>;
+  identityCheck: InstructionStore<IdentityCheck>;
   cardIssuance: InstructionStore<CardOperation>;
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
@@ -62,6 +64,7 @@ export type InstructionActivityDeps = {
   transfers: { store: InstructionStores['transfer'] };
   charges: { store: InstructionStores['charge'] };
   refunds: { store: InstructionStores['refund'] };
+  identityChecks: { store: InstructionStores['identityCheck'] };
   cards: { operations: InstructionStores['cardFunding'] };
 };
 
@@ -72,6 +75,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     transfer: deps.transfers.store,
     charge: deps.charges.store,
     refund: deps.refunds.store,
+    identityCheck: deps.identityChecks.store,
     cardIssuance: operations,
     cardState: operations,
     cardFunding: operations,

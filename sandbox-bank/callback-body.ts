@@ -1,5 +1,6 @@
 import type { Card } from './issuer/card-state.js';
 import { reportData } from './issuer/wire.js';
+import { presentCheck } from './identity/wire.js';
 import { presentCharge, presentRefund } from './acquirer/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
@@ -27,6 +28,7 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     const refund = presentRefund(state.acquirer.refunds.get(about.refund), stale);
     return { reference: refund.charge, ...refund };
   }
+  if ('check' in about) return presentCheck(state.identity.get(about.check));
   const authorization = state.issuer.authorizations.get(about.authorization);
   const message = authorization.messages[about.message];
   if (!message) throw new Error('an authorization has no such message');

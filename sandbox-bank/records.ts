@@ -1,4 +1,5 @@
 import type { AcquirerRecord } from './acquirer/records.js';
+import type { CheckRecord } from './identity/records.js';
 import type { CardRecord } from './issuer/records.js';
 import type { CallbackRecord } from './shared/callback-record.js';
 import type { SharedRecord } from './shared/journal.js';
@@ -6,4 +7,4 @@ import type { TransferRecord } from './transfers/records.js';
 
 /** One fact of the journal. Times are milliseconds since 1970. */
 export type BankRecord =
-  TransferRecord | CardRecord | AcquirerRecord | CallbackRecord | SharedRecord;
+  TransferRecord | CardRecord | AcquirerRecord | CheckRecord | CallbackRecord | SharedRecord;

@@ -4,6 +4,8 @@ import { cardRoutes } from './issuer/routes.js';
 import { faultsBody, type Faults } from './shared/faults.js';
 import { failoverBody, type LaggingCopy } from './shared/lagging-copy.js';
 import { readBody, Refusal, validate } from './shared/http.js';
+import type { Checks } from './identity/checks.js';
+import { identityRoutes } from './identity/routes.js';
 import type { Issuer } from './issuer/issuer.js';
 import type { Methods, Route, RouteEntry } from './shared/route.js';
 import type { Acquirer } from './acquirer/acquirer.js';
@@ -16,6 +18,8 @@ type Parts = {
   transfers: Transfers;
   issuer: Issuer;
   acquirer: Acquirer;
+  checks: Checks;
+  secret: string;
   state: State;
   faults: Faults;
   copy: LaggingCopy;
@@ -28,6 +32,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     ...transferRoutes(parts.transfers),
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
+    ...identityRoutes(parts.checks, parts.secret),
     ...auditRoutes(parts),
   ];
   const fixed = new Map(all.filter(([path]) => !path.includes(':')));

@@ -5,20 +5,21 @@ import { join } from 'node:path';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
-import { createCallbacks } from './shared/callbacks.js';
+import { createCallbacks, type CallbackUrls } from './shared/callbacks.js';
 import { createFaults, type Faults } from './shared/faults.js';
 import { Refusal, send } from './shared/http.js';
 import { createLaggingCopy } from './shared/lagging-copy.js';
-import { createTurnAway } from './shared/request-handler.js';
+import { createTurnAway, type RequestRules } from './shared/request-handler.js';
+import { createChecks } from './identity/checks.js';
 import { createIssuer } from './issuer/issuer.js';
 import { createJournal, type Journal } from './shared/journal.js';
 import { openLog, type Log } from './shared/log.js';
 import { createAcquirer } from './acquirer/acquirer.js';
-import { createCallbackSender } from './shared/callback-sender.js';
+import { createCallbackSender, type CallbackSender } from './shared/callback-sender.js';
 import type { BankRecord } from './records.js';
 import type { Route } from './shared/route.js';
 import { createRoutes } from './routes.js';
-import { createState } from './state.js';
+import { createState, type State } from './state.js';
 import { createTimers, type Timers } from './shared/timers.js';
 import { errorAnswer, SILENCE, type Outcome } from './shared/wire.js';
 
@@ -85,26 +86,14 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const deduplicateForMs = options.deduplicateForMs ?? null;
   const rules = { turnAway, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
   const common = { journal, timers, rules };
-  const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
-  const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
-  const transfers = createTransfers(transferContext);
-  const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
-  const issuer = createIssuer(issuerContext);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
-  const routes = createRoutes({
-    transfers,
-    issuer,
-    acquirer,
-    state,
-    faults,
-    copy,
-    about: aboutOf(options, sendsCallbacks),
-  });
-  const server = createServer(
-    createListener({ routes, faults, log, timers, secret: options.secret }),
-  );
+  const parts = { ...common, state, urls, log, callbackSender, sendsCallbacks, publicUrl };
+  const { resume, ...services } = createServices(options, parts);
+  const about = aboutOf(options, sendsCallbacks);
+  const { secret } = options;
+  const routes = createRoutes({ ...services, secret, state, faults, copy, about });
+  const server = createServer(createListener({ routes, faults, log, timers, secret }));
   // Longer than clients keep idle connections: the client must close first, or its next request may hit a closed
   // connection.
   server.keepAliveTimeout = 65_000;
@@ -113,7 +102,8 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   });
-  for (const each of [outcomes, ...Object.values(issuer), acquirer, journal]) each.resume();
+  resume();
+  journal.resume();
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
@@ -128,6 +118,33 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
       await log.close();
     },
   };
+}
+
+type ServiceParts = {
+  journal: Journal<BankRecord>;
+  timers: Timers;
+  rules: RequestRules;
+  state: State;
+  urls: CallbackUrls;
+  log: Log;
+  callbackSender: CallbackSender;
+  sendsCallbacks: boolean;
+  publicUrl: () => string;
+};
+
+/** Creates the services of the bank, each with its own part of the state. */
+function createServices(options: SandboxBankOptions, parts: ServiceParts) {
+  const { state, urls, log, callbackSender, sendsCallbacks, publicUrl, ...common } = parts;
+  const outcomes = createTransferOutcomes({ ...common, state: state.transfers });
+  const context = { ...common, sendsCallbacks };
+  const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
+  const transfers = createTransfers({ ...context, state: state.transfers, outcomes });
+  const issuer = createIssuer(issuerContext);
+  const acquirer = createAcquirer({ ...context, state: state.acquirer, publicUrl });
+  const checks = createChecks({ ...context, state: state.identity });
+  const resuming = [outcomes, ...Object.values(issuer), acquirer, checks];
+  const resume = () => resuming.forEach((each) => each.resume());
+  return { transfers, issuer, acquirer, checks, resume };
 }
 
 const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({

@@ -1,4 +1,5 @@
 import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
+import { createIdentityState, type IdentityState } from './identity/state.js';
 import { createIssuerState, type IssuerState } from './issuer/state.js';
 import type { BankRecord } from './records.js';
 import { isStale, type CallbackRecord } from './shared/callback-record.js';
@@ -11,6 +12,7 @@ export type State = {
   transfers: TransferState;
   issuer: IssuerState;
   acquirer: AcquirerState;
+  identity: IdentityState;
   /** Sorted by time, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
   /** Callbacks that no client has accepted yet, by delivery. */
@@ -26,6 +28,7 @@ export function createState(): State {
   const transfers = createTransferState(effects);
   const issuer = createIssuerState(effects);
   const acquirer = createAcquirerState(effects);
+  const identity = createIdentityState(effects);
   const callbacks = new Map<number, CallbackRecord>();
   const turnedAway = new Map<string, number>();
   let deliveries = 0;
@@ -39,6 +42,7 @@ export function createState(): State {
     if ('funding' in callback) issuer.fundings.get(callback.funding).isNotified = true;
     if ('charge' in callback) acquirer.charges.get(callback.charge).isNotified = true;
     if ('refund' in callback) acquirer.refunds.get(callback.refund).isNotified = true;
+    if ('check' in callback) identity.get(callback.check).isNotified = true;
   }
 
   function apply(record: BankRecord): void {
@@ -54,6 +58,7 @@ export function createState(): State {
         return endCallback(record.delivery);
       default:
         if ('transfer' in record) transfers.apply(record);
+        else if ('check' in record) identity.apply(record);
         else if ('charge' in record || 'refund' in record) acquirer.apply(record);
         else issuer.apply(record);
     }
@@ -64,6 +69,7 @@ export function createState(): State {
     transfers,
     issuer,
     acquirer,
+    identity,
     effects: effects.all,
     callbacks,
     nextDelivery: () => deliveries + 1,

@@ -104,6 +104,21 @@ export type CardFunding = {
   metadata?: { [name: string]: unknown };
 };
 
+export type NewIdentityCheck = {
+  /** The BVN or the NIN. Required for `bvn` and `nin`, and for them alone. */
+  number?: string;
+  /** NUBAN account number. Required for `bank_account`, and for it alone. */
+  account_number?: string;
+  /** Required for `bank_account`, see `GET /transfers/banks`. */
+  bank_code?: string;
+  /** For `bank_account` alone: the BVN that the account must belong to. */
+  bvn?: string;
+  first_name: string;
+  last_name: string;
+  /** For `bvn` and `nin` alone. */
+  date_of_birth?: string;
+};
+
 export type NewCharge = {
   /** Amount in kobo that the customer pays. */
   amount_minor: number;
@@ -484,6 +499,48 @@ export type CardSecurity = {
   allowed_countries: string[];
   /** Merchant categories (ISO 18245) that are declined; empty: none. */
   blocked_merchant_categories: string[];
+};
+
+export type IdentityCustomer = {
+  /** Your own id of the customer. */
+  customer_id: string;
+  email: string | null;
+  name: string | null;
+  /** The status of the latest check of each type. `rejected`: the data do not match. `failed`: they could not be checked. */
+  kyc: {
+    bvn: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+    nin: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+    bank_account: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+  };
+  /** When a request first named the customer. */
+  created_at: string;
+  /** When the customer last changed. */
+  updated_at: string;
+};
+
+export type IdentityCheck = {
+  id: string;
+  /** Your own id of the customer. */
+  customer_id: string;
+  check_type: 'bvn' | 'nin' | 'bank_account';
+  /** `rejected`: the data do not match. `failed`: they could not be checked. A provider that does not answer rejects nothing: the check stays `pending`. */
+  status: 'pending' | 'verified' | 'rejected' | 'failed';
+  /** The last digits of the number, which is not kept. */
+  last4: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  provider: string;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the check was accepted. */
+  created_at: string;
+  completed_at: string | null;
 };
 
 export type Charge = {
@@ -931,6 +988,16 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: RecurringCharge;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'kyc.completed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: IdentityCheck;
     };
 
 /** The operations, each with its input and the data of its answer. */
@@ -1440,6 +1507,87 @@ export type Operations = {
     data: RecurringCharge;
   };
   /**
+   * List customers, newest first.
+   *
+   * A customer exists as soon as a card, a payment token, a charge or a check names it.
+   */
+  listCustomers: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Your own id of the customer. */
+      customer_id?: string;
+      /** Customers of whom the latest check of any type has this status. `not_started`: no check of any type was started. */
+      kyc_status?: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+      /** First day on which a request named the customer, UTC. */
+      start_date?: string;
+      /** Last such day, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: IdentityCustomer;
+  };
+  /** Get a customer */
+  getCustomer: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+    };
+    data: IdentityCustomer;
+  };
+  /**
+   * Verify a customer.
+   *
+   * Starts a check of the customer’s data by the identity provider; a customer that no request has named before is added. The number is sealed while the check runs and erased when it ends. A customer has at most one check of a type under way, and none of a type that is verified. At most 5 checks a minute for each customer.
+   */
+  verifyCustomer: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      check_type: 'bvn' | 'nin' | 'bank_account';
+    } & NewIdentityCheck;
+    data: IdentityCheck;
+  };
+  /** List a customer’s checks, newest first */
+  listIdentityChecks: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+    };
+    data: IdentityCheck;
+  };
+  /** Get a check */
+  getIdentityCheck: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      kyc_id: string;
+    };
+    data: IdentityCheck;
+  };
+  /**
    * List a card’s events.
    *
    * Events of the card’s issuer, newest first. This list has a rate limit of its own in addition to that of your plan: use webhooks to follow changes.
@@ -1613,6 +1761,25 @@ export const operations = {
     method: 'POST',
     path: '/api/v1/payments/recurring-charges/{id}/cancel',
     idempotent: true,
+  },
+  listCustomers: { method: 'GET', path: '/api/v1/identity/customers', list: true, safe: true },
+  getCustomer: { method: 'GET', path: '/api/v1/identity/customers/{customer_id}', safe: true },
+  verifyCustomer: {
+    method: 'POST',
+    path: '/api/v1/identity/customers/{customer_id}/kyc/{check_type}/verify',
+    idempotent: true,
+    waits: true,
+  },
+  listIdentityChecks: {
+    method: 'GET',
+    path: '/api/v1/identity/customers/{customer_id}/kyc',
+    list: true,
+    safe: true,
+  },
+  getIdentityCheck: {
+    method: 'GET',
+    path: '/api/v1/identity/customers/{customer_id}/kyc/{kyc_id}',
+    safe: true,
   },
   listCardEvents: {
     method: 'GET',

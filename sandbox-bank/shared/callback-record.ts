@@ -1,5 +1,5 @@
 /** Every event that the sandbox bank delivers by callback, as named on the wire. */
-export type EventName = TransferEventName | CardEventName | AcquirerEventName;
+export type EventName = TransferEventName | CardEventName | AcquirerEventName | IdentityEventName;
 
 /** Events of transfers; `transfer.pending` is delivered only for accounts whose callbacks arrive out of order. */
 export type TransferEventName =
@@ -32,6 +32,9 @@ export type AcquirerEventName =
   | 'refund.refused'
   | 'refund.returned';
 
+/** Events of identity checks. */
+export type IdentityEventName = 'check.verified' | 'check.rejected' | 'check.failed';
+
 /** The record that an event describes, by its kind and number. */
 export type Subject =
   | { transfer: number }
@@ -39,7 +42,8 @@ export type Subject =
   | { funding: number }
   | { authorization: number; message: number }
   | { charge: number }
-  | { refund: number };
+  | { refund: number }
+  | { check: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
 export type CallbackRecord = {

@@ -17,6 +17,7 @@ const CALLS = [
   'charge',
   'refund',
   'revoke',
+  'check',
 ] as const;
 
 /** The body of the control that sets faults. */

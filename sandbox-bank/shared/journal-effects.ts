@@ -30,7 +30,8 @@ export type EffectKind =
   | 'charged'
   | 'refunded'
   | 'refund_returned'
-  | 'authorization_revoked';
+  | 'authorization_revoked'
+  | 'checked';
 
 /** An effect that happened, as the journal shows it to an auditor. */
 export type Effect = {

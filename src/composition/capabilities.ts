@@ -5,6 +5,8 @@ import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
 import { cardStateCapability } from '../capabilities/card-states/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
+import { customerCapability } from '../capabilities/customers/index.js';
+import { identityCheckCapability } from '../capabilities/identity-checks/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
@@ -36,6 +38,8 @@ export const list = [
   chargeCapability,
   refundCapability,
   recurringChargeCapability,
+  customerCapability,
+  identityCheckCapability,
   walletCapability,
   defineCapability(providerEventCapability),
 ] as const;

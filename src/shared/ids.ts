@@ -15,6 +15,8 @@ const PREFIXES = {
   charge: 'chg',
   refund: 'ref',
   paymentToken: 'tok',
+  customer: 'cus',
+  identityCheck: 'kyc',
   recurringCharge: 'rec',
   request: 'req',
   event: 'evt',

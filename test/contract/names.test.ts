@@ -13,9 +13,11 @@ import {
   scheduleId,
 } from '../../src/capabilities/recurring-charges/recurring-charge.js';
 import { chargeWorkflowId } from '../../src/capabilities/charges/charge.js';
+import { identityCheckWorkflowId } from '../../src/capabilities/identity-checks/identity-check.js';
 import { refundWorkflowId } from '../../src/capabilities/refunds/refund.js';
 import {
   bulkTransfersQueue,
+  identityRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   providerQueue,
@@ -42,6 +44,7 @@ describe('names in histories, saved queries and scripts', () => {
       'cardIssuance',
       'cardState',
       'charge',
+      'identityCheck',
       'ledgerClosing',
       'providerEvent',
       'providerEventReplay',
@@ -84,6 +87,7 @@ describe('names in histories, saved queries and scripts', () => {
     expect(scheduleId('rec_1')).toBe('recurring-charge/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(refundWorkflowId('ref_1')).toBe('refund/ref_1');
+    expect(identityCheckWorkflowId('kyc_1')).toBe('identity-check/kyc_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(recordChangedSignal.name).toBe('recordChanged');
     expect(OPERATOR_COMMANDS).toEqual(['retry', 'verify', 'complete', 'fail']);
@@ -92,6 +96,7 @@ describe('names in histories, saved queries and scripts', () => {
     );
     expect(issuerRateLimitKey('sandbox-bank')).toBe('sandbox-bank-cards');
     expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
+    expect(identityRateLimitKey('sandbox-bank')).toBe('sandbox-bank-identity');
   });
 
   test('activities', () => {
@@ -102,6 +107,7 @@ describe('names in histories, saved queries and scripts', () => {
       'applyCardIssuanceOutcome',
       'applyCardStateOutcome',
       'applyChargeOutcome',
+      'applyIdentityCheckOutcome',
       'applyProviderEvent',
       'applyRefundOutcome',
       'applyTransferOutcome',
@@ -129,6 +135,8 @@ describe('names in histories, saved queries and scripts', () => {
       'submitCardStateLocally',
       'submitCharge',
       'submitChargeLocally',
+      'submitIdentityCheck',
+      'submitIdentityCheckLocally',
       'submitRefund',
       'submitRefundLocally',
       'submitTransfer',
@@ -139,6 +147,7 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCardIssuance',
       'verifyCardState',
       'verifyCharge',
+      'verifyIdentityCheck',
       'verifyRefund',
       'verifyTransfer',
     ]);

@@ -97,6 +97,9 @@ export function bankAudit(url: string) {
     /** Sets the outcome of a refund, named by its id or by its tenant's reference. */
     setRefundOutcome: async (reference: string, outcome: 'refunded' | 'failed') =>
       (await call(`/refunds/${reference}`, { outcome })).status,
+    /** Sets the outcome of an identity check. */
+    setCheckOutcome: async (reference: string, outcome: 'verified' | 'name_mismatch' | 'failed') =>
+      (await call(`/checks/${reference}`, { outcome })).status,
     /** Sets the outcome of a card funding. */
     setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,

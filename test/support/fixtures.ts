@@ -4,6 +4,7 @@ import { newOperation, type CardOperation } from '../../src/capabilities/cards/c
 import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
 import { chargeBody, newCustomer, payDirectly, paymentClient } from './payments.js';
+import { identityClient } from './identity.js';
 import { boundToken, newRecurring } from './recurring.js';
 import { transferBody, type TestTenant } from './tenant.js';
 
@@ -29,6 +30,14 @@ export const fixtures: Record<string, Fixture> = {
     (await paymentClient(tenant).token(newCustomer())).payment_token_id,
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
+  '/identity/customers/{customer_id}': async (tenant) =>
+    (await paymentClient(tenant).token(newCustomer())).customer_id,
+  // Shared by all tenants: a type of check.
+  '/identity/customers/{customer_id}/kyc/{check_type}': async () => 'bvn',
+  '/identity/customers/{customer_id}/kyc/{kyc_id}': async (tenant, made) => {
+    const customer = String(made['/identity/customers/{customer_id}']);
+    return (await identityClient(tenant).verify(customer, { type: 'nin' })).body.data.id;
+  },
   '/cards/{card_id}': aCard,
   // Stores a completed lock directly, without a request to the issuer.
   '/cards/{card_id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {

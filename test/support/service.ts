@@ -8,6 +8,10 @@ import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
+import {
+  identityCheckWorkflowId,
+  type IdentityCheck,
+} from '../../src/capabilities/identity-checks/identity-check.js';
 import { chargeWorkflowId, type Charge } from '../../src/capabilities/charges/charge.js';
 import { refundWorkflowId, type Refund } from '../../src/capabilities/refunds/refund.js';
 import { transferWorkflowId, type Transfer } from '../../src/capabilities/transfers/transfer.js';
@@ -158,8 +162,8 @@ export async function startService(options: ServiceOptions = {}) {
     const first = apis[0] as Api;
     const openRecords = async () => {
       const open = { status: { $in: ['pending', 'processing'] } };
-      const counts = ['transfers', 'card_operations', 'charges', 'refunds'].map((name) =>
-        opened.database.db.collection(name).countDocuments(open),
+      const counts = ['transfers', 'card_operations', 'charges', 'refunds', 'identity_checks'].map(
+        (name) => opened.database.db.collection(name).countDocuments(open),
       );
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     };
@@ -268,7 +272,9 @@ async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void
     .toArray();
   const charges = await db.collection<Charge>('charges').find(unfinished).toArray();
   const refunds = await db.collection<Refund>('refunds').find(unfinished).toArray();
+  const checks = await db.collection<IdentityCheck>('identity_checks').find(unfinished).toArray();
   const ids = [
+    ...checks.map(({ _id }) => identityCheckWorkflowId(_id)),
     ...charges.map(({ _id }) => chargeWorkflowId(_id)),
     ...refunds.map(({ _id }) => refundWorkflowId(_id)),
     ...transfers.map(({ _id }) => transferWorkflowId(_id)),

@@ -2,21 +2,29 @@ import type { Config } from '../../shared/config.js';
 import { ApiError } from '../../shared/errors.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
+  identityRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   transferRateLimitKey,
   type RateLimit,
 } from '../../platform/temporal/queues.js';
 import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
+import type { IdentityEvent, IdentityProvider } from './identity-provider.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
+import { createSandboxBankIdentity } from './sandbox-bank/identity-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
 
 /** The events of each port. */
-export type PortEvents = { transfers: TransferEvent; payments: PaymentEvent; cards: CardEvent };
+export type PortEvents = {
+  transfers: TransferEvent;
+  payments: PaymentEvent;
+  cards: CardEvent;
+  identity: IdentityEvent;
+};
 
 /** A port whose providers send messages. */
 export type Port = keyof PortEvents;
@@ -39,6 +47,9 @@ export function createProviders(config: Config) {
   const payments = createPort<PaymentProvider>(config, 'payments', [
     sandboxBank && createSandboxBankPayments(sandboxBank),
   ]);
+  const identity = createPort<IdentityProvider>(config, 'identity', [
+    sandboxBank && createSandboxBankIdentity(sandboxBank),
+  ]);
   const rateLimits: RateLimit[] = [
     ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
       name: transferRateLimitKey(name),
@@ -55,8 +66,18 @@ export function createProviders(config: Config) {
       callsPerSecond,
       bulkTransfersOf: null,
     })),
+    ...identity.all.map(({ name, identity: { callsPerSecond } }) => ({
+      name: identityRateLimitKey(name),
+      callsPerSecond,
+      bulkTransfersOf: null,
+    })),
   ];
-  const readers = { transfers: transfers.find, payments: payments.find, cards: cards.find };
+  const readers = {
+    transfers: transfers.find,
+    payments: payments.find,
+    cards: cards.find,
+    identity: identity.find,
+  };
   return {
     all: transfers.all,
     /** The rate limit of each provider's calls, with the name of its queue. */
@@ -78,6 +99,9 @@ export function createProviders(config: Config) {
     forPayments: payments.forNew,
     findPayment: payments.find,
     payment: payments.get,
+    /** The provider of new identity checks. */
+    forIdentity: identity.forNew,
+    identity: identity.get,
     /** The adapter that reads the messages of a provider for a port; undefined if the provider has no such port. */
     messageReader: (
       port: Port,

@@ -60,6 +60,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./card-authorizations.js')).addCardAuthorizationCommands,
   },
   {
+    name: 'identity-checks',
+    description: 'manage identity checks',
+    load: async () => (await import('./instructions.js')).addCapabilityCommands('identity-checks'),
+  },
+  {
     name: 'webhooks',
     description: 'manage webhook endpoints, deliveries and events',
     load: async () => (await import('./webhooks.js')).addWebhookCommands,

@@ -48,6 +48,9 @@ export const issuerRateLimitKey = (issuer: string) => `${issuer}-cards`;
 /** The rate-limit key of calls to a payment provider. */
 export const paymentRateLimitKey = (provider: string) => `${provider}-payments`;
 
+/** The rate-limit key of calls to an identity provider. */
+export const identityRateLimitKey = (provider: string) => `${provider}-identity`;
+
 /**
  * The queue of a provider's calls. Each provider has its own queue and rate limit, so that a slow one delays no other.
  */
