@@ -35,7 +35,16 @@ export function createIdentityState(effects: JournalEffects) {
       Object.assign(check, { status: result, code, updatedAt: at });
       const { reference, client_reference } = check.order;
       const nothing = { amount_minor: null, session_id: null, card: null };
-      effects.add({ seq, kind, reference, client_reference, currency: 'NGN', ...nothing, at });
+      effects.add({
+        seq,
+        kind,
+        reference,
+        client_reference,
+        currency: 'NGN',
+        ...nothing,
+        result,
+        at,
+      });
     },
   };
 }

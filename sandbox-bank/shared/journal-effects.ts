@@ -50,6 +50,8 @@ export type Effect = {
   final?: boolean;
   /** For a refund: the client's reference of its charge. */
   charge?: string;
+  /** For an identity check. */
+  result?: string;
   at: number;
 };
 

@@ -1,4 +1,4 @@
-import { cardClient } from '../support/cards.js';
+import { cardClient, newCard } from '../support/cards.js';
 import { identityClient, newCustomerId, type IdentityClient } from '../support/identity.js';
 import { chargeBody, newCustomer, paymentClient, type PaymentClient } from '../support/payments.js';
 import { startService, type Service } from '../support/service.js';
@@ -44,7 +44,7 @@ describe('a customer', () => {
 
   test('appears with the card that names it first, without an e-mail and a name', async () => {
     const id = newCustomerId();
-    await cardClient(tenant).create({ customer_id: id });
+    await cardClient(tenant).create(newCard('789', { customer_id: id }));
     expect(await identity.customer(id)).toMatchObject({ email: null, name: null });
   });
 

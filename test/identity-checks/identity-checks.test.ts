@@ -107,7 +107,7 @@ describe('a check', () => {
 
   test.each([
     ['001', 'that is reported later, by a message alone'],
-    ['004', 'whose answer never comes, found by asking'],
+    ['004', 'whose answer never comes, found by a look-up'],
     ['007', 'after three errors'],
     ['010', 'after a throttle'],
   ])('of a number that ends in %s is verified once: one %s', async (ending) => {

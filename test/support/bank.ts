@@ -21,13 +21,15 @@ export type JournalEntry = {
     | 'charged'
     | 'refunded'
     | 'refund_returned'
-    | 'authorization_revoked';
+    | 'authorization_revoked'
+    | 'checked';
   reference: string;
   client_reference: string;
   amount_minor: number;
   session_id: string;
   message_id?: string;
   final?: boolean;
+  result?: string;
 };
 
 /** A rule that makes calls to the sandbox bank fail. */
@@ -44,6 +46,7 @@ export type Fault = {
     | 'initialize'
     | 'charge'
     | 'refund'
+    | 'check'
     | 'authorization'
     | 'callback'
     | 'any';

@@ -6,6 +6,7 @@ import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
 import { compareCharges } from './charge-comparison.js';
+import { compareChecks } from './check-comparison.js';
 import { compareRefunds } from './refund-comparison.js';
 import { checkMoney, type Compare, type Comparison } from './journal.js';
 
@@ -16,6 +17,7 @@ const COMPARISONS: readonly Compare[] = [
   compareAuthorizations,
   compareCharges,
   compareRefunds,
+  compareChecks,
 ];
 
 /**

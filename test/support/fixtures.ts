@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
 import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
@@ -31,7 +32,7 @@ export const fixtures: Record<string, Fixture> = {
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/identity/customers/{customer_id}': async (tenant) =>
-    (await paymentClient(tenant).token(newCustomer())).customer_id,
+    (await paymentClient(tenant).token(newCustomer({ id: `person-${randomUUID()}` }))).customer_id,
   // Shared by all tenants: a type of check.
   '/identity/customers/{customer_id}/kyc/{check_type}': async () => 'bvn',
   '/identity/customers/{customer_id}/kyc/{kyc_id}': async (tenant, made) => {

@@ -1,6 +1,5 @@
 import { operation } from '../../platform/http/operation.js';
-import { customerId } from '../payment-tokens/index.js';
-import { customerResource, listCustomersQuery } from './schema.js';
+import { customerId, customerResource, listCustomersQuery } from './schema.js';
 
 /** The tag of all operations on customers and their checks in the API reference. */
 export const IDENTITY_TAG = 'Identity';

@@ -5,6 +5,7 @@ import { customerRoutes } from './routes.js';
 import { createCustomers } from './store.js';
 
 export { customerParams, IDENTITY_TAG } from './api.js';
+export { customerId, ownName } from './schema.js';
 export { customerFinder } from './routes.js';
 export type { Customers } from './store.js';
 

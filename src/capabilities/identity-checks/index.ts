@@ -60,7 +60,7 @@ export const identityCheckCapability = defineCapability({
     identity_checks: supervised(deps.identityChecks.store, deps.identityChecks.starter),
   }),
   instruction: {
-    labels: identityCheckContract.labels,
+    labels: { record: 'check', provider: identityCheckContract.labels.provider },
     records: (deps: { identityChecks: IdentityCheckParts }) => deps.identityChecks,
     presentRow: presentCheckRow,
     presentDetails: presentCheckDetails,

@@ -1,21 +1,8 @@
 import { z } from 'zod';
 import { plainText, idempotencyKey, timestamp } from '../../platform/http/wire.js';
-import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import { metadata } from '../../shared/metadata.js';
 import { idSchema } from '../../shared/ids.js';
-
-/** A tenant's own identifier. It is percent-encoded in paths, where `.` and `..` cannot be used in any encoding. */
-export const ownName = (description: string, example: string) =>
-  z
-    .string()
-    .regex(
-      /^(?!\.{1,2}$)[\x21-\x7e]{1,100}$/,
-      textErrors(100, `${PRINTABLE}, and not be "." or ".."`),
-    )
-    .meta({ description, example });
-
-/** The tenant's id of a customer. */
-export const customerId = ownName('Your own id of the customer.', 'customer-77');
+import { customerId } from '../customers/index.js';
 
 /** The customer in a request. */
 export const customerBody = z

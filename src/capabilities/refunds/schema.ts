@@ -6,7 +6,7 @@ import {
   amountMinor,
   timestamp,
 } from '../../platform/http/wire.js';
-import { ownName } from '../payment-tokens/index.js';
+import { ownName } from '../customers/index.js';
 import {
   attentionField,
   failureField,

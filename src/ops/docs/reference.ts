@@ -10,6 +10,7 @@ export const GUIDE = [
   'using-cards',
   'taking-payments',
   'recurring-charges',
+  'identity',
   'webhooks',
   'test-values',
   'versioning',

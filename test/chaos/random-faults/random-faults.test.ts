@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import type { Workload, WorkloadFactory } from './workload.js';
 import { createCards } from './workloads/cards.js';
 import { createCharges } from './workloads/charges.js';
+import { createIdentityChecks } from './workloads/identity-checks.js';
 import { createMessages } from './workloads/messages.js';
 import { createRefunds } from './workloads/refunds.js';
 import { createReplays } from './workloads/replays.js';
@@ -52,6 +53,7 @@ const WORKLOADS: readonly WorkloadFactory[] = [
   createReplays,
   createMessages,
   createWallets,
+  createIdentityChecks,
 ];
 
 let cluster: ChaosCluster | undefined;
