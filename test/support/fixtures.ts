@@ -29,10 +29,8 @@ export const fixtures: Record<string, Fixture> = {
   '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
   '/payments/tokens/{id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).payment_token_id,
-  '/payments/customers/{customer_id}': async (tenant) =>
-    (await paymentClient(tenant).token(newCustomer())).customer_id,
-  '/identity/customers/{customer_id}': async (tenant) =>
-    (await paymentClient(tenant).token(newCustomer({ id: `person-${randomUUID()}` }))).customer_id,
+  '/payments/customers/{customer_id}': aCustomer,
+  '/identity/customers/{customer_id}': aCustomer,
   // Shared by all tenants: a type of check.
   '/identity/customers/{customer_id}/kyc/{check_type}': async () => 'bvn',
   '/identity/customers/{customer_id}/kyc/{kyc_id}': async (tenant, made) => {
@@ -76,6 +74,12 @@ export const fixtures: Record<string, Fixture> = {
     return body.data.id;
   },
 };
+
+/** Creates a customer, whose id is no part of another one. */
+async function aCustomer(tenant: TestTenant): Promise<string> {
+  const customer = newCustomer({ id: `person-${randomUUID()}` });
+  return (await paymentClient(tenant).token(customer)).customer_id;
+}
 
 /** Creates a usable card, also without a worker. */
 async function aCard(
