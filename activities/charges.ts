@@ -40,7 +40,7 @@ const chargeHandler = ({
     provider: charge.provider,
     resendSafety: providerCalls.resendSafetyOf(charge),
     submit: (requestedAt, signal) => providerCalls.submit(charge, requestedAt, signal),
-    verify: (signal) => providerCalls.verify(charge, signal),
+    verify: (signal) => providerCalls.verify(charge, signal, { opensPages: true }),
   }),
 
   async apply({ tenantId, id }, report, origin) {

@@ -9,6 +9,7 @@ import {
   type ProviderEventActivityDeps,
 } from './provider-events.js';
 import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js';
+import { createCardUnloadActivities } from './card-unloads.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import {
@@ -61,6 +62,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createIdentityCheckActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
+    ...createCardUnloadActivities(deps),
     ...createCardAuthorizationActivities(deps),
     ...createLedgerActivities(deps),
   });

@@ -51,6 +51,7 @@ type InstructionStores = {
   cardIssuance: InstructionStore<CardOperation>;
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
+  cardUnload: InstructionStore<CardOperation>;
 };
 
 /** Type of an instruction: the type of the workflow that executes it. */
@@ -79,6 +80,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     cardIssuance: operations,
     cardState: operations,
     cardFunding: operations,
+    cardUnload: operations,
   };
   return {
     /** Returns the record's present status and attention. */

@@ -1,7 +1,9 @@
 import type { Card } from './issuer/card-state.js';
+import { movedMinor } from './issuer/funding-state.js';
 import { reportData } from './issuer/wire.js';
 import { presentCheck } from './identity/wire.js';
-import { presentCharge, presentRefund } from './acquirer/wire.js';
+import { isSetup } from './acquirer/charge-state.js';
+import { presentCharge, presentDispute, presentRefund, presentSetup } from './acquirer/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
 
@@ -19,11 +21,27 @@ function dataOf(state: State, about: Subject, stale: boolean) {
   if ('transfer' in about) return transferData(state, about.transfer, stale);
   if ('card' in about) return cardData(state.issuer.cards.get(about.card));
   if ('funding' in about) {
-    const { order, code } = state.issuer.fundings.get(about.funding);
-    const { reference, client_reference, card, amount_minor, currency } = order;
-    return { reference, client_reference, card, amount_minor, currency, code };
+    const funding = state.issuer.fundings.get(about.funding);
+    const { reference, client_reference, card, amount_minor, currency } = funding.order;
+    const amount = stale ? amount_minor : movedMinor(funding);
+    return {
+      reference,
+      client_reference,
+      card,
+      amount_minor: amount,
+      currency,
+      code: funding.code,
+    };
   }
-  if ('charge' in about) return presentCharge(state.acquirer.charges.get(about.charge), stale);
+  if ('charge' in about) {
+    const charge = state.acquirer.charges.get(about.charge);
+    if (isSetup(charge)) return presentSetup(charge);
+    return presentCharge(charge, { isWithheld: stale });
+  }
+  if ('dispute' in about) {
+    const dispute = presentDispute(state.acquirer.disputes.get(about.dispute));
+    return { reference: dispute.charge, ...dispute };
+  }
   if ('refund' in about) {
     const refund = presentRefund(state.acquirer.refunds.get(about.refund), stale);
     return { reference: refund.charge, ...refund };

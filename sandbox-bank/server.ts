@@ -38,6 +38,8 @@ export type SandboxBankOptions = {
   deduplicate?: boolean;
   /** De-duplication ends this long after a request was accepted; null or undefined: never. */
   deduplicateForMs?: number | null;
+  /** `new_reference`: the address of a payment page is given once, as at some real acquirers. */
+  pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
   /** Receives the outcomes of transfers, charges and refunds. */
@@ -46,6 +48,8 @@ export type SandboxBankOptions = {
   cardCallbackUrl?: string | null;
   /** Time limit of each of the two authorization requests. */
   answerWithinMs?: number;
+  /** The party that holds the balances of cards; `issuer` by default. */
+  cardBalances?: 'issuer' | 'ours';
   /** The server's address as a browser reaches it; by default the address that it listens on. */
   publicUrl?: string | null;
 };
@@ -63,6 +67,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     port = 0,
     deduplicate = true,
     conclusiveAfterMs = CONCLUSIVE_AFTER_MS,
+    pages = 'repeatable',
   } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
@@ -84,11 +89,11 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const copy = createLaggingCopy();
   const turnAway = createTurnAway({ state, journal });
   const deduplicateForMs = options.deduplicateForMs ?? null;
-  const rules = { turnAway, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
+  const rules = { turnAway, timers, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
   const common = { journal, timers, rules };
   const sendsCallbacks = urls.transfers !== null;
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const parts = { ...common, state, urls, log, callbackSender, sendsCallbacks, publicUrl };
+  const parts = { ...common, state, urls, log, callbackSender, sendsCallbacks, publicUrl, pages };
   const { resume, ...services } = createServices(options, parts);
   const about = aboutOf(options, sendsCallbacks);
   const { secret } = options;
@@ -107,16 +112,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
-    async close() {
-      timers.clear();
-      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      callbacks.close();
-      await callbackSender.close();
-      await log.flushed().catch(() => {});
-      server.closeAllConnections();
-      await stopped;
-      await log.close();
-    },
+    close: () => stop({ server, timers, callbacks, callbackSender, log }),
   };
 }
 
@@ -130,21 +126,40 @@ type ServiceParts = {
   callbackSender: CallbackSender;
   sendsCallbacks: boolean;
   publicUrl: () => string;
+  pages: NonNullable<SandboxBankOptions['pages']>;
 };
 
 /** Creates the services of the bank, each with its own part of the state. */
 function createServices(options: SandboxBankOptions, parts: ServiceParts) {
-  const { state, urls, log, callbackSender, sendsCallbacks, publicUrl, ...common } = parts;
+  const { state, urls, log, callbackSender, sendsCallbacks, publicUrl, pages, ...common } = parts;
   const outcomes = createTransferOutcomes({ ...common, state: state.transfers });
   const context = { ...common, sendsCallbacks };
   const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
   const transfers = createTransfers({ ...context, state: state.transfers, outcomes });
   const issuer = createIssuer(issuerContext);
-  const acquirer = createAcquirer({ ...context, state: state.acquirer, publicUrl });
+  const acquirer = createAcquirer({ ...context, state: state.acquirer, publicUrl, pages });
   const checks = createChecks({ ...context, state: state.identity });
   const resuming = [outcomes, ...Object.values(issuer), acquirer, checks];
   const resume = () => resuming.forEach((each) => each.resume());
   return { transfers, issuer, acquirer, checks, resume };
+}
+
+async function stop(parts: {
+  server: Server;
+  timers: Timers;
+  callbacks: { close(): void };
+  callbackSender: { close(): Promise<void> };
+  log: Log;
+}): Promise<void> {
+  const { server, timers, callbacks, callbackSender, log } = parts;
+  timers.clear();
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  callbacks.close();
+  await callbackSender.close();
+  await log.flushed().catch(() => {});
+  server.closeAllConnections();
+  await stopped;
+  await log.close();
 }
 
 const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({

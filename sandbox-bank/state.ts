@@ -59,7 +59,8 @@ export function createState(): State {
       default:
         if ('transfer' in record) transfers.apply(record);
         else if ('check' in record) identity.apply(record);
-        else if ('charge' in record || 'refund' in record) acquirer.apply(record);
+        else if ('charge' in record || 'refund' in record || 'dispute' in record)
+          acquirer.apply(record);
         else issuer.apply(record);
     }
   }

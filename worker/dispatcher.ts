@@ -1,4 +1,4 @@
-import { isGrpcServiceError } from '@temporalio/client';
+import { isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
 import type { SupervisedRecords, Supervised } from '../src/core/supervision/supervision.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
@@ -77,11 +77,18 @@ async function startPage(
   throw away;
 }
 
-/** gRPC codes of a Temporal that is away: cancelled, deadline exceeded, resource exhausted, aborted, internal, unavailable. */
-const GRPC_AWAY = new Set([1, 4, 8, 10, 13, 14]);
+/**
+ * gRPC codes of a Temporal that is away: cancelled, deadline exceeded, permission denied, resource exhausted, aborted,
+ * internal, unavailable, unauthenticated.
+ */
+const GRPC_AWAY = new Set([1, 4, 7, 8, 10, 13, 14, 16]);
 
-/** True if Temporal cannot be reached now, so that the other starts need not be tried. */
+/**
+ * True if Temporal takes no start now, so that the other starts need not be tried. A server that has just started does not
+ * know its namespaces for a moment.
+ */
 function isAway(error: unknown): boolean {
+  if (error instanceof NamespaceNotFoundError) return true;
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
   return isGrpcServiceError(cause) && GRPC_AWAY.has(cause.code);
 }

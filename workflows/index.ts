@@ -1,6 +1,7 @@
 export { cardState } from './card-state.js';
 export { cardAuthorization } from './card-authorization.js';
 export { providerEvent } from './provider-event.js';
+export { cardUnload } from './card-unload.js';
 export { cardFunding } from './card-funding.js';
 export { cardIssuance } from './card-issuance.js';
 export { charge } from './charge.js';

@@ -74,11 +74,13 @@ export type CardAutoReloadSettings = {
 };
 
 /** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
-export type CardStateChange = {
+export type CardClosing = {
   /** The reason for the change. */
   reason?: string;
   /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
+  /** Your own reference of the return of the balance, unique for the card. It is sent to the issuer. */
+  transaction_reference?: string;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
@@ -99,6 +101,16 @@ export type CardFunding = {
   /** The reason for the funding. */
   reason?: string;
   /** Your own id of the request. */
+  request_id?: string;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+};
+
+/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+export type CardStateChange = {
+  /** The reason for the change. */
+  reason?: string;
+  /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
@@ -324,6 +336,53 @@ export type AccountToResolve = {
     }
 );
 
+export type Balance = {
+  /** The amount that can be spent. */
+  available_minor: number;
+  /** The amount that unfinished payments hold. */
+  held_minor: number;
+  /** The amount that you owe, because a payment was executed that the wallet could not cover. Later credits pay it first. */
+  owed_minor: number;
+  currency: 'NGN';
+  /** When the balance was read. */
+  as_of: string;
+};
+
+export type BalanceEntry = {
+  /** The posting: the resource and its step. */
+  id: string;
+  /** The kind of resource that moved the money. */
+  type:
+    | 'transfer'
+    | 'charge'
+    | 'refund'
+    | 'dispute'
+    | 'deposit'
+    | 'bill_payment'
+    | 'card_funding'
+    | 'card_payment'
+    | 'card'
+    | 'credit'
+    | 'other';
+  /** The step that moved the money, for example `hold` (taken from the available amount until the outcome is known), `release` (given back), `capture` (the rest of a hold that was larger than the payment), `reversal`, `credit`, `fee`. */
+  movement: string;
+  /** The change of the available amount. Negative: it became less. Never zero. */
+  amount_minor: number;
+  currency: 'NGN';
+  /** Id of the resource. Null for a credit from outside, whose `id` ends in its reference. */
+  resource: string | null;
+  /** When the money moved. */
+  created_at: string;
+};
+
+export type Pagination = {
+  page: number;
+  limit: number;
+  total: number;
+  pages: number;
+  has_more: boolean;
+};
+
 export type Card = {
   id: string;
   /** The same value as `id`. */
@@ -353,14 +412,6 @@ export type Card = {
   metadata: { [name: string]: unknown };
   /** When the card was accepted. */
   created_at: string;
-};
-
-export type Pagination = {
-  page: number;
-  limit: number;
-  total: number;
-  pages: number;
-  has_more: boolean;
 };
 
 export type CardAuthorization = {
@@ -435,7 +486,7 @@ export type CardBalance = {
 export type CardOperation = {
   id: string;
   card_id: string;
-  type: 'fund' | 'jit_fund' | 'auto_reload' | 'lock' | 'unlock' | 'close';
+  type: 'fund' | 'jit_fund' | 'auto_reload' | 'unload' | 'lock' | 'unlock' | 'close';
   status: 'pending' | 'processing' | 'completed' | 'failed';
   amount_minor: number | null;
   currency: 'NGN';
@@ -499,6 +550,35 @@ export type CardSecurity = {
   allowed_countries: string[];
   /** Merchant categories (ISO 18245) that are declined; empty: none. */
   blocked_merchant_categories: string[];
+};
+
+export type SentEvent = {
+  /** The id that the webhook has as `webhook-id` and as `id`. */
+  id: string;
+  /** Name of the event. */
+  event: string;
+  /** Id of the resource that changed. */
+  resource: string;
+  /** Number of the event among those of its resource. */
+  sequence: number;
+  /** When the change was made. */
+  created_at: string;
+  /** The resource at that moment, as the webhook has it. */
+  data: unknown;
+  /** One for each endpoint. */
+  deliveries: WebhookDelivery[];
+};
+
+export type WebhookDelivery = {
+  id: string;
+  endpoint_id: string;
+  /** `pending`: the first attempt is in progress. `retrying`: an attempt failed, another one follows. `delivered`: your endpoint answered 2xx. `dead`: the last attempt failed. `cancelled`: the endpoint was removed. */
+  status: 'pending' | 'retrying' | 'delivered' | 'dead' | 'cancelled';
+  /** Number of attempts so far. */
+  attempts: number;
+  /** HTTP status of the last attempt. Null without an answer. */
+  last_status_code: number | null;
+  delivered_at: string | null;
 };
 
 export type IdentityCustomer = {
@@ -1211,12 +1291,12 @@ export type Operations = {
   /**
    * Close a card.
    *
-   * The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.
+   * The closing takes effect with the answer. As soon as no authorization holds any of it, the balance of the card is returned to the wallet. If the issuer holds the balances of cards, an operation `unload` takes it back from there first, and the wallet is credited when the issuer confirms it.
    */
   closeCard: {
     input: {
       card_id: string;
-    } & CardStateChange;
+    } & CardClosing;
     data: CardOperation;
   };
   /**
@@ -1588,6 +1668,49 @@ export type Operations = {
     data: IdentityCheck;
   };
   /**
+   * Get your balance.
+   *
+   * The balance of your wallet: the available amount, the held amount, and the amount that you owe.
+   */
+  getBalance: { input: {}; data: Balance };
+  /**
+   * List the entries of your statement.
+   *
+   * Every change of the available amount, newest first: a hold, its release, a reversal, a credit, a fee. Their sum over all time is `available_minor` of the balance. Days that were archived are not listed.
+   */
+  listBalanceEntries: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Only entries of this kind of resource. */
+      type?:
+        | 'transfer'
+        | 'charge'
+        | 'refund'
+        | 'dispute'
+        | 'deposit'
+        | 'bill_payment'
+        | 'card_funding'
+        | 'card_payment'
+        | 'card'
+        | 'credit'
+        | 'other';
+      /** First day of the movement, UTC. */
+      start_date?: string;
+      /** Last day of the movement, UTC; not before `start_date`. */
+      end_date?: string;
+    };
+    data: BalanceEntry;
+  };
+  /**
    * List a card’s events.
    *
    * Events of the card’s issuer, newest first. This list has a rate limit of its own in addition to that of your plan: use webhooks to follow changes.
@@ -1626,6 +1749,39 @@ export type Operations = {
       id: string;
     };
     data: CardEventReplay;
+  };
+  /**
+   * List your events.
+   *
+   * The events that were sent to your webhook endpoints, newest first, with their deliveries. Without an endpoint there are none. They are kept for 90 days unless the operator has set another time.
+   */
+  listEvents: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Only events of this name. */
+      event?: string;
+      /** First day of the change, UTC. */
+      start_date?: string;
+      /** Last day of the change, UTC; not before `start_date`. */
+      end_date?: string;
+    };
+    data: SentEvent;
+  };
+  /** Get an event */
+  getEvent: {
+    input: {
+      id: string;
+    };
+    data: SentEvent;
   };
 };
 
@@ -1781,6 +1937,8 @@ export const operations = {
     path: '/api/v1/identity/customers/{customer_id}/kyc/{kyc_id}',
     safe: true,
   },
+  getBalance: { method: 'GET', path: '/api/v1/balance', safe: true },
+  listBalanceEntries: { method: 'GET', path: '/api/v1/balance/entries', list: true, safe: true },
   listCardEvents: {
     method: 'GET',
     path: '/api/v1/webhooks/cards/events/{card_id}',
@@ -1798,4 +1956,6 @@ export const operations = {
     path: '/api/v1/webhooks/cards/events/{event_id}/replays/{id}',
     safe: true,
   },
+  listEvents: { method: 'GET', path: '/api/v1/events', list: true, safe: true },
+  getEvent: { method: 'GET', path: '/api/v1/events/{id}', safe: true },
 } as const satisfies Record<keyof Operations, object>;

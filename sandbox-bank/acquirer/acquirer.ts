@@ -1,5 +1,7 @@
 import { createChargeOutcomes } from './charge-outcomes.js';
 import { createCharges } from './charges.js';
+import { createDesk } from './desk.js';
+import { createDisputes } from './disputes.js';
 import { createPages } from './pages.js';
 import type { AcquirerContext } from './context.js';
 import { createRefundOutcomes } from './refund-outcomes.js';
@@ -11,13 +13,20 @@ export type Acquirer = ReturnType<typeof createAcquirer>;
 
 /** Creates the payment acquirer. It shares only the journal, signatures and faults with the bank. */
 export function createAcquirer(parts: AcquirerContext) {
-  const chargeOutcomes = createChargeOutcomes(parts);
   const refundOutcomes = createRefundOutcomes(parts);
+  const disputes = createDisputes(parts);
+  const desk = createDesk(parts, refundOutcomes);
+  const chargeOutcomes = createChargeOutcomes(parts, (charge) => {
+    disputes.schedule(charge);
+    desk.schedule(charge);
+  });
   return {
     charges: createCharges(parts, chargeOutcomes),
+    disputes,
     pages: createPages(parts.state, chargeOutcomes),
     setChargeOutcome: createOutcomeSetter(parts.state, chargeOutcomes),
     refunds: createRefunds(parts, refundOutcomes),
+    desk,
     /** After a start: schedules the outcomes that were still open at the last stop. */
     resume(): void {
       chargeOutcomes.resume();

@@ -12,6 +12,12 @@ const PAGES = new Map<string, Behaviour>([
   ['014', 'another_amount'],
   ['016', 'declined_first'],
   ['017', 'fee_later'],
+  ['018', 'surcharged'],
+  ['019', 'refunded_at_desk'],
+  ['020', 'disputed'],
+  ['021', 'dispute_won'],
+  ['022', 'dispute_lost'],
+  ['023', 'unknown_word'],
 ]);
 
 const CHARGES = new Map<string, Behaviour>([
@@ -19,6 +25,9 @@ const CHARGES = new Map<string, Behaviour>([
   ['002', 'refused'],
   ['003', 'declined_softly'],
   ['013', 'declined_softly_twice'],
+  ['025', 'redirected'],
+  ['026', 'redirected_in_vain'],
+  ['029', 'method_revoked'],
 ]);
 
 const REFUNDS = new Map<string, Behaviour>([
@@ -30,6 +39,10 @@ const REFUNDS = new Map<string, Behaviour>([
   ['007', 'failing_first'],
   ['009', 'reported_out_of_order'],
   ['010', 'throttled_first'],
+  ['011', 'returned_later'],
+  ['012', 'needs_account'],
+  ['015', 'done_unreported'],
+  ['016', 'listed_later'],
 ]);
 
 const endOf = (clientReference: string) => clientReference.slice(-3);
@@ -57,6 +70,7 @@ export function declineOf(behaviour: Behaviour, declinedBefore: number): Decline
   if (behaviour === 'declined_softly') return lowFunds;
   if (behaviour === 'declined_softly_twice') return declinedBefore < 2 ? lowFunds : null;
   if (behaviour === 'declined_as_expired') return { code: 'expired_card', decline: 'hard' };
+  if (behaviour === 'method_revoked') return { code: 'authorization_revoked', decline: 'hard' };
   return behaviour === 'refused' ? { code: 'card_declined', decline: 'hard' } : null;
 }
 
@@ -68,6 +82,20 @@ export function paidMinor(behaviour: Behaviour, askedMinor: number): number {
 const FEE_FLAT_FROM_MINOR = 250_000;
 const FEE_FLAT_MINOR = 10_000;
 const FEE_MOST_MINOR = 200_000;
+
+/** The delay from a payment to its dispute or its refund at the desk, and from there to what follows. */
+export const NEXT_AFTER_MS = 3_000;
+
+/** The time after which a refund that is listed later is in the list. */
+export const LISTED_AFTER_MS = 10_000;
+
+/** True if the customer has to confirm a charge on a page. */
+export const isRedirected = (behaviour: Behaviour): boolean =>
+  behaviour === 'redirected' || behaviour === 'redirected_in_vain';
+
+/** Returns the surcharge that the customer pays on top of the amount, for the acquirer. */
+export const surchargeMinor = (behaviour: Behaviour, paid: number): number =>
+  behaviour === 'surcharged' ? feeMinor(paid) : 0;
 
 /** The delay from a payment to its fee. */
 export const FEE_AFTER_MS = 3_000;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { isExecutedAtOnce, type Behaviour } from '../shared/behaviours.js';
 import { findBank } from '../shared/directory.js';
 import type { RequestKind } from '../shared/request-handler.js';
-import { declineOf } from './behaviours.js';
+import { declineOf, isRedirected } from './behaviours.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';
 import type { AcquirerContext } from './context.js';
@@ -55,11 +55,15 @@ export function authorizedChargeRequestKind(
       const decline =
         refusalOf(charges, order) ?? declineOf(behaviour, declinedBefore(charges, order));
       const outcome: AcquirerRecord[] = [];
+      const redirected = isRedirected(behaviour);
       if (decline) outcome.push({ kind: 'charge_declined', charge: number, decline, at });
-      else if (isExecutedAtOnce(behaviour)) {
+      else if (isExecutedAtOnce(behaviour) && !redirected) {
         outcome.push(outcomes.charged({ number, order, behaviour }, null, at));
       }
-      const ordered = { kind: 'charge_ordered', charge: number, order, access_code: null } as const;
+      const access_code = redirected ? randomBytes(16).toString('hex') : null;
+      const ordered = { kind: 'charge_ordered', charge: number, order, access_code } as const;
+      const revoked = revocationOf(charges, order, behaviour);
+      if (revoked) outcome.push({ ...revoked, seq: journal.nextSeq(), at });
       journal.commit([{ ...ordered, at }, ...outcome]);
       const charge = charges.get(number);
       outcomes.scheduleNextOutcome(charge);
@@ -86,6 +90,17 @@ function refusalOf(charges: ChargeState, order: AuthorizedChargeRequest): Declin
   return reusable ? null : { code: 'authorization_not_reusable', decline: 'hard' };
 }
 
+/** The record of a payment method that is revoked by the attempt to charge it; null if it is not, or is already. */
+function revocationOf(
+  charges: ChargeState,
+  { authorization: code }: AuthorizedChargeRequest,
+  behaviour: Behaviour,
+) {
+  const authorization = charges.authorization(code);
+  if (behaviour !== 'method_revoked' || !authorization || authorization.revoked) return null;
+  return { kind: 'authorization_revoked', charge: authorization.by } as const;
+}
+
 /** Counts declined attempts at one charge: those with the same client reference and authorization. */
 function declinedBefore(charges: ChargeState, wanted: AuthorizedChargeRequest): number {
   return charges
@@ -106,6 +121,7 @@ function isSamePage(order: ChargeRequest, repeated: ChargePageRequest): boolean 
     order.amount_minor === repeated.amount_minor &&
     order.customer.id === repeated.customer.id &&
     order.return_url === repeated.return_url &&
+    order.setup === repeated.setup &&
     JSON.stringify(order.channel) === JSON.stringify(repeated.channel)
   );
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { doneAfterMs, isExecutedAtOnce } from '../shared/behaviours.js';
 import { FEE_AFTER_MS, feeMinor, paidMinor } from './behaviours.js';
-import type { Charge } from './charge-state.js';
+import { isSetup, type Charge } from './charge-state.js';
 import type { PaymentMethod } from './payment-methods.js';
 import type { AcquirerContext } from './context.js';
 import type { AcquirerEventName } from '../shared/callback-record.js';
@@ -18,6 +18,7 @@ function commitAndNotify(
   event: AcquirerEventName,
 ): void {
   const isOutOfOrder = charge.behaviour === 'reported_out_of_order';
+  if (charge.behaviour === 'unknown_word') return journal.commit([outcome]);
   journal.commitAndNotify(outcome, {
     about: { charge: charge.number },
     event,
@@ -55,10 +56,40 @@ function createFees({ journal, timers }: Pick<AcquirerContext, 'journal' | 'time
   return { tellFee, scheduleFee };
 }
 
+/** Creates the ends of charges in which nothing is paid, and what the acquirer says about them later. */
+function createOtherEnds({ journal }: Pick<AcquirerContext, 'journal'>) {
+  /** Ends an open charge, or notes that nobody pays it at present. */
+  function leave(charge: Charge, how: 'abandoned' | 'cancelled'): void {
+    const left = { kind: `charge_${how}`, charge: charge.number, at: Date.now() } as const;
+    const event = isSetup(charge) ? 'setup.cancelled' : (`charge.${how}` as const);
+    commitAndNotify(journal, charge, left, event);
+  }
+
+  /** Says what the unknown word of a paid charge means. */
+  function clarify({ number }: Charge): void {
+    const at = Date.now();
+    const record = { kind: 'charge_clarified', charge: number, at } as const;
+    journal.commitAndNotify(record, { about: { charge: number }, event: 'charge.paid', at });
+  }
+
+  /** Saves the payment method of a setup. Nothing is paid. */
+  function save(charge: Charge, choice: PaymentMethod): void {
+    const granted = { authorization: newAuthorization(), choice: choice.id };
+    const saved = { kind: 'setup_saved', charge: charge.number, granted, at: Date.now() } as const;
+    commitAndNotify(journal, charge, saved, 'setup.saved');
+  }
+
+  return { leave, clarify, save };
+}
+
 /** Creates the part that decides charges, now or after the time that their behaviour says. */
-export function createChargeOutcomes({ state, journal, timers }: AcquirerContext) {
+export function createChargeOutcomes(
+  { state, journal, timers }: AcquirerContext,
+  afterPayment: (charge: Charge) => void,
+) {
   const { tellFee, scheduleFee } = createFees({ journal, timers });
   const leaveOpen = createPageDecline({ journal });
+  const { leave, clarify, save } = createOtherEnds({ journal });
 
   /** Makes the record of a payment; commit it in the same turn, because it takes the next effect number. */
   function charged(
@@ -77,21 +108,26 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
   function pay(charge: Charge, choice: PaymentMethod | null): void {
     commitAndNotify(journal, charge, charged(charge, choice, Date.now()), 'charge.paid');
     scheduleFee(charge);
+    afterPayment(charge);
   }
 
   function decline(charge: Charge, how: Decline): void {
     const { number } = charge;
     const declined = { kind: 'charge_declined', charge: number, decline: how } as const;
-    commitAndNotify(journal, charge, { ...declined, at: Date.now() }, 'charge.declined');
+    const event = isSetup(charge) ? 'setup.declined' : 'charge.declined';
+    commitAndNotify(journal, charge, { ...declined, at: Date.now() }, event);
   }
 
   /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(charge: Charge): void {
     scheduleFee(charge);
-    const payAfterMs = charge.status === 'pending' ? doneAfterMs(charge.behaviour) : null;
+    afterPayment(charge);
+    const { status, behaviour } = charge;
+    const isRedirected = status === 'open' && behaviour === 'redirected';
+    const payAfterMs = status === 'pending' ? doneAfterMs(behaviour) : isRedirected ? 2_000 : null;
     if (payAfterMs === null) return;
     timers.after(charge.updatedAt + payAfterMs - Date.now(), () => {
-      if (charge.status === 'pending') pay(charge, charge.choice);
+      if (charge.status === status) pay(charge, charge.choice);
     });
   }
 
@@ -103,19 +139,14 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
     applyOutcome: (charge: Charge): void => pay(charge, charge.choice),
     decline,
     tellFee,
-    abandon(charge: Charge): void {
-      const abandoned = {
-        kind: 'charge_abandoned',
-        charge: charge.number,
-        at: Date.now(),
-      } as const;
-      commitAndNotify(journal, charge, abandoned, 'charge.abandoned');
-    },
+    leave,
+    clarify,
     /** The customer has chosen a payment method. */
     choose(charge: Charge, choice: PaymentMethod): void {
       if (choice.declines) {
         return leaveOpen(charge, choice.declines) ? undefined : decline(charge, choice.declines);
       }
+      if (isSetup(charge)) return save(charge, choice);
       if (isExecutedAtOnce(charge.behaviour)) return pay(charge, choice);
       const chosen = { kind: 'charge_chosen', charge: charge.number, choice: choice.id } as const;
       journal.commit([{ ...chosen, at: Date.now() }]);

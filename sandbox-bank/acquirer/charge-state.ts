@@ -6,7 +6,7 @@ import {
   newRecordAt,
   type NumberedRecord,
 } from '../shared/numbered-records.js';
-import { chargeBehaviour, feeMinor, pageBehaviour } from './behaviours.js';
+import { chargeBehaviour, feeMinor, isRedirected, pageBehaviour } from './behaviours.js';
 import { paymentMethodOf, type PaymentMethod } from './payment-methods.js';
 import type { Channel, ChargeRequest, Decline, AcquirerRecord } from './records.js';
 
@@ -22,7 +22,8 @@ export type Authorization = {
 };
 
 /** `open`: the customer has not chosen a payment method yet. */
-export type ChargeStatus = 'open' | 'pending' | 'paid' | 'declined' | 'abandoned';
+export type ChargeStatus =
+  'open' | 'pending' | 'paid' | 'saved' | 'declined' | 'abandoned' | 'cancelled';
 
 /** A charge as replayed from the journal. */
 export type Charge = NumberedRecord<ChargeRequest, ChargeStatus> & {
@@ -33,7 +34,21 @@ export type Charge = NumberedRecord<ChargeRequest, ChargeStatus> & {
   feeMinor: number | null;
   decline: Decline | null;
   authorization: Authorization | null;
+  /** The acquirer has said what its unknown word means. */
+  isClarified: boolean;
 };
+
+/** True if the page of this charge saves a payment method, and nothing is paid. */
+export const isSetup = ({ order }: Pick<Charge, 'order'>): boolean =>
+  'channel' in order && order.setup === true;
+
+/** The means of payment on the page of a charge; null if it has no page. */
+export const channelOf = ({ order, accessCode, authorization }: Charge): Channel | null =>
+  'channel' in order
+    ? order.channel
+    : accessCode === null
+      ? null
+      : (authorization?.channel ?? null);
 
 /** The acquirer's charges and authorizations. */
 export type ChargeState = ReturnType<typeof createChargeState>;
@@ -58,11 +73,12 @@ export function createChargeState(effects: JournalEffects) {
   function add(record: Extract<Recorded, { kind: 'charge_ordered' }>): void {
     const { charge: number, order, access_code: accessCode, at } = record;
     const isPage = 'channel' in order;
+    const behaviour = behaviourOf(order);
     const charge: Charge = {
       number,
       order,
-      behaviour: behaviourOf(order),
-      status: isPage ? 'open' : 'pending',
+      behaviour,
+      status: isPage || isRedirected(behaviour) ? 'open' : 'pending',
       ...newRecordAt(at),
       accessCode,
       authorization: isPage ? null : (authorizations.get(order.authorization) ?? null),
@@ -70,6 +86,7 @@ export function createChargeState(effects: JournalEffects) {
       paidMinor: null,
       feeMinor: null,
       decline: null,
+      isClarified: false,
     };
     charges.add(charge);
     addToIndex(byReference, order.reference, charge);
@@ -91,7 +108,7 @@ export function createChargeState(effects: JournalEffects) {
       if (record.kind === 'charge_ordered') return add(record);
       const charge = charges.get(record.charge);
       change(charge, record);
-      if (record.kind === 'charged' && charge.authorization) {
+      if ('granted' in record && record.granted && charge.authorization) {
         authorizations.set(charge.authorization.code, charge.authorization);
       }
       if ('seq' in record) effects.add(effectOf(charge, record));
@@ -114,7 +131,7 @@ function change(charge: Charge, record: Change): void {
         status: 'paid',
         decline: null,
         paidMinor: record.amount_minor,
-        feeMinor: charge.behaviour === 'fee_later' ? null : feeMinor(record.amount_minor),
+        feeMinor: feeOf(charge, record.amount_minor),
       });
       if (record.granted) charge.authorization = grant(charge, record.granted, record.at);
       return;
@@ -130,9 +147,25 @@ function change(charge: Charge, record: Change): void {
     case 'charge_abandoned':
       charge.status = 'abandoned';
       return;
+    case 'charge_cancelled':
+      charge.status = 'cancelled';
+      return;
+    case 'charge_clarified':
+      charge.isClarified = true;
+      return;
+    case 'setup_saved':
+      Object.assign(charge, { status: 'saved', decline: null });
+      charge.authorization = grant(charge, record.granted, record.at);
+      return;
     default:
       throw new Error('the journal has an unknown kind of record');
   }
+}
+
+/** The fee of a payment: null as long as nobody knows it, and 0 if the customer pays it on top. */
+function feeOf({ behaviour }: Charge, paid: number): number | null {
+  if (behaviour === 'fee_later') return null;
+  return behaviour === 'surcharged' ? 0 : feeMinor(paid);
 }
 
 function grant(
@@ -147,8 +180,9 @@ function grant(
   return { code: granted.authorization, by, channel, choice, grantedAt, revoked: false };
 }
 
-function choose({ order }: Charge, id: string): PaymentMethod {
-  const choice = 'channel' in order ? paymentMethodOf(order.channel, id) : undefined;
+function choose(charge: Charge, id: string): PaymentMethod {
+  const channel = channelOf(charge);
+  const choice = channel ? paymentMethodOf(channel, id) : undefined;
   if (!choice) throw new Error('the journal names a choice that there is not');
   return choice;
 }

@@ -3,9 +3,11 @@ import { createRequestHandler } from '../shared/request-handler.js';
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import { authorizedChargeRequestKind, chargePageRequestKind } from './charge-kinds.js';
-import type { Charge } from './charge-state.js';
+import { isSetup, type Charge } from './charge-state.js';
 import type { AcquirerContext } from './context.js';
-import { noSuchCharge, presentCharge } from './wire.js';
+import type { ChargePageRequest } from './records.js';
+import { takenBack } from './taken-back.js';
+import { noSuchCharge, noSuchSetup, presentCharge, presentSetup } from './wire.js';
 
 /** Creates the operations of charges: initialize, charge, look up, revoke. */
 export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) {
@@ -13,24 +15,52 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
   const { charges } = parts.state;
   const isWithheld = (charge: Charge) =>
     charge.status === 'paid' && isOutcomeWithheld(charge, sendsCallbacks);
-  const present = (charge: Charge) => presentCharge(charge, isWithheld(charge));
-  const presentPage = (charge: Charge) => ({
-    ...present(charge),
-    redirect_url: `${publicUrl()}/pay/${charge.accessCode}`,
+  const pageOf = (charge: Charge) => ({ redirect_url: `${publicUrl()}/pay/${charge.accessCode}` });
+  const present = (charge: Charge) => ({
+    ...presentCharge(charge, {
+      isWithheld: isWithheld(charge),
+      isReversed: takenBack(parts.state, charge),
+    }),
+    // The address of a page is in the answer to its request alone.
+    ...(charge.status === 'open' && !('channel' in charge.order) && pageOf(charge)),
   });
+  const presentPage = (charge: Charge) => ({
+    ...(isSetup(charge) ? presentSetup(charge) : present(charge)),
+    ...pageOf(charge),
+  });
+  /** A page moves no money, so one reference always makes one page, even without de-duplication. */
+  const open = createRequestHandler(chargePageRequestKind(parts, presentPage), {
+    ...rules,
+    deduplicate: true,
+    deduplicateForMs: null,
+  });
+  const find = (reference: string, setup: boolean) =>
+    rules.copy.lacks(reference)
+      ? undefined
+      : decisive(charges.withReference(reference).filter((each) => isSetup(each) === setup));
 
   return {
-    /** A page moves no money, so one reference always makes one page, even without de-duplication. */
-    initialize: createRequestHandler(chargePageRequestKind(parts, presentPage), {
-      ...rules,
-      deduplicate: true,
-      deduplicateForMs: null,
-    }),
+    initialize: (order: ChargePageRequest): Outcome =>
+      parts.pages === 'new_reference' && charges.withReference(order.reference).length > 0
+        ? errorAnswer(409, 'reference_taken', 'the address of this page was given')
+        : open(order),
     charge: createRequestHandler(authorizedChargeRequestKind(parts, outcomes, present), rules),
     lookup(reference: string): Outcome {
-      if (rules.copy.lacks(reference)) return noSuchCharge();
-      const charge = decisive(charges.withReference(reference));
+      const charge = find(reference, false);
       return charge ? answer(200, present(charge)) : noSuchCharge();
+    },
+    lookupSetup(reference: string): Outcome {
+      const setup = find(reference, true);
+      return setup ? answer(200, presentSetup(setup)) : noSuchSetup();
+    },
+    /** Ends a charge that nobody has paid. One that is paid, or is being paid, stays as it is. */
+    cancel(reference: string): Outcome {
+      const charge = find(reference, false);
+      if (!charge) return noSuchCharge();
+      if (charge.status === 'open' || charge.status === 'abandoned') {
+        outcomes.leave(charge, 'cancelled');
+      }
+      return answer(200, present(charge));
     },
     /** Tells the fee of a paid charge, found by its own or by the client's reference. */
     tellFee(name: string, fee: number): Outcome {

@@ -13,4 +13,6 @@ export type AcquirerContext = {
   sendsCallbacks: boolean;
   /** The base address of the payment pages, as a browser reaches it. */
   publicUrl: () => string;
+  /** `new_reference`: the address of a page is given once. */
+  pages: 'repeatable' | 'new_reference';
 };

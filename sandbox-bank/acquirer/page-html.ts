@@ -87,7 +87,9 @@ const ENDS: Record<ChargeStatus, string> = {
   pending: 'This payment is being processed',
   paid: 'Paid',
   declined: 'This payment was declined',
-  abandoned: 'This payment was cancelled',
+  saved: 'Saved',
+  abandoned: 'This payment is open',
+  cancelled: 'This payment was cancelled',
 };
 
 /** The page of a charge that has ended, with a link back to the client. */

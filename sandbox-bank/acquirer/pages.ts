@@ -1,6 +1,6 @@
 import { answer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
-import type { Charge, ChargeState } from './charge-state.js';
+import { channelOf, type Charge, type ChargeState } from './charge-state.js';
 import { paymentMethodOf, paymentMethodsOf } from './payment-methods.js';
 import { endPage, missingPage, PAGE_HEADERS, payPage } from './page-html.js';
 
@@ -10,7 +10,7 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
     show(accessCode: string): Outcome {
       const charge = charges.withAccessCode(accessCode);
       if (!charge) return page(404, missingPage());
-      return page(200, charge.status === 'open' ? openPage(charge, null) : closedPage(charge));
+      return page(200, isOpen(charge) ? openPage(charge, null) : closedPage(charge));
     },
     /**
      * Only the first submission counts; a repeat, or one after going back in the browser, shows the result of the
@@ -18,13 +18,14 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
      */
     submit(accessCode: string, form: URLSearchParams): Outcome {
       const charge = charges.withAccessCode(accessCode);
-      if (!charge || !('channel' in charge.order)) return page(404, missingPage());
-      if (charge.status === 'open') {
-        const choice = paymentMethodOf(charge.order.channel, form.get('choice') ?? '');
-        if (form.get('action') === 'cancel') outcomes.abandon(charge);
+      const channel = charge && channelOf(charge);
+      if (!channel) return page(404, missingPage());
+      if (isOpen(charge)) {
+        const choice = paymentMethodOf(channel, form.get('choice') ?? '');
+        if (form.get('action') === 'cancel') outcomes.leave(charge, 'cancelled');
         else if (form.get('action') === 'pay' && choice) outcomes.choose(charge, choice);
         else return page(400, openPage(charge, 'Choose what to pay with.'));
-        if (isStillOpen(charge) && choice?.declines) {
+        if (isOpen(charge) && choice?.declines) {
           return page(200, openPage(charge, 'Declined. Choose something else to pay with.'));
         }
       }
@@ -34,16 +35,17 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
   };
 }
 
-/** Read anew: choosing may have ended the page. */
-const isStillOpen = ({ status }: Charge): boolean => status === 'open';
+/** True as long as the customer may choose on the page, also after having gone away from it. */
+const isOpen = ({ status }: Charge): boolean => status === 'open' || status === 'abandoned';
 
 function page(status: number, html: string, headers: Record<string, string> = {}): Outcome {
   return answer(status, html, { ...PAGE_HEADERS, ...headers });
 }
 
-function openPage({ order }: Charge, problem: string | null): string {
-  if (!('channel' in order)) return missingPage();
-  const { amount_minor, client_reference, customer, channel } = order;
+function openPage(charge: Charge, problem: string | null): string {
+  const channel = channelOf(charge);
+  if (!channel) return missingPage();
+  const { amount_minor, client_reference, customer } = charge.order;
   const choices = paymentMethodsOf(channel);
   return payPage({ amount_minor, client_reference, customer, channel, choices, problem });
 }
@@ -60,7 +62,7 @@ function closedPage(charge: Charge): string {
  * up.
  */
 function returnUrl({ order }: Charge): string | null {
-  if (!('channel' in order) || order.return_url === null) return null;
+  if (order.return_url == null) return null;
   const url = new URL(order.return_url);
   url.searchParams.set('reference', order.reference);
   return url.href;

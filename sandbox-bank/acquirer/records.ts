@@ -12,10 +12,19 @@ export type Channel =
   { type: 'card' } | { type: 'bank_account'; account: string; bank_code: string };
 
 /** A request for a charge that the customer pays on the acquirer's page. */
-export type ChargePageRequest = ChargeFields & { channel: Channel; return_url: string | null };
+export type ChargePageRequest = ChargeFields & {
+  channel: Channel;
+  return_url: string | null;
+  /** The page saves a payment method, and nothing is paid; the amount is 0. */
+  setup?: true;
+};
 
 /** A request for a charge without the customer, by an authorization that an earlier page granted. */
-export type AuthorizedChargeRequest = ChargeFields & { authorization: string };
+export type AuthorizedChargeRequest = ChargeFields & {
+  authorization: string;
+  /** Where a customer who has to act returns to. */
+  return_url?: string | null | undefined;
+};
 
 /** A request for a charge of either kind. */
 export type ChargeRequest = ChargePageRequest | AuthorizedChargeRequest;
@@ -64,7 +73,16 @@ export type AcquirerRecord =
   | { kind: 'charge_declined'; charge: number; decline: Decline; at: number }
   /** The page stays open after a declined payment method. */
   | { kind: 'page_declined'; charge: number; decline: Decline; at: number }
-  | { kind: 'charge_abandoned'; charge: number; at: number }
+  | { kind: 'charge_abandoned' | 'charge_cancelled'; charge: number; at: number }
+  /** The acquirer says what it means by a word that clients do not know. */
+  | { kind: 'charge_clarified'; charge: number; at: number }
+  /** A setup has saved a payment method. */
+  | {
+      kind: 'setup_saved';
+      charge: number;
+      granted: { authorization: string; choice: string };
+      at: number;
+    }
   /** Revokes the authorization that the page of this charge granted. */
   | { kind: 'authorization_revoked'; charge: number; seq: number; at: number }
   | {
@@ -75,4 +93,23 @@ export type AcquirerRecord =
       at: number;
     }
   | { kind: 'refunded' | 'refund_returned'; refund: number; seq: number; at: number }
-  | { kind: 'refund_refused'; refund: number; code: string; at: number };
+  | { kind: 'refund_refused'; refund: number; code: string; at: number }
+  /** The refund waits for the customer's account, or has it. */
+  | { kind: 'refund_needs_account' | 'refund_has_account'; refund: number; at: number }
+  | DisputeRecord;
+
+/** A dispute of a paid charge. `funds`: the acquirer has taken the amount while it is open. */
+type DisputeRecord =
+  | {
+      kind: 'disputed';
+      dispute: number;
+      seq: number;
+      id: string;
+      /** The client's reference of the charge. */
+      of: string;
+      client_reference: string;
+      amount_minor: number;
+      funds: 'held' | 'taken';
+      at: number;
+    }
+  | { kind: 'dispute_won' | 'dispute_lost'; dispute: number; seq: number; at: number };

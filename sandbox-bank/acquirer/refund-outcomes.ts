@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { doneAfterMs } from '../shared/behaviours.js';
+import { NEXT_AFTER_MS } from './behaviours.js';
 import type { AcquirerContext } from './context.js';
 import type { AcquirerRecord, RefundRequest } from './records.js';
 import type { Refund } from './refund-state.js';
@@ -27,6 +28,7 @@ export function createRefundOutcomes({ state: { refunds }, journal, timers }: Ac
         : outcome === 'returned'
           ? { kind: 'refund_returned', refund: number, seq: journal.nextSeq(), at }
           : { kind: 'refund_refused', refund: number, code: 'declined', at };
+    if (behaviour === 'done_unreported') return journal.commit([record]);
     journal.commitAndNotify(record, {
       about: { refund: number },
       event: `refund.${outcome}`,
@@ -37,7 +39,13 @@ export function createRefundOutcomes({ state: { refunds }, journal, timers }: Ac
 
   /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(refund: Refund): void {
-    const afterMs = refund.status === 'pending' ? doneAfterMs(refund.behaviour) : null;
+    const { status, behaviour } = refund;
+    if (status === 'refunded' && behaviour === 'returned_later') {
+      timers.after(refund.updatedAt + NEXT_AFTER_MS - Date.now(), () => {
+        if (refund.status === 'refunded') applyOutcome(refund, 'returned');
+      });
+    }
+    const afterMs = status === 'pending' ? doneAfterMs(behaviour) : null;
     if (afterMs === null) return;
     timers.after(refund.createdAt + afterMs - Date.now(), () => {
       if (refund.status === 'pending') applyOutcome(refund, 'refunded');

@@ -11,7 +11,7 @@ import type { AcquirerRecord, RefundRequest } from './records.js';
 /** A refund as replayed from the journal. */
 export type Refund = NumberedRecord<
   RefundRequest,
-  'pending' | 'refunded' | 'refused' | 'returned'
+  'pending' | 'refunded' | 'refused' | 'returned' | 'needs_account'
 > & {
   id: string;
 };
@@ -54,6 +54,10 @@ export function createRefundState(effects: JournalEffects) {
       refund.updatedAt = record.at;
       if (record.kind === 'refund_refused') {
         Object.assign(refund, { status: 'refused', code: record.code });
+        return;
+      }
+      if (!('seq' in record)) {
+        refund.status = record.kind === 'refund_has_account' ? 'pending' : 'needs_account';
         return;
       }
       const { seq, at } = record;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isExecutedAtOnce, isOutcomeWithheld } from '../shared/behaviours.js';
 import { createRequestHandler, type RequestKind } from '../shared/request-handler.js';
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
-import { refundBehaviour } from './behaviours.js';
+import { LISTED_AFTER_MS, refundBehaviour } from './behaviours.js';
 import { decisive } from './charges.js';
 import type { AcquirerContext } from './context.js';
 import type { AcquirerRecord, RefundRequest } from './records.js';
@@ -12,7 +12,7 @@ import { noSuchCharge, presentRefund } from './wire.js';
 
 /** Creates the operations of refunds: request, list, set the outcome. */
 export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) {
-  const { rules, sendsCallbacks } = parts;
+  const { rules, sendsCallbacks, journal } = parts;
   const { charges, refunds } = parts.state;
   const present = (refund: Refund) => {
     const isWithheld = refund.status === 'refunded' && isOutcomeWithheld(refund, sendsCallbacks);
@@ -27,43 +27,47 @@ export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) 
   return {
     refund: (order: RefundRequest): Outcome =>
       charges.withReference(order.charge).length > 0 ? take(order) : noSuchCharge(),
-    /** All refunds of a charge, oldest first. */
-    list(reference: string): Outcome {
-      if (charges.withReference(reference).length === 0) return noSuchCharge();
-      const found = refunds
-        .ofCharge(reference)
+    /** A page of all refunds since a time, oldest first; of every charge, as real acquirers list them. */
+    list({ charge, since, after }: { charge: string; since: string; after: number }): Outcome {
+      if (charges.withReference(charge).length === 0) return noSuchCharge();
+      const page = refunds.all
+        .slice(after)
+        .filter((refund) => refund.createdAt >= Date.parse(since))
+        .slice(0, PAGE);
+      const last = page.at(-1)?.number ?? refunds.all.length;
+      const shown = page
         .filter(({ order }) => !rules.copy.lacks(order.merchant_note))
+        .filter((refund) => isListed(refund))
         .map(present);
-      return answer(200, { charge: reference, refunds: found });
+      const next = last + 1 < refunds.all.length ? String(last + 1) : null;
+      return answer(200, { refunds: shown, next });
     },
-    /** A refund that somebody makes at the acquirer's own desk, with a note of their own. */
-    refundAtDesk(reference: string, amountMinor: number | undefined): Outcome {
-      const charge =
-        decisive(charges.withReference(reference)) ??
-        charges.withClientReference(reference).findLast(({ status }) => status === 'paid');
-      if (charge?.status !== 'paid') return noSuchCharge();
-      const refund = outcomes.order({
-        charge: charge.order.reference,
-        amount_minor: amountMinor ?? charge.paidMinor ?? 0,
-        currency: 'NGN',
-        merchant_note: `desk-${randomBytes(6).toString('hex')}`,
-        client_reference: 'desk',
-        requested_at: new Date().toISOString(),
-      });
-      outcomes.applyOutcome(refund, 'refunded');
-      return answer(200, presentRefund(refund));
+    /** Takes the account of a customer for a refund that waits for it, and refunds. */
+    giveAccount(id: string): Outcome {
+      const refund = refunds.named(id).find((each) => each.id === id);
+      if (!refund) return errorAnswer(404, 'refund_not_found', 'there is no such refund');
+      if (refund.status === 'needs_account') {
+        const about = { refund: refund.number, at: Date.now() };
+        journal.commit([{ kind: 'refund_has_account', ...about }]);
+        outcomes.applyOutcome(refund, 'refunded');
+      } else if (refund.status !== 'refunded' && refund.status !== 'pending') {
+        return errorAnswer(422, 'not_waiting', 'the refund does not wait for an account');
+      }
+      return answer(200, present(refund));
     },
     /** Decides a pending refund, for tests, or lets a completed one fail; finds it by id, note or client reference. */
     setOutcome(name: string, outcome: 'refunded' | 'failed'): Outcome {
       const named = refunds.named(name);
-      const pending = named.filter(({ status }) => status === 'pending');
+      const pending = named.filter(
+        ({ status }) => status === 'pending' || status === 'needs_account',
+      );
       if (pending.length > 1) {
         return errorAnswer(409, 'ambiguous', 'several pending refunds have this name');
       }
       const refund = pending[0] ?? named.at(-1);
       if (!refund) return errorAnswer(404, 'refund_not_found', 'there is no such refund');
       const wanted = outcome === 'refunded' ? 'refunded' : 'refused';
-      if (refund.status === 'pending') outcomes.applyOutcome(refund, wanted);
+      if (pending.length === 1) outcomes.applyOutcome(refund, wanted);
       else if (refund.status === 'refunded' && wanted === 'refused') {
         outcomes.applyOutcome(refund, 'returned');
       } else if (
@@ -76,6 +80,12 @@ export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) 
     },
   };
 }
+
+const PAGE = 100;
+
+/** A refund that is listed later is absent from the list at first. */
+const isListed = ({ behaviour, createdAt }: Refund): boolean =>
+  behaviour !== 'listed_later' || Date.now() - createdAt >= LISTED_AFTER_MS;
 
 /** Describes refunds to the request handler. */
 function refundRequestKind(
@@ -106,6 +116,8 @@ function refundRequestKind(
       const outcome: AcquirerRecord[] = [];
       if (refusal !== null) {
         outcome.push({ kind: 'refund_refused', refund: number, code: refusal, at });
+      } else if (refundBehaviour(order.client_reference) === 'needs_account') {
+        outcome.push({ kind: 'refund_needs_account', refund: number, at });
       } else if (isExecutedAtOnce(refundBehaviour(order.client_reference))) {
         outcome.push(outcomes.refunded(number, at));
       }

@@ -1,21 +1,27 @@
-import { readBody, readForm } from '../shared/http.js';
+import { readBody, readForm, validate } from '../shared/http.js';
 import type { RouteEntry } from '../shared/route.js';
 import type { Acquirer } from './acquirer.js';
 import {
   authorizedBody,
   deskRefundBody,
+  emptyBody,
   feeBody,
   pageBody,
+  refundAccountBody,
   refundBody,
+  refundsQuery,
   revokeBody,
   setChargeOutcomeBody,
+  setDisputeBody,
   setRefundOutcomeBody,
+  setupBody,
 } from './wire.js';
 
 /** The acquirer's routes: charges, refunds, payment pages, and the controls for tests. */
 export function acquirerRoutes(acquirer: Acquirer): RouteEntry[] {
   return [
     ...chargeRoutes(acquirer),
+    ...setupRoutes(acquirer),
     ...refundRoutes(acquirer),
     ...pageRoutes(acquirer),
     ...switches(acquirer),
@@ -53,6 +59,18 @@ function chargeRoutes({ charges }: Acquirer): RouteEntry[] {
       (reference) => ({ GET: { call: 'lookup', read: () => () => charges.lookup(reference) } }),
     ],
     [
+      '/v1/charges/:/cancel',
+      (reference) => ({
+        POST: {
+          call: 'cancel',
+          read: async (req) => {
+            await readBody(req, emptyBody);
+            return () => charges.cancel(reference);
+          },
+        },
+      }),
+    ],
+    [
       '/v1/authorizations/revoke',
       () => ({
         POST: {
@@ -67,11 +85,41 @@ function chargeRoutes({ charges }: Acquirer): RouteEntry[] {
   ];
 }
 
-function refundRoutes({ refunds }: Acquirer): RouteEntry[] {
+function setupRoutes({ charges }: Acquirer): RouteEntry[] {
+  return [
+    [
+      '/v1/setups',
+      () => ({
+        POST: {
+          call: 'setup',
+          read: async (req) => {
+            const order = await readBody(req, setupBody);
+            return () => charges.initialize(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/setups/:',
+      (reference) => ({
+        GET: { call: 'lookup', read: () => () => charges.lookupSetup(reference) },
+      }),
+    ],
+  ];
+}
+
+function refundRoutes({ refunds, disputes }: Acquirer): RouteEntry[] {
   return [
     [
       '/v1/refunds',
       () => ({
+        GET: {
+          call: 'lookup',
+          read: (_req, query) => {
+            const wanted = validate(Object.fromEntries(query), refundsQuery);
+            return () => refunds.list(wanted);
+          },
+        },
         POST: {
           call: 'refund',
           read: async (req) => {
@@ -82,8 +130,20 @@ function refundRoutes({ refunds }: Acquirer): RouteEntry[] {
       }),
     ],
     [
-      '/v1/charges/:/refunds',
-      (charge) => ({ GET: { call: 'lookup', read: () => () => refunds.list(charge) } }),
+      '/v1/refunds/:/account',
+      (id) => ({
+        POST: {
+          call: 'refund',
+          read: async (req) => {
+            await readBody(req, refundAccountBody);
+            return () => refunds.giveAccount(id);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/charges/:/disputes',
+      (charge) => ({ GET: { call: 'lookup', read: () => () => disputes.list(charge) } }),
     ],
   ];
 }
@@ -107,8 +167,20 @@ function pageRoutes({ pages }: Acquirer): RouteEntry[] {
   ];
 }
 
-function switches({ setChargeOutcome, charges, refunds }: Acquirer): RouteEntry[] {
+function switches({ setChargeOutcome, charges, refunds, disputes, desk }: Acquirer): RouteEntry[] {
   return [
+    [
+      '/_sandbox/charges/:/disputes',
+      (name) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const setting = await readBody(req, setDisputeBody);
+            return () => disputes.set(name, setting);
+          },
+        },
+      }),
+    ],
     [
       '/_sandbox/charges/:',
       (name) => ({
@@ -140,7 +212,7 @@ function switches({ setChargeOutcome, charges, refunds }: Acquirer): RouteEntry[
           call: null,
           read: async (req) => {
             const { amount_minor } = await readBody(req, deskRefundBody);
-            return () => refunds.refundAtDesk(name, amount_minor);
+            return () => desk.refund(name, amount_minor);
           },
         },
       }),

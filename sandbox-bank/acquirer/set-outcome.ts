@@ -1,6 +1,6 @@
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
-import type { Charge, ChargeState } from './charge-state.js';
+import { channelOf, type Charge, type ChargeState } from './charge-state.js';
 import { paymentMethodOf, paymentMethodsOf } from './payment-methods.js';
 import { noSuchCharge, presentCharge } from './wire.js';
 
@@ -16,16 +16,17 @@ export function createOutcomeSetter(
 ) {
   /** Returns the refusal, or null if the charge was decided. */
   function decide(charge: Charge, { outcome, choice: wanted }: OutcomeToSet): Outcome | null {
-    const { status, order } = charge;
+    const { status } = charge;
+    const channel = channelOf(charge);
     if (outcome === 'declined') {
       outcomes.decline(charge, { code: 'card_declined', decline: 'hard' });
     } else if (outcome === 'abandoned') {
       if (status !== 'open') return errorAnswer(409, 'not_open', 'no customer is at a page of it');
-      outcomes.abandon(charge);
-    } else if (status === 'pending' || !('channel' in order)) outcomes.applyOutcome(charge);
+      outcomes.leave(charge, 'abandoned');
+    } else if (status === 'pending' || channel === null) outcomes.applyOutcome(charge);
     else {
-      const first = paymentMethodsOf(order.channel)[0];
-      const choice = wanted === undefined ? first : paymentMethodOf(order.channel, wanted);
+      const first = paymentMethodsOf(channel)[0];
+      const choice = wanted === undefined ? first : paymentMethodOf(channel, wanted);
       if (!choice) return errorAnswer(400, 'invalid_request', 'there is no such choice');
       outcomes.choose(charge, choice);
       // A charge that stays pending has no outcome of its own; only this control pays it.
@@ -48,7 +49,10 @@ export function createOutcomeSetter(
     if (new Set(open.map(({ order }) => order.reference)).size > 1) {
       return errorAnswer(409, 'ambiguous', 'several charges have this client reference');
     }
-    if (isOpen(charge)) {
+    const isUnclear = charge.behaviour === 'unknown_word' && !charge.isClarified;
+    if (charge.status === 'paid' && isUnclear && setting.outcome === 'paid') {
+      outcomes.clarify(charge);
+    } else if (isOpen(charge)) {
       const refusal = decide(charge, setting);
       if (refusal) return refusal;
     } else if (charge.status !== setting.outcome) {

@@ -22,6 +22,8 @@ const FUNDINGS = new Map<string, Behaviour>([
   ['010', 'throttled_first'],
   ['012', 'slow'],
   ['013', 'slow_for_good'],
+  ['014', 'another_amount'],
+  ['022', 'executed_late'],
 ]);
 
 const STATES = new Map<string, Behaviour>([

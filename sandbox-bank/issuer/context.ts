@@ -11,4 +11,6 @@ export type CardContext = {
   timers: Timers;
   rules: RequestRules;
   sendsCallbacks: boolean;
+  /** The party that holds the balances of cards. With `ours` nothing is funded or unloaded here. */
+  balances: 'issuer' | 'ours';
 };

@@ -1,8 +1,23 @@
 import { doneAfterMs, reversedAfterMs } from '../shared/behaviours.js';
 import type { CardEventName } from '../shared/callback-record.js';
-import type { CardRecord } from './records.js';
+import type { CardFundingRequest, CardRecord } from './records.js';
 import type { CardContext } from './context.js';
 import type { Funding } from './funding-state.js';
+
+const EVENTS = {
+  to_card: {
+    pending: 'card.funding_pending',
+    funded: 'card.funded',
+    refused: 'card.funding_refused',
+    reversed: 'card.funding_reversed',
+  },
+  from_card: {
+    pending: 'card.unload_pending',
+    funded: 'card.unloaded',
+    refused: 'card.unload_refused',
+    reversed: 'card.unload_reversed',
+  },
+} as const satisfies Record<CardFundingRequest['direction'], Record<string, CardEventName>>;
 
 /** Decides fundings and reports their outcomes. */
 export type FundingOutcomes = ReturnType<typeof createFundingOutcomes>;
@@ -16,23 +31,28 @@ export function createFundingOutcomes(parts: CardContext) {
     return { kind, funding, seq: journal.nextSeq(), at };
   }
 
-  function commitAndNotify(funding: Funding, outcome: CardRecord, event: CardEventName): void {
+  function commitAndNotify(
+    funding: Funding,
+    outcome: CardRecord,
+    name: 'funded' | 'refused' | 'reversed',
+  ): void {
+    const events = EVENTS[funding.order.direction];
     const isOutOfOrder = funding.behaviour === 'reported_out_of_order';
     journal.commitAndNotify(outcome, {
       about: { funding: funding.number },
-      event,
+      event: events[name],
       at: outcome.at,
-      before: isOutOfOrder ? { event: 'card.funding_pending', at: funding.createdAt } : undefined,
+      before: isOutOfOrder ? { event: events.pending, at: funding.createdAt } : undefined,
     });
   }
 
   function applyOutcome(funding: Funding, outcome: 'funded' | 'refused'): void {
     const { number } = funding;
     const at = Date.now();
-    if (outcome === 'funded') commitAndNotify(funding, moved('funded', number, at), 'card.funded');
+    if (outcome === 'funded') commitAndNotify(funding, moved('funded', number, at), 'funded');
     else {
       const refused = { kind: 'funding_refused', funding: number, code: 'declined', at } as const;
-      commitAndNotify(funding, refused, 'card.funding_refused');
+      commitAndNotify(funding, refused, 'refused');
     }
     scheduleNextOutcome(funding);
   }
@@ -51,7 +71,7 @@ export function createFundingOutcomes(parts: CardContext) {
       timers.after(updatedAt + reverseAfterMs - Date.now(), () => {
         if (funding.status !== 'funded') return;
         const reversed = moved('funding_reversed', number, Date.now());
-        commitAndNotify(funding, reversed, 'card.funding_reversed');
+        commitAndNotify(funding, reversed, 'reversed');
       });
     }
   }

@@ -14,6 +14,18 @@ export type Funding = NumberedRecord<
   'pending' | 'funded' | 'refused' | 'reversed'
 >;
 
+/** The amount that a funding moves: half of it, rounded up, if its behaviour says so. */
+export const movedMinor = ({
+  order: { amount_minor: asked },
+  behaviour,
+}: Pick<Funding, 'order' | 'behaviour'>): number =>
+  behaviour === 'another_amount' ? Math.ceil(asked / 2) : asked;
+
+const EFFECTS = {
+  to_card: ['funded', 'funding_reversed'],
+  from_card: ['unloaded', 'unload_reversed'],
+} as const;
+
 /** Holds the issuer's fundings. Only `apply` changes them. */
 export function createFundingState(effects: JournalEffects) {
   const fundings = createNumberedRecords<Funding>();
@@ -42,11 +54,13 @@ export function createFundingState(effects: JournalEffects) {
         Object.assign(funding, { status: 'refused', code: record.code });
         return;
       }
-      const { kind, seq, at } = record;
-      funding.status = kind === 'funded' ? 'funded' : 'reversed';
-      const { reference, client_reference, card, amount_minor, currency } = funding.order;
-      const about = { reference, client_reference, card, amount_minor, currency };
-      effects.add({ seq, kind, ...about, session_id: null, at });
+      const { seq, at } = record;
+      const isDone = record.kind === 'funded';
+      funding.status = isDone ? 'funded' : 'reversed';
+      const { reference, client_reference, card, currency, direction } = funding.order;
+      const about = { reference, client_reference, card, currency };
+      const kind = EFFECTS[direction][isDone ? 0 : 1];
+      effects.add({ seq, kind, ...about, amount_minor: movedMinor(funding), session_id: null, at });
     },
   };
 }

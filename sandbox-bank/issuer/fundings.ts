@@ -12,8 +12,8 @@ import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 /** The issuer's operations on fundings. */
 export type Fundings = {
   fund(order: CardFundingRequest): Outcome;
-  /** Finds the newest funding with this reference that was not refused, else a refused one. */
-  lookup(reference: string): Outcome;
+  /** Finds the newest funding with this reference that was not refused, else a refused one; so of an unloading. */
+  lookup(reference: string, direction: CardFundingRequest['direction']): Outcome;
   /** Afterwards no money under this reference is on the card, now or later. A repeat has no further effect. */
   reverse(reference: string): Outcome;
   /** Decides a pending funding, for tests; finds it by its own or by the client's reference. */
@@ -58,11 +58,15 @@ export function createFundings(parts: CardContext): Fundings {
     present,
   };
 
+  const handle = createRequestHandler(kind, rules);
+
   return {
-    fund: createRequestHandler(kind, rules),
-    lookup(reference) {
+    fund: (order) => (parts.balances === 'ours' ? noBalances() : handle(order)),
+    lookup(reference, direction) {
       if (rules.copy.lacks(reference)) return noSuchFunding();
-      const found = decisive(fundings.withReference(reference));
+      const found = decisive(
+        fundings.withReference(reference).filter(({ order }) => order.direction === direction),
+      );
       return found ? answer(200, present(found)) : noSuchFunding();
     },
     reverse(reference) {
@@ -111,7 +115,7 @@ function setFundingOutcome(
 function refusalOf({ cards }: IssuerState, order: CardFundingRequest): string | null {
   const card = cards.withId(order.card);
   if (!card) return 'no_such_card';
-  if (card.state === 'closed') return 'card_closed';
+  if (card.state === 'closed' && order.direction === 'to_card') return 'card_closed';
   return fundingBehaviour(order.client_reference) === 'refused' ? 'funding_refused' : null;
 }
 
@@ -119,9 +123,13 @@ function isSameFunding(a: CardFundingRequest, b: CardFundingRequest): boolean {
   return (
     a.client_reference === b.client_reference &&
     a.card === b.card &&
+    a.direction === b.direction &&
     a.amount_minor === b.amount_minor
   );
 }
+
+/** The answer of an issuer that holds no balances of cards. */
+const noBalances = () => errorAnswer(409, 'no_balances', 'the balances of cards are not held here');
 
 function noSuchFunding(): Outcome {
   return errorAnswer(404, 'funding_not_found', 'there is no funding with this reference');

@@ -11,15 +11,16 @@ export type Issuer = { cards: Cards; fundings: Fundings; authorizations: Authori
 
 /** Creates the card issuer. */
 export function createIssuer(
-  parts: Omit<CardContext, 'sendsCallbacks'> & {
+  parts: Omit<CardContext, 'sendsCallbacks' | 'balances'> & {
     urls: CallbackUrls;
     log: Log;
     callbackSender: CallbackSender;
     answerWithinMs?: number;
+    cardBalances?: CardContext['balances'];
   },
 ): Issuer {
-  const { urls, answerWithinMs = 2_000 } = parts;
-  const cardContext = { ...parts, sendsCallbacks: urls.cards !== null };
+  const { urls, answerWithinMs = 2_000, cardBalances: balances = 'issuer' } = parts;
+  const cardContext = { ...parts, balances, sendsCallbacks: urls.cards !== null };
   return {
     cards: createCards(cardContext),
     fundings: createFundings(cardContext),

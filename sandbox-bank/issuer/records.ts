@@ -9,8 +9,9 @@ export type CardRequest = {
   requested_at: string;
 };
 
-/** A client's request to fund a card. */
+/** A client's request to move money to a card, or, to unload it, from the card. */
 export type CardFundingRequest = {
+  direction: 'to_card' | 'from_card';
   reference: string;
   client_reference: string;
   /** The issuer's id of the card. */

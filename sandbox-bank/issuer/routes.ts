@@ -58,14 +58,34 @@ function fundingRoutes(fundings: Fundings): RouteEntry[] {
           call: 'fund',
           read: async (req) => {
             const order = await readBody(req, fundingBody);
-            return () => fundings.fund(order);
+            return () => fundings.fund({ direction: 'to_card', ...order });
           },
         },
       }),
     ],
     [
       '/v1/fundings/:',
-      (reference) => ({ GET: { call: 'lookup', read: () => () => fundings.lookup(reference) } }),
+      (reference) => ({
+        GET: { call: 'lookup', read: () => () => fundings.lookup(reference, 'to_card') },
+      }),
+    ],
+    [
+      '/v1/unloads',
+      () => ({
+        POST: {
+          call: 'unload',
+          read: async (req) => {
+            const order = await readBody(req, fundingBody);
+            return () => fundings.fund({ direction: 'from_card', ...order });
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/unloads/:',
+      (reference) => ({
+        GET: { call: 'lookup', read: () => () => fundings.lookup(reference, 'from_card') },
+      }),
     ],
     [
       '/v1/fundings/:/reverse',

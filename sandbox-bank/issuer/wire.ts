@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CardEventName } from '../shared/callback-record.js';
 import type { Authorization, AuthorizationMessage } from './authorization-state.js';
 import type { Card } from './card-state.js';
-import type { Funding } from './funding-state.js';
+import { movedMinor, type Funding } from './funding-state.js';
 import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
 
 const amountMinor = z.int().min(1);
@@ -114,13 +114,13 @@ export function presentCard(card: Card, isWithheld = false) {
 /** Presents a funding; a withheld outcome is shown as `pending`. */
 export function presentFunding(funding: Funding, isWithheld = false) {
   const isOpen = funding.status === 'pending' || isWithheld;
-  const { reference: ours, client_reference, card, amount_minor, currency } = funding.order;
+  const { reference: ours, client_reference, card, amount_minor: asked, currency } = funding.order;
   return {
     reference: ours,
     client_reference,
     card,
     status: isOpen ? 'pending' : funding.status,
-    amount_minor,
+    amount_minor: isOpen ? asked : movedMinor(funding),
     currency,
     code: isOpen ? null : funding.code,
     ...times(funding, isOpen),

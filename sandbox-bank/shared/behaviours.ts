@@ -28,6 +28,30 @@ export type Behaviour =
   | 'declined_first'
   /** Paid; the fee becomes known 3 s later. */
   | 'fee_later'
+  /** The first request is not answered, and executed so late that a look-up does not find it before. */
+  | 'executed_late'
+  /** The customer pays the acquirer's fee on top. */
+  | 'surcharged'
+  /** Paid, and refunded at the acquirer's desk 3 s later. */
+  | 'refunded_at_desk'
+  /** Paid, and disputed 3 s later: the amount is taken, or the dispute is decided after another 3 s. */
+  | 'disputed'
+  | 'dispute_won'
+  | 'dispute_lost'
+  /** Paid, under a word that clients do not know until the acquirer is told to say what it means. */
+  | 'unknown_word'
+  /** The customer has to confirm the charge on a page: does so after 2 s, or never. */
+  | 'redirected'
+  | 'redirected_in_vain'
+  /** The payment method is revoked, and the charge declined. */
+  | 'method_revoked'
+  /** Refunded, and the money comes back 3 s later. */
+  | 'returned_later'
+  | 'needs_account'
+  /** Done 2 s later, and reported to nobody. */
+  | 'done_unreported'
+  /** Accepted, and absent from the list for 10 s. */
+  | 'listed_later'
   | 'lost_first';
 
 /** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */
@@ -35,9 +59,16 @@ function isReportedByCallbackOnly(behaviour: Behaviour): boolean {
   return behaviour === 'done_later' || behaviour === 'reported_out_of_order';
 }
 
+const NOT_AT_ONCE: ReadonlySet<Behaviour> = new Set([
+  'pending',
+  'needs_account',
+  'done_unreported',
+  'listed_later',
+]);
+
 /** True if the bank executes the request before it answers. */
 export function isExecutedAtOnce(behaviour: Behaviour): boolean {
-  return behaviour !== 'pending' && !isReportedByCallbackOnly(behaviour);
+  return !NOT_AT_ONCE.has(behaviour) && !isReportedByCallbackOnly(behaviour);
 }
 
 const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
@@ -45,6 +76,7 @@ const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
   ['refused_first', 2],
   ['throttled_first', 1],
   ['lost_first', 1],
+  ['executed_late', 1],
 ]);
 
 /** Returns how many requests are rejected without being executed before one is accepted. */
@@ -54,7 +86,8 @@ export function timesTurnedAway(behaviour: Behaviour): number {
 
 /** Returns the delay from acceptance to the outcome of a pending request; null if none comes by itself. */
 export function doneAfterMs(behaviour: Behaviour): number | null {
-  if (behaviour === 'done_later') return 2_000;
+  if (behaviour === 'done_later' || behaviour === 'done_unreported') return 2_000;
+  if (behaviour === 'listed_later') return 500;
   return behaviour === 'reported_out_of_order' ? 500 : null;
 }
 

@@ -12,6 +12,10 @@ export type CardEventName =
   | 'card.funded'
   | 'card.funding_refused'
   | 'card.funding_reversed'
+  | 'card.unload_pending'
+  | 'card.unloaded'
+  | 'card.unload_refused'
+  | 'card.unload_reversed'
   | 'card.declined'
   | 'card.authorization_advice'
   | 'card.cleared'
@@ -27,10 +31,18 @@ export type AcquirerEventName =
   | 'charge.paid'
   | 'charge.declined'
   | 'charge.abandoned'
+  | 'charge.cancelled'
+  | 'charge.disputed'
+  | 'charge.dispute_won'
+  | 'charge.dispute_lost'
+  | 'setup.saved'
+  | 'setup.declined'
+  | 'setup.cancelled'
   | 'refund.pending'
   | 'refund.refunded'
   | 'refund.refused'
-  | 'refund.returned';
+  | 'refund.returned'
+  | 'refund.needs_account';
 
 /** Events of identity checks. */
 export type IdentityEventName = 'check.verified' | 'check.rejected' | 'check.failed';
@@ -43,7 +55,8 @@ export type Subject =
   | { authorization: number; message: number }
   | { charge: number }
   | { refund: number }
-  | { check: number };
+  | { check: number }
+  | { dispute: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
 export type CallbackRecord = {
@@ -58,6 +71,7 @@ export type CallbackRecord = {
 const STALE = new Set<EventName>([
   'transfer.pending',
   'card.funding_pending',
+  'card.unload_pending',
   'charge.pending',
   'refund.pending',
 ]);

@@ -10,6 +10,7 @@ const CALLS = [
   'issue',
   'fund',
   'reverse',
+  'unload',
   'set_state',
   'find_authorization',
   'authorization',
@@ -18,6 +19,8 @@ const CALLS = [
   'refund',
   'revoke',
   'check',
+  'cancel',
+  'setup',
 ] as const;
 
 /** The body of the control that sets faults. */

@@ -23,6 +23,8 @@ export type EffectKind =
   | 'issued'
   | 'funded'
   | 'funding_reversed'
+  | 'unloaded'
+  | 'unload_reversed'
   | (typeof STATE_EFFECTS)[IssuerCardState]
   | 'authorized'
   | 'declined'
@@ -30,8 +32,11 @@ export type EffectKind =
   | 'charged'
   | 'refunded'
   | 'refund_returned'
-  | 'authorization_revoked'
-  | 'checked';
+  | 'checked'
+  | 'disputed'
+  | 'dispute_won'
+  | 'dispute_lost'
+  | 'authorization_revoked';
 
 /** An effect that happened, as the journal shows it to an auditor. */
 export type Effect = {
@@ -48,6 +53,10 @@ export type Effect = {
   message_id?: string;
   /** For an outcome of a card payment: a last clearing, or a reversal of everything. */
   final?: boolean;
+  /** For a dispute: the acquirer's id. */
+  dispute?: string;
+  /** For a dispute: whether the acquirer has taken the amount while it is open. */
+  funds?: 'held' | 'taken';
   /** For a refund: the client's reference of its charge. */
   charge?: string;
   /** For an identity check. */

@@ -1,10 +1,14 @@
 import { answeredAfterMs, timesTurnedAway, type Behaviour } from './behaviours.js';
 import type { Journal } from './journal.js';
 import type { LaggingCopy } from './lagging-copy.js';
+import type { Timers } from './timers.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 
 /** A client's clock may be this far ahead of ours; it adds to the age limit. */
 const CLOCK_AHEAD_MS = 250;
+
+/** A request that is executed late waits for so long. */
+const EXECUTED_LATE_MS = 20_000;
 
 type TimedRequest = { requested_at: string };
 
@@ -24,6 +28,8 @@ export type RequestKind<Order extends TimedRequest, Thing extends { createdAt: n
 /** The rules for repeated and rejected requests. */
 export type RequestRules = {
   turnAway: TurnAway;
+  /** Requests that are executed late wait here. */
+  timers: Timers;
   deduplicate: boolean;
   /** A reference is forgotten this long after its acceptance: then a repeat is executed again. Null: never. */
   deduplicateForMs: number | null;
@@ -40,9 +46,9 @@ export function createRequestHandler<
   Order extends TimedRequest,
   Thing extends { createdAt: number },
 >(kind: RequestKind<Order, Thing>, rules: RequestRules): (order: Order) => Outcome {
-  const { turnAway, deduplicate, deduplicateForMs, conclusiveAfterMs } = rules;
+  const { turnAway, timers, deduplicate, deduplicateForMs, conclusiveAfterMs } = rules;
   const remembersMs = deduplicateForMs ?? Infinity;
-  return (order) => {
+  const handle = (order: Order): Outcome => {
     const at = Date.now();
     const behaviour = kind.behaviourOf(order);
     const first = deduplicate ? kind.find(order) : undefined;
@@ -56,9 +62,12 @@ export function createRequestHandler<
     if (late) return late;
     if (behaviour === 'lost') return SILENCE;
     const away = turnAway(kind.keyOf(order), behaviour, at);
+    if (away && behaviour === 'executed_late')
+      timers.after(EXECUTED_LATE_MS, () => void handle(order));
     if (away) return away;
     return answered(behaviour, 201, kind.present(kind.accept(order, at)));
   };
+  return handle;
 }
 
 /** The answer to an executed request: delayed or silent, as the behaviour says. */
@@ -84,7 +93,7 @@ export function createTurnAway({
   return (key, behaviour, at) => {
     if (state.timesTurnedAway(key) >= timesTurnedAway(behaviour)) return null;
     journal.commit([{ kind: 'turned_away', reference: key, at }]);
-    if (behaviour === 'lost_first') return SILENCE;
+    if (behaviour === 'lost_first' || behaviour === 'executed_late') return SILENCE;
     if (behaviour === 'refused_first') return errorAnswer(422, 'not_now', 'refused');
     return behaviour === 'throttled_first'
       ? errorAnswer(429, 'throttled', 'too many requests', { 'retry-after': '1' })

@@ -3,6 +3,7 @@ import { bulkTransferCapability } from '../capabilities/bulk-transfers/index.js'
 import { cardAuthorizationCapability } from '../capabilities/card-authorizations/index.js';
 import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
 import { cardStateCapability } from '../capabilities/card-states/index.js';
+import { cardUnloadCapability } from '../capabilities/card-unloads/index.js';
 import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
 import { customerCapability } from '../capabilities/customers/index.js';
@@ -22,6 +23,7 @@ import {
   type PartsByName,
 } from '../core/capability.js';
 import type { ProviderEventHandler } from '../core/provider-events/handler.js';
+import { webhookEventCapability } from '../core/webhooks/capability.js';
 import { providerEventCapability } from '../core/provider-events/capability.js';
 import type { createSafeguard } from '../platform/http/rate-limit.js';
 
@@ -33,6 +35,7 @@ export const list = [
   cardCapability,
   cardStateCapability,
   cardFundingCapability,
+  cardUnloadCapability,
   cardAuthorizationCapability,
   paymentTokenCapability,
   chargeCapability,
@@ -42,6 +45,7 @@ export const list = [
   identityCheckCapability,
   walletCapability,
   defineCapability(providerEventCapability),
+  defineCapability(webhookEventCapability),
 ] as const;
 
 /** The parts that routes take: those of the composition root, and the limits of single routes. */

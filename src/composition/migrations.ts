@@ -1,5 +1,4 @@
 import { capabilities } from './capabilities.js';
-import { bulkTransfers } from '../capabilities/bulk-transfers/bulk-transfer.js';
 import { commitProcessesCollection } from '../core/commit/processes.js';
 import {
   closedDaysCollection,
@@ -24,6 +23,9 @@ export const migrations: readonly Migration[] = [
     rateLimitsCollection,
     walletsCollection,
     postingsCollection,
+    closingsCollection,
+    closedDaysCollection,
+    verificationsCollection,
     idempotencyKeysCollection,
     endpointsCollection,
     eventsCollection,
@@ -31,11 +33,4 @@ export const migrations: readonly Migration[] = [
     commitProcessesCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
-  collectionsMigration('0002-ledger-closings', [
-    postingsCollection,
-    closingsCollection,
-    closedDaysCollection,
-    verificationsCollection,
-  ]),
-  collectionsMigration('0003-ledger-archive', [closedDaysCollection, bulkTransfers]),
 ];

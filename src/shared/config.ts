@@ -105,6 +105,8 @@ const fields = z.object({
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: milliseconds.optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
+  SANDBOX_BANK_CARD_BALANCES: z.enum(['issuer', 'ours']).default('issuer'),
+  SANDBOX_BANK_PAGES: z.enum(['repeatable', 'new_reference']).default('repeatable'),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
   SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(1_000),
 
@@ -286,6 +288,8 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     deduplicates: e.SANDBOX_BANK_DEDUPLICATE,
     deduplicatesForMs: e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
     conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
+    cardBalances: e.SANDBOX_BANK_CARD_BALANCES,
+    pages: e.SANDBOX_BANK_PAGES,
     timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
     callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
   };

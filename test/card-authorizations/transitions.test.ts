@@ -188,12 +188,13 @@ describe('an authorization', () => {
     expect(state.records.get(cards, 'crd_a')).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
   });
 
-  test('money that returns to a closed card moves to the wallet', () => {
+  test('money that returns to a closed card moves to the wallet, if its issuer holds no balances', () => {
     const closed = {
       status: 'closed',
       available_minor: 0n,
       held_minor: 5_000n,
       open_holds: 1,
+      balances: 'ours',
     } as const;
     const start = after([decision], { available_minor: 5_000n });
     start.state.records.set(cards, { ...start.card, ...closed });

@@ -86,7 +86,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   check('card below zero', (card?.available_minor ?? -1n) >= 0n);
   const operations = records.all(cardOperations);
   const held = operations
-    .filter(isOpen)
+    .filter((operation) => isOpen(operation) && operation.type !== 'unload')
     .reduce((sum, { amount_minor: amount }) => sum + (amount ?? 0n), 0n);
   check('held', held === balance('wallet:ten_a:held'));
   const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
@@ -106,7 +106,7 @@ test('for any facts in any order, the money of a funding is in one place', () =>
       (batches, end) => {
         const first = run(snapshotWith(START, openCard()), batches.slice(0, 6));
         const card = first.state.records.get(cards, CARD);
-        // From here on the card may be closed or expired: money that reaches it goes on to the wallet.
+        // From here on the card may be closed or expired: money that reaches it is unloaded.
         if (card) {
           const spent = end === 'closed' ? { available_minor: card.available_minor } : {};
           first.state.records.set(cards, { ...card, status: end, ...spent });

@@ -204,8 +204,8 @@ describe('the state of a card', () => {
     }
   });
 
-  test('closing ends an open unlock, takes effect at once, and returns the balance to the wallet', () => {
-    const before = withCard({ available_minor: 700n });
+  test('closing ends an open unlock, takes effect at once, and returns a balance that is ours to the wallet', () => {
+    const before = withCard({ available_minor: 700n, balances: 'ours' });
     const [lock, unlock, close] = [
       stateRequest('lock'),
       stateRequest('unlock'),
@@ -302,11 +302,11 @@ describe('the end of a card', () => {
     expect(isPastExpiry(card({ issued: null }), at('2030-01-01T00:00:00.000Z'))).toBe(false);
   });
 
-  test('expiry ends open operations, returns the balance, and a late confirmation opens nothing', () => {
+  test('expiry ends open operations, returns a balance that is ours, and a late confirmation opens nothing', () => {
     const [lock, unlock] = [stateRequest('lock'), stateRequest('unlock')];
     const issued = { ...card().issued, expiry_month: 10 } as Card['issued'];
     const expire = { kind: 'expireCard', tenantId: TENANT, card: CARD } as const;
-    const before = withCard({ issued, available_minor: 300n });
+    const before = withCard({ issued, available_minor: 300n, balances: 'ours' });
     const { state, outcomes } = run(before, [[lock], [set(lock)], [unlock], [expire]]);
     expect(outcomes.at(-1)).toEqual({ expired: true });
     expect(cardIn(state)).toMatchObject({ status: 'expired', available_minor: 0n });

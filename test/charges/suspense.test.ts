@@ -48,7 +48,7 @@ describe('a payment', () => {
     const half = paid({ amountMinor: 150_000n });
     for (const charge of [
       sent(pageCharge()),
-      transition(sent(pageCharge()), of('abandoned')).next,
+      transition(sent(pageCharge()), of('cancelled')).next,
     ]) {
       const first = transition(charge, half);
       expect(first).toMatchObject({ verdict: 'attention', availableMinor: 0n });

@@ -22,7 +22,7 @@ import {
   merchantCharge,
   pageCharge,
   sent,
-  authorization,
+  method,
   paid,
   refused,
   of,
@@ -54,7 +54,7 @@ describe('a payment', () => {
   ])('with %s posts nothing and raises attention, once', (_what, changes) => {
     for (const charge of [
       sent(pageCharge()),
-      transition(sent(pageCharge()), of('abandoned')).next,
+      transition(sent(pageCharge()), of('cancelled')).next,
     ]) {
       const first = transition(charge, paid(changes));
       expect(first).toMatchObject({ verdict: 'attention', postings: [], availableMinor: 0n });
@@ -65,7 +65,7 @@ describe('a payment', () => {
 
   test('is credited also where it is proven late', () => {
     const failed = [
-      transition(sent(pageCharge()), of('abandoned')).next,
+      transition(sent(pageCharge()), of('cancelled')).next,
       transition(sent(pageCharge()), of('expired'), days(1)).next,
       transition(sent(merchantCharge()), refused({ decline: 'hard' })).next,
     ];
@@ -164,7 +164,7 @@ describe('in any order and any number', () => {
   const others = [
     refused(),
     refused({ via: 'webhook', decline: 'hard' }),
-    of('abandoned'),
+    of('cancelled'),
     of('expired'),
   ];
 
@@ -199,6 +199,7 @@ describe('a commit', () => {
     status: 'unbound',
     provider: 'sandbox-bank',
     authorization: null,
+    method_email: null,
     brand: null,
     last4: null,
     bank_code: null,
@@ -235,7 +236,7 @@ describe('a commit', () => {
   test('of a setup charge binds its token, and the first authorization stays', () => {
     const unbound = token();
     const charge = pageCharge({ payment_token_id: unbound._id });
-    const again = paid({ authorization: { ...authorization, code: 'authz_2' } });
+    const again = paid({ method: { ...method, code: 'authz_2' } });
     const { state, commits } = run(withToken(unbound), [
       [accept(charge)],
       [fact(charge, paid())],
@@ -259,7 +260,7 @@ describe('a commit', () => {
   ])('binds nothing to %s', (_what, changes) => {
     const unbound = token();
     const charge = pageCharge({ payment_token_id: unbound._id });
-    const once = paid({ authorization: { ...authorization, ...changes } });
+    const once = paid({ method: { ...method, ...changes } });
     const { state } = run(withToken(unbound), [[accept(charge)], [fact(charge, once)]]);
     expect(state.records.get(charges, charge._id)?.status).toBe('completed');
     expect(state.records.get(paymentTokens, unbound._id)?.status).toBe('unbound');
@@ -331,7 +332,10 @@ describe('a commit', () => {
       kind: 'setChargeAction',
       tenantId: charge.tenant_id,
       id: charge._id,
+      attempt: 1,
       url: 'https://pay.example/1',
+      handle: null,
+      expiresAt: days(1),
       providerRequestId: null,
     } as const;
     const { writes } = decide(snapshot, [item, item], NOW);

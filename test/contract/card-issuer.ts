@@ -1,5 +1,6 @@
 import { describeFundings } from './card-fundings.js';
 import { describeCardEvents } from './card-incoming.js';
+import { describeUnloads } from './card-unloads.js';
 import { describeCardStates } from './card-states.js';
 import {
   never,
@@ -94,6 +95,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
     });
 
     describeFundings(at);
+    describeUnloads(at);
     describeCardStates(at);
     describeCardEvents(at);
 
@@ -107,6 +109,8 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
         unreachable.fund(fundingOrder('funded'), never),
         unreachable.findFunding(reference, never),
         unreachable.reverseFunding(reference, never),
+        unreachable.unload?.(fundingOrder('funded'), never),
+        unreachable.findUnload?.(reference, never),
         unreachable.setState(stateOrder('set', 'locked', 1), never),
         unreachable.readState(at.card, never),
       ])) {

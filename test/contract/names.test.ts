@@ -43,6 +43,7 @@ describe('names in histories, saved queries and scripts', () => {
       'cardFunding',
       'cardIssuance',
       'cardState',
+      'cardUnload',
       'charge',
       'identityCheck',
       'ledgerClosing',
@@ -80,6 +81,7 @@ describe('names in histories, saved queries and scripts', () => {
       expect(operation(type)).toBe('card-funding/cop_1');
     }
     expect(operation('fund_reversal', 'cop_2')).toBe('card-funding/cop_2');
+    expect(operation('unload')).toBe('card-unload/cop_1');
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card-state/crd_1');
     }
@@ -106,6 +108,7 @@ describe('names in histories, saved queries and scripts', () => {
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',
       'applyCardStateOutcome',
+      'applyCardUnloadOutcome',
       'applyChargeOutcome',
       'applyIdentityCheckOutcome',
       'applyProviderEvent',
@@ -133,6 +136,8 @@ describe('names in histories, saved queries and scripts', () => {
       'submitCardIssuanceLocally',
       'submitCardState',
       'submitCardStateLocally',
+      'submitCardUnload',
+      'submitCardUnloadLocally',
       'submitCharge',
       'submitChargeLocally',
       'submitIdentityCheck',
@@ -146,6 +151,7 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCardFunding',
       'verifyCardIssuance',
       'verifyCardState',
+      'verifyCardUnload',
       'verifyCharge',
       'verifyIdentityCheck',
       'verifyRefund',

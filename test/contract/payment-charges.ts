@@ -1,10 +1,19 @@
 import type { TokenChargeRequest } from '../../src/core/providers/payment-provider.js';
-import { never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
+import {
+  about,
+  never,
+  ordersFor,
+  renewed,
+  RETURN_URL,
+  unknown,
+  type Subject,
+} from './payment-subject.js';
 
 export function describeCharges(at: Subject): void {
   const { chargeOrder, left, eventOf } = ordersFor(at);
-  const charge = (order: TokenChargeRequest) => at.provider.chargeAuthorization(order, never);
-  const verify = (reference: string) => at.provider.verifyCharge(reference, never);
+  const charge = (order: TokenChargeRequest) =>
+    at.provider.confirmCharge({ ...order, handle: null }, never);
+  const verify = (reference: string) => at.provider.verifyCharge(about(reference), never);
 
   describe('a charge without the customer', () => {
     /** Charges that the provider delays, submitted together so that the suite waits once. */
@@ -27,7 +36,8 @@ export function describeCharges(at: Subject): void {
           amountMinor,
           currency: 'NGN',
           feeMinor: expect.any(BigInt) as bigint,
-          authorization: at.authorization,
+          surchargeMinor: 0n,
+          method: at.method,
           providerRequestId: expect.any(String) as string,
         };
         expect(await charge(order)).toEqual(paid);
@@ -44,7 +54,7 @@ export function describeCharges(at: Subject): void {
       '%s is a conclusive refusal of this attempt, with our code',
       async (scenario, decline) => {
         const order = chargeOrder(scenario);
-        const refused = { kind: 'rejected', decline, code: at.harness.refusals[decline] };
+        const refused = { kind: 'declined', decline, code: at.harness.refusals[decline] };
         expect(await charge(order)).toMatchObject(refused);
         expect(await verify(order.reference)).toMatchObject(refused);
       },
@@ -57,8 +67,8 @@ export function describeCharges(at: Subject): void {
         const reference = `${order.reference}-${attempt}`;
         kinds.push((await charge({ ...renewed(order), reference })).kind);
       }
-      expect(kinds).toEqual(['rejected', 'rejected', 'succeeded']);
-      expect(await verify(`${order.reference}-1`)).toMatchObject({ kind: 'rejected' });
+      expect(kinds).toEqual(['declined', 'declined', 'succeeded']);
+      expect(await verify(`${order.reference}-1`)).toMatchObject({ kind: 'declined' });
     });
 
     test('a payment is reported with its real amount, also if that differs from the request', async () => {
@@ -73,7 +83,7 @@ export function describeCharges(at: Subject): void {
       const [callback] = await at.harness.callbacksAbout(later.reference, 1);
       expect(eventOf(callback)).toMatchObject({
         name: 'charge.paid',
-        charge: later.reference,
+        reference: later.reference,
         about: { subject: 'charge', state: { kind: 'succeeded', amountMinor: 300_000n } },
       });
       for (;;) {
@@ -93,7 +103,7 @@ export function describeCharges(at: Subject): void {
         'charge.paid',
       ]);
       expect(new Set(events.map(({ dedupeKey }) => dedupeKey)).size).toBe(3);
-      const state = { kind: 'pending', awaits: 'provider' };
+      const state = { kind: 'pending', awaits: 'provider', redirect: null, lastDecline: null };
       expect(events[1]?.about).toEqual({ subject: 'charge', state });
     });
 
@@ -153,28 +163,40 @@ export function describeCharges(at: Subject): void {
     });
   });
 
-  describe('revoking an authorization', () => {
-    test('a revoked authorization can never be charged again', async () => {
-      const { code: authorization } = await left();
+  test('a charge that its customer has to confirm leads to a page, and ends by what the customer does there', async () => {
+    const order = { ...chargeOrder('redirected'), returnUrl: RETURN_URL };
+    const asked = await charge(order);
+    if (asked.kind !== 'pending' || asked.redirect === null) throw new Error(`it is ${asked.kind}`);
+    expect(await verify(order.reference)).toMatchObject({ kind: 'pending', awaits: 'customer' });
+    await at.harness.act(asked.redirect, 'pay');
+    expect(await verify(order.reference)).toMatchObject({
+      kind: 'succeeded',
+      amountMinor: order.amountMinor,
+    });
+  });
+
+  describe('revoking a saved method', () => {
+    test('a revoked method can never be charged again', async () => {
+      const { code: method } = await left();
       for (const _ of [1, 2]) {
-        expect(await at.provider.revokeAuthorization(authorization, never)).toMatchObject({
+        expect(await at.provider.revokeMethod({ code: method }, never)).toMatchObject({
           kind: 'revoked',
         });
       }
-      expect(await charge({ ...chargeOrder('paid'), authorization })).toMatchObject({
-        kind: 'rejected',
+      expect(await charge({ ...chargeOrder('paid'), method })).toMatchObject({
+        kind: 'declined',
         code: 'authorization_revoked',
         decline: 'hard',
       });
     });
 
-    test('an unknown authorization is not found, and cannot be charged', async () => {
-      const authorization = 'authz_nowhere';
-      expect(await at.provider.revokeAuthorization(authorization, never)).toMatchObject({
+    test('an unknown method is not found, and cannot be charged', async () => {
+      const method = 'authz_nowhere';
+      expect(await at.provider.revokeMethod({ code: method }, never)).toMatchObject({
         kind: 'not_found',
       });
-      expect(await charge({ ...chargeOrder('paid'), authorization })).toMatchObject({
-        kind: 'rejected',
+      expect(await charge({ ...chargeOrder('paid'), method })).toMatchObject({
+        kind: 'declined',
         decline: 'hard',
       });
     });

@@ -1,21 +1,31 @@
-import { never, ordersFor, renewed, RETURN_URL, unknown, type Subject } from './payment-subject.js';
+import {
+  about,
+  never,
+  ordersFor,
+  renewed,
+  RETURN_URL,
+  unknown,
+  type Subject,
+} from './payment-subject.js';
 
 export function describePages(at: Subject): void {
   const { pageOrder, chargeOrder, open, left, eventOf } = ordersFor(at);
-  const verify = (reference: string) => at.provider.verifyCharge(reference, never);
+  const verify = (reference: string) => at.provider.verifyCharge(about(reference), never);
 
   describe('a charge with the customer present', () => {
     test('a charge with a page awaits its customer until the customer has acted there', async () => {
       const order = pageOrder();
-      expect(await at.provider.initializeCharge(order, never)).toEqual({
-        kind: 'redirect',
+      expect(await at.provider.openPage(order, never)).toEqual({
+        kind: 'page',
         url: expect.stringMatching(/^https?:\/\/\S+$/) as string,
+        handle: null,
+        expiresAt: null,
         providerRequestId: expect.any(String) as string,
       });
       expect(await verify(order.reference)).toMatchObject({ kind: 'pending', awaits: 'customer' });
     });
 
-    test('a paid page redirects with our reference, and creates an authorization', async () => {
+    test('a paid page redirects with our reference, and creates a saved method', async () => {
       const order = pageOrder();
       const url = await open(order);
       const back = new URL((await at.harness.act(url, 'pay')) ?? '');
@@ -28,7 +38,8 @@ export function describePages(at: Subject): void {
         amountMinor: 300_000n,
         currency: 'NGN',
         feeMinor: expect.any(BigInt) as bigint,
-        authorization: {
+        surchargeMinor: 0n,
+        method: {
           code: expect.stringMatching(/^[A-Za-z]/) as string,
           type: 'card',
           brand: expect.stringMatching(/^[a-z_]+$/) as string,
@@ -38,6 +49,7 @@ export function describePages(at: Subject): void {
           bankCode: null,
           bankName: null,
           reusable: true,
+          email: order.customer.email,
         },
         providerRequestId: expect.any(String) as string,
       });
@@ -45,7 +57,7 @@ export function describePages(at: Subject): void {
       const { providerRequestId: _, ...told } = state;
       expect(eventOf(callback)).toMatchObject({
         name: 'charge.paid',
-        charge: order.reference,
+        reference: order.reference,
         about: { subject: 'charge', state: told },
         occurredAt: expect.any(Date) as Date,
       });
@@ -53,8 +65,8 @@ export function describePages(at: Subject): void {
 
     test('a payment by bank account creates a mandate on that account, and shows only the account’s last digits', async () => {
       const account = { type: 'bank_account', account: '0123456789', bankCode: '058' } as const;
-      const authorization = await left('pay', pageOrder('page', account));
-      expect(authorization).toMatchObject({
+      const method = await left('pay', pageOrder('page', account));
+      expect(method).toMatchObject({
         type: 'bank_account',
         last4: '6789',
         bankCode: '058',
@@ -62,26 +74,26 @@ export function describePages(at: Subject): void {
         reusable: true,
       });
       const nowhere = pageOrder('page', { ...account, bankCode: '000' });
-      expect(await at.provider.initializeCharge(nowhere, never)).toMatchObject({
+      expect(await at.provider.openPage(nowhere, never)).toMatchObject({
         kind: 'rejected',
         code: at.harness.refusals.page,
       });
     });
 
-    test('a single-use authorization is marked as such, and is declined after its use', async () => {
-      const authorization = await left('pay_once');
-      expect(authorization.reusable).toBe(false);
-      const order = { ...chargeOrder('paid'), authorization: authorization.code };
-      expect(await at.provider.chargeAuthorization(order, never)).toMatchObject({
-        kind: 'rejected',
+    test('a single-use method is marked as such, and is declined after its use', async () => {
+      const { code: method, reusable } = await left('pay_once');
+      expect(reusable).toBe(false);
+      const order = { ...chargeOrder('paid'), method, handle: null };
+      expect(await at.provider.confirmCharge(order, never)).toMatchObject({
+        kind: 'declined',
         decline: 'hard',
       });
     });
 
-    test('a declined or abandoned page is reported as such by verification and by callback', async () => {
+    test('a declined or cancelled page is reported as such by verification and by callback', async () => {
       for (const [act, name, state] of [
-        ['be_declined', 'charge.declined', { kind: 'rejected', decline: 'hard' }],
-        ['leave', 'charge.abandoned', { kind: 'abandoned' }],
+        ['be_declined', 'charge.declined', { kind: 'declined', decline: 'hard' }],
+        ['leave', 'charge.cancelled', { kind: 'cancelled' }],
       ] as const) {
         const order = pageOrder();
         await at.harness.act(await open(order), act);
@@ -105,8 +117,8 @@ export function describePages(at: Subject): void {
       const first = await verify(order.reference);
       await at.harness.act(url, 'leave');
       await at.harness.act(url, 'pay');
-      const again = await at.provider.initializeCharge(renewed(order), never);
-      expect(again).toMatchObject({ kind: 'redirect', url });
+      const again = await at.provider.openPage(renewed(order), never);
+      expect(again).toMatchObject({ kind: 'page', url });
       expect(await verify(order.reference)).toEqual({
         ...first,
         providerRequestId: expect.any(String) as string,
@@ -115,23 +127,58 @@ export function describePages(at: Subject): void {
 
     test('a page without an answer is unknown, its reference shows if it exists, and it may be requested again', async () => {
       const done = pageOrder('withoutAnswer');
-      expect(await at.provider.initializeCharge(done, never)).toEqual(unknown);
+      expect(await at.provider.openPage(done, never)).toEqual(unknown);
       expect(await verify(done.reference)).toMatchObject({ kind: 'pending', awaits: 'customer' });
       const lost = pageOrder('lost');
-      expect(await at.provider.initializeCharge(lost, never)).toEqual(unknown);
+      expect(await at.provider.openPage(lost, never)).toEqual(unknown);
       expect(await verify(lost.reference)).toMatchObject({ kind: 'not_found' });
       const failing = pageOrder('failingFirst');
       for (const _ of [1, 2, 3]) {
-        expect(await at.provider.initializeCharge(renewed(failing), never)).toMatchObject({
+        expect(await at.provider.openPage(renewed(failing), never)).toMatchObject({
           kind: 'unknown',
           reason: 'server_error',
         });
       }
       await open(renewed(failing));
       const throttled = pageOrder('throttledFirst');
-      const { kind } = await at.provider.initializeCharge(throttled, never);
+      const { kind } = await at.provider.openPage(throttled, never);
       expect(kind).toBe('throttled');
       await open(renewed(throttled));
+    });
+
+    test('a page that a tenant cancels can never be paid, and a paid one stays paid', async () => {
+      if (!at.provider.cancelCharge) return;
+      const order = pageOrder();
+      const url = await open(order);
+      const cancel = () => at.provider.cancelCharge?.(about(order.reference), never);
+      for (const _ of [1, 2]) expect(await cancel()).toMatchObject({ kind: 'cancelled' });
+      await at.harness.act(url, 'pay');
+      expect(await verify(order.reference)).toMatchObject({ kind: 'cancelled' });
+      const paid = pageOrder();
+      await at.harness.act(await open(paid), 'pay');
+      expect(await at.provider.cancelCharge(about(paid.reference), never)).toMatchObject({
+        kind: 'succeeded',
+      });
+      const nowhere = about(pageOrder().reference);
+      expect(await at.provider.cancelCharge(nowhere, never)).toMatchObject({ kind: 'not_found' });
+    });
+
+    test('a setup saves a method without a payment, and the method can be charged', async () => {
+      if (!at.provider.setUp || !at.provider.verifySetup) return;
+      const { amountMinor: _, currency: __, ...order } = pageOrder();
+      const question = about(order.reference);
+      expect(await at.provider.verifySetup(question, never)).toMatchObject({ kind: 'not_found' });
+      const page = await at.provider.setUp(order, never);
+      if (page.kind !== 'page') throw new Error(`the setup is ${page.kind}`);
+      expect(await at.provider.verifySetup(question, never)).toMatchObject({ kind: 'pending' });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
+      await at.harness.act(page.url, 'pay');
+      const saved = await at.provider.verifySetup(question, never);
+      if (saved.kind !== 'saved') throw new Error(`the method is ${saved.kind}`);
+      const { email } = order.customer;
+      expect(saved.method).toMatchObject({ type: 'card', reusable: true, email });
+      const charge = { ...chargeOrder('paid'), method: saved.method.code, handle: null };
+      expect(await at.provider.confirmCharge(charge, never)).toMatchObject({ kind: 'succeeded' });
     });
   });
 }

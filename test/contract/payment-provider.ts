@@ -1,8 +1,9 @@
+import { newId } from '../../src/shared/ids.js';
 import { describeCharges } from './payment-charges.js';
 import { describePaymentEvents } from './payment-incoming.js';
 import { describePages } from './payment-pages.js';
 import { describeRefunds } from './payment-refunds.js';
-import { never, ordersFor, type PaymentHarness, type Subject } from './payment-subject.js';
+import { about, never, ordersFor, type PaymentHarness, type Subject } from './payment-subject.js';
 
 /** The contract of every payment provider. Runs against the real provider, or its sandbox, over HTTP. */
 export function describePaymentProvider(name: string, setup: () => Promise<PaymentHarness>): void {
@@ -13,7 +14,7 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
     beforeAll(async () => {
       at.harness = await setup();
       at.provider = at.harness.provider;
-      at.authorization = await left();
+      at.method = await left();
     });
     afterAll(() => at.harness.close());
 
@@ -22,17 +23,33 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
     describeRefunds(at);
     describePaymentEvents(at);
 
+    test('the traits name a rate for each call, and references that the provider accepts come back as ours', () => {
+      const { references, rates, currencies } = at.provider.payments;
+      expect(currencies).toContain('NGN');
+      for (const { bucket, perSecond } of Object.values(rates)) {
+        expect([bucket.length > 0, perSecond > 0]).toEqual([true, true]);
+      }
+      for (const ours of [`${newId('charge')}-1`, `${newId('charge')}-12`, newId('paymentToken')]) {
+        const theirs = references.toTheirs(ours);
+        expect(theirs).toMatch(references.pattern);
+        expect(theirs.length).toBeLessThanOrEqual(references.maxLength);
+        expect(references.toOurs(theirs)).toBe(ours);
+      }
+    });
+
     test('a call to an unreachable payment provider is unknown, never an error and never a refusal', async () => {
       const away = { kind: 'unknown', reason: 'connection', providerRequestId: null };
       const { unreachable } = at.harness;
       const { reference } = chargeOrder('paid');
+      const find = { ...about(reference), since: new Date(), cursor: null };
       for (const answer of await Promise.all([
-        unreachable.initializeCharge(pageOrder(), never),
-        unreachable.chargeAuthorization(chargeOrder('paid'), never),
-        unreachable.verifyCharge(reference, never),
+        unreachable.openPage(pageOrder(), never),
+        unreachable.confirmCharge({ ...chargeOrder('paid'), handle: null }, never),
+        unreachable.verifyCharge(about(reference), never),
         unreachable.refund(refundOrder(reference), never),
-        unreachable.findRefunds(reference, never),
-        unreachable.revokeAuthorization(at.authorization.code, never),
+        unreachable.findRefunds(find, never),
+        unreachable.findDisputes(find, never),
+        unreachable.revokeMethod({ code: at.method.code }, never),
       ])) {
         expect(answer).toEqual(away);
       }
@@ -43,12 +60,12 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
       const charge = chargeOrder('paid');
       const page = pageOrder();
       const answers = [
-        await at.provider.chargeAuthorization(charge, gone),
-        await at.provider.initializeCharge(page, gone),
+        await at.provider.confirmCharge({ ...charge, handle: null }, gone),
+        await at.provider.openPage(page, gone),
       ];
       expect(answers.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
       for (const { reference } of [charge, page]) {
-        const { kind } = await at.provider.verifyCharge(reference, never);
+        const { kind } = await at.provider.verifyCharge(about(reference), never);
         expect(kind).toBe('not_found');
       }
     });

@@ -1,38 +1,45 @@
+import { readAll } from '../../src/core/providers/pages.js';
+import type { About } from '../../src/core/providers/port.js';
 import type { Refund, RefundRequest } from '../../src/core/providers/payment-provider.js';
-import { never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
+import { about, never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
 
 export function describeRefunds(at: Subject): void {
   const { pageOrder, refundOrder, open, paid, eventOf } = ordersFor(at);
   const refund = (order: RefundRequest) => at.provider.refund(order, never);
-  const find = async (charge: string): Promise<Refund[]> => {
-    const answer = await at.provider.findRefunds(charge, never);
-    if (answer.kind !== 'refunds') throw new Error(`the refunds are ${answer.kind}`);
-    return answer.refunds;
+  const since = new Date(Date.now() - 60_000);
+  const find = async ({ reference, handle }: About): Promise<Refund[]> => {
+    const answer = await readAll((cursor) =>
+      at.provider.findRefunds({ reference, handle, since, cursor }, never),
+    );
+    if (answer.kind !== 'all') throw new Error(`the refunds are ${answer.kind}`);
+    return answer.items.filter(({ charge }) => charge.reference === reference);
   };
 
   describe('a refund', () => {
     test('a refund has an id of the provider and our marker, and is found by its charge', async () => {
       const charge = await paid();
-      expect(await find(charge)).toEqual([]);
+      expect(await find(about(charge))).toEqual([]);
       const order = refundOrder(charge);
       const made = {
         id: expect.stringMatching(/^[A-Za-z]/) as string,
         marker: order.marker,
+        charge: about(charge),
+        dispute: null,
         amountMinor: 100_000n,
         currency: 'NGN',
-        state: { kind: 'refunded' },
+        state: 'succeeded',
       };
       expect(await refund(order)).toEqual({
-        kind: 'taken',
+        kind: 'accepted',
         refund: made,
         providerRequestId: expect.any(String) as string,
       });
-      expect(await find(charge)).toEqual([made]);
+      expect(await find(about(charge))).toEqual([made]);
     });
 
     test('a repeated refund refunds again, with an id of its own', async () => {
       const order = refundOrder(await paid());
-      for (const _ of [1, 2]) expect((await refund(renewed(order))).kind).toBe('taken');
+      for (const _ of [1, 2]) expect((await refund(renewed(order))).kind).toBe('accepted');
       const found = await find(order.charge);
       expect(found.map(({ marker }) => marker)).toEqual([order.marker, order.marker]);
       expect(new Set(found.map(({ id }) => id)).size).toBe(2);
@@ -40,43 +47,45 @@ export function describeRefunds(at: Subject): void {
 
     test('a refused refund moves nothing, and is reported with our code', async () => {
       const order = refundOrder(await paid(), 'refused');
-      const state = { kind: 'rejected', code: at.harness.refusals.refund };
-      expect(await refund(order)).toMatchObject({ kind: 'taken', refund: { state } });
-      expect(await find(order.charge)).toMatchObject([{ marker: order.marker, state }]);
+      const refused = { state: 'rejected', code: at.harness.refusals.refund };
+      expect(await refund(order)).toMatchObject({ kind: 'accepted', refund: refused });
+      expect(await find(order.charge)).toMatchObject([{ marker: order.marker, ...refused }]);
     });
 
     test('a refund never exceeds the remaining amount, and needs a paid charge', async () => {
       const charge = await paid();
       await refund(refundOrder(charge));
       const more = { ...refundOrder(charge), amountMinor: 200_001n };
-      expect(await refund(more)).toMatchObject({ refund: { state: { code: 'exceeds_charge' } } });
+      expect(await refund(more)).toMatchObject({ refund: { code: 'exceeds_charge' } });
       const page = pageOrder();
       await open(page);
       expect(await refund(refundOrder(page.reference))).toMatchObject({
-        refund: { state: { code: 'charge_not_paid' } },
+        refund: { code: 'charge_not_paid' },
       });
       const { reference } = pageOrder();
       expect(await refund(refundOrder(reference))).toMatchObject({
         kind: 'rejected',
         code: 'charge_not_found',
       });
-      expect(await at.provider.findRefunds(reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(
+        await at.provider.findRefunds({ ...about(reference), since, cursor: null }, never),
+      ).toMatchObject({ kind: 'not_found' });
     });
 
     test('the outcome of a delayed refund is reported by callback, and afterwards by verification', async () => {
       const order = refundOrder(await paid(), 'later');
-      const state = { kind: 'pending' };
-      expect(await refund(order)).toMatchObject({ kind: 'taken', refund: { state } });
+      const state = 'pending';
+      expect(await refund(order)).toMatchObject({ kind: 'accepted', refund: { state } });
       expect(await find(order.charge)).toMatchObject([{ state }]);
-      const [callback] = await at.harness.callbacksAbout(order.charge, 1);
-      const done = { marker: order.marker, amountMinor: 100_000n, state: { kind: 'refunded' } };
+      const [callback] = await at.harness.callbacksAbout(order.charge.reference, 1);
+      const done = { marker: order.marker, amountMinor: 100_000n, state: 'succeeded' };
       expect(eventOf(callback)).toMatchObject({
         name: 'refund.refunded',
-        charge: order.charge,
+        reference: order.charge.reference,
         about: { subject: 'refund', refund: done },
       });
       for (;;) {
-        if ((await find(order.charge))[0]?.state.kind === 'refunded') break;
+        if ((await find(order.charge))[0]?.state === 'succeeded') break;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     });
@@ -100,7 +109,7 @@ export function describeRefunds(at: Subject): void {
           expect((await refund(renewed(order))).kind).toBe(kind);
           expect(await find(order.charge)).toEqual([]);
         }
-        expect((await refund(renewed(order))).kind).toBe('taken');
+        expect((await refund(renewed(order))).kind).toBe('accepted');
       }
     });
 

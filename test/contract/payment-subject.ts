@@ -1,7 +1,7 @@
 import { newId } from '../../src/shared/ids.js';
 import type {
   TokenChargeRequest,
-  ChargeAuthorization,
+  SavedMethod,
   ChargePageRequest,
   PaymentEvent,
   PaymentProvider,
@@ -23,7 +23,8 @@ export type ChargeScenario =
   | 'failingFirst'
   | 'outOfOrder'
   | 'throttledFirst'
-  | 'anotherAmount';
+  | 'anotherAmount'
+  | 'redirected';
 export type RefundScenario =
   | 'refunded'
   | 'later'
@@ -61,12 +62,15 @@ export type Subject = {
   harness: PaymentHarness;
   provider: PaymentProvider;
   /** Left by a card that pays, now and later. */
-  authorization: ChargeAuthorization;
+  method: SavedMethod;
 };
 
 export const never = new AbortController().signal;
 
 export const unknown = { kind: 'unknown', reason: 'timeout', providerRequestId: null };
+
+/** A question by our reference alone. */
+export const about = (reference: string) => ({ reference, handle: null });
 
 export const RETURN_URL = 'https://shop.example/paid?cart=7';
 
@@ -97,10 +101,14 @@ export function ordersFor(at: Subject) {
   const chargeOrder = (scenario: ChargeScenario, amountMinor = 300_000n): TokenChargeRequest => ({
     ...ask(own(at.harness.charges[scenario])),
     amountMinor,
-    authorization: at.authorization.code,
+    method: at.method.code,
+    returnUrl: null,
   });
-  const refundOrder = (charge: string, scenario: RefundScenario = 'refunded'): RefundRequest => ({
-    charge,
+  const refundOrder = (
+    reference: string,
+    scenario: RefundScenario = 'refunded',
+  ): RefundRequest => ({
+    charge: about(reference),
     amountMinor: 100_000n,
     currency: 'NGN',
     marker: newId('transfer'),
@@ -110,23 +118,23 @@ export function ordersFor(at: Subject) {
 
   /** A page, and where it is. */
   async function open(order = pageOrder()): Promise<string> {
-    const answer = await at.provider.initializeCharge(order, never);
-    if (answer.kind !== 'redirect') throw new Error(`the page is ${answer.kind}`);
+    const answer = await at.provider.openPage(order, never);
+    if (answer.kind !== 'page') throw new Error(`the page is ${answer.kind}`);
     return answer.url;
   }
 
   /** A page that the customer has paid, and what it has left. */
-  async function left(act: Act = 'pay', order = pageOrder()): Promise<ChargeAuthorization> {
+  async function left(act: Act = 'pay', order = pageOrder()): Promise<SavedMethod> {
     await at.harness.act(await open(order), act);
-    const state = await at.provider.verifyCharge(order.reference, never);
-    if (state.kind !== 'succeeded' || !state.authorization) throw new Error(`it is ${state.kind}`);
-    return state.authorization;
+    const state = await at.provider.verifyCharge(about(order.reference), never);
+    if (state.kind !== 'succeeded' || !state.method) throw new Error(`it is ${state.kind}`);
+    return state.method;
   }
 
   /** The reference of a charge that was paid. */
   async function paid(): Promise<string> {
     const order = chargeOrder('paid');
-    const { kind } = await at.provider.chargeAuthorization(order, never);
+    const { kind } = await at.provider.confirmCharge({ ...order, handle: null }, never);
     if (kind !== 'succeeded') throw new Error(`the charge is ${kind}`);
     return order.reference;
   }

@@ -60,6 +60,7 @@ for (const deduplicate of [true, false]) {
         declinedSoftTwice: 'order-013',
         outOfOrder: 'order-009',
         anotherAmount: 'order-014',
+        redirected: 'order-026',
       },
       refunds: { ...common, refunded: 'refund-789', refused: 'refund-002' },
       refusals: {
@@ -112,6 +113,17 @@ const refunded = {
   code: null,
 };
 
+const disputed = {
+  dispute: 'case_1',
+  charge: 'r',
+  status: 'opened',
+  funds: 'held',
+  amount_minor: 100,
+  currency: 'NGN',
+  reason: 'not_recognized',
+  due_at: null,
+};
+
 describe('answers that the acquirer’s documentation excludes', () => {
   let answer: { status: number; body: string };
   const server = createServer((req, res) => {
@@ -138,9 +150,12 @@ describe('answers that the acquirer’s documentation excludes', () => {
     customer: { id: 'c', email: 'ada@example.com', name: null },
     requestedAt: new Date(),
   };
+  const r = { reference: 'r', handle: null };
+  const find = { ...r, since: new Date(), cursor: null };
+  const saved = { method: 'authz_1', returnUrl: null, handle: null };
   const page = { ...ask, channel: { type: 'card' as const }, returnUrl: null };
   const refund = {
-    charge: 'r',
+    charge: { reference: 'r', handle: null },
     amountMinor: 100n,
     currency: 'NGN' as const,
     marker: 'm',
@@ -156,12 +171,12 @@ describe('answers that the acquirer’s documentation excludes', () => {
   const everyCall = () => {
     const payments = paymentsAt(url);
     return Promise.all([
-      payments.initializeCharge(page, never),
-      payments.chargeAuthorization({ ...ask, authorization: 'authz_1' }, never),
-      payments.verifyCharge('r', never),
+      payments.openPage(page, never),
+      payments.confirmCharge({ ...ask, ...saved }, never),
+      payments.verifyCharge(r, never),
       payments.refund(refund, never),
-      payments.findRefunds('r', never),
-      payments.revokeAuthorization('authz_1', never),
+      payments.findRefunds(find, never),
+      payments.revokeMethod({ code: 'authz_1' }, never),
     ]);
   };
 
@@ -171,15 +186,23 @@ describe('answers that the acquirer’s documentation excludes', () => {
     ['nothing', 200, '', 'unreadable'],
     ['another charge', 200, JSON.stringify({ ...paid, reference: 'other' }), 'unreadable'],
     ['another refund', 200, JSON.stringify({ ...refunded, merchant_note: 'x' }), 'unreadable'],
-    ['a new state', 200, JSON.stringify({ ...paid, status: 'held' }), 'unreadable'],
     ['a bare 404', 404, '{}', 'unreadable'],
     ['a 404 of another kind', 404, error('no_such_route'), 'unreadable'],
-    ['a conflict', 409, error('reference_conflict'), 'unreadable'],
     ['a wrong secret', 401, error('unauthorized'), 'unreadable'],
     ['a redirect', 302, '{}', 'unreadable'],
   ])('%s is unknown to every call', async (_what, status, body, reason) => {
     answer = { status, body };
     for (const each of await everyCall()) expect(each).toMatchObject({ kind: 'unknown', reason });
+  });
+
+  test('a reference that the acquirer has already is a conflict to a submission, and a new word is unrecognized', async () => {
+    answer = { status: 409, body: error('reference_taken') };
+    const [opened, , , refundedNow] = await everyCall();
+    for (const each of [opened, refundedNow]) {
+      expect(each).toMatchObject({ kind: 'unknown', reason: 'conflict' });
+    }
+    const odd = await answers(200, { ...paid, status: 'held' }).verifyCharge(r, never);
+    expect(odd).toMatchObject({ kind: 'unknown', reason: 'unrecognized' });
   });
 
   test.each([
@@ -189,39 +212,39 @@ describe('answers that the acquirer’s documentation excludes', () => {
     ['a card number for an authorization', withLeft({ authorization: '4242424242424242' })],
     ['six digits for the last four', withLeft({ last4: '424242' })],
   ])('%s is not let in', async (_what, body) => {
-    const state = await answers(200, body).verifyCharge('r', never);
+    const state = await answers(200, body).verifyCharge(r, never);
     expect(state).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
   });
 
   test('a payment in another currency is reported with that currency', async () => {
-    const state = await answers(200, { ...paid, currency: 'USD' }).verifyCharge('r', never);
+    const state = await answers(200, { ...paid, currency: 'USD' }).verifyCharge(r, never);
     expect(state).toMatchObject({ kind: 'succeeded', currency: 'USD' });
   });
 
   test.each(['javascript:alert(1)', 'file:///etc/passwd', 'pay', ''])(
     'the address %j is no page',
     async (redirect_url) => {
-      const state = await answers(200, { ...paid, redirect_url }).initializeCharge(page, never);
+      const state = await answers(200, { ...paid, redirect_url }).openPage(page, never);
       expect(state).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
     },
   );
 
-  test('a list with a refund of another charge is not believed', async () => {
-    const list = { charge: 'r', refunds: [refunded, { ...refunded, charge: 'other' }] };
-    expect(await answers(200, list).findRefunds('r', never)).toMatchObject({ kind: 'unknown' });
+  test('a list with a dispute of another charge is not believed', async () => {
+    const list = { charge: 'r', disputes: [disputed, { ...disputed, charge: 'other' }] };
+    expect(await answers(200, list).findDisputes(find, never)).toMatchObject({ kind: 'unknown' });
   });
 
   test('a payment refusal with an unknown reason is a refusal with a code of ours', async () => {
     const code = 'it said: 4242';
     const declined = { ...paid, status: 'declined', code, decline: 'soft' };
-    expect(await answers(200, declined).verifyCharge('r', never)).toMatchObject({
-      kind: 'rejected',
+    expect(await answers(200, declined).verifyCharge(r, never)).toMatchObject({
+      kind: 'declined',
       code: 'provider_declined',
       decline: 'soft',
     });
     const refused = { ...refunded, status: 'refused', code };
     expect(await answers(201, refused).refund(refund, never)).toMatchObject({
-      refund: { state: { kind: 'rejected', code: 'provider_declined' } },
+      refund: { state: 'rejected', code: 'provider_declined' },
     });
   });
 
@@ -269,18 +292,19 @@ describe('callbacks of the payment network', () => {
   test.each([
     ['charge.paid', event.data, { kind: 'succeeded', amountMinor: 100n }],
     ['charge.pending', { reference: 'r', status: 'pending' }, { awaits: 'provider' }],
+    ['charge.cancelled', { reference: 'r', status: 'cancelled' }, { kind: 'cancelled' }],
     ['charge.abandoned', { reference: 'r', status: 'abandoned' }, { kind: 'abandoned' }],
     [
       'charge.declined',
       { reference: 'r', status: 'declined', code: 'expired_card', decline: 'hard' },
-      { kind: 'rejected', code: 'expired_card', decline: 'hard' },
+      { kind: 'declined', code: 'expired_card', decline: 'hard' },
     ],
   ])('%s is read', (name, data, state) => {
     expect(read({ ...event, event: name, data })).toMatchObject({
       kind: 'event',
       event: {
         dedupeKey: 'evt_1',
-        charge: 'r',
+        reference: 'r',
         name,
         about: { subject: 'charge', state },
         occurredAt: new Date(event.occurred_at),
@@ -289,13 +313,15 @@ describe('callbacks of the payment network', () => {
   });
 
   test.each([
-    ['refunded', null, { kind: 'refunded' }],
-    ['pending', null, { kind: 'pending' }],
-    ['refused', 'declined', { kind: 'rejected', code: 'provider_declined' }],
-  ])('refund.%s is read', (status, code, state) => {
+    ['refunded', null, { state: 'succeeded' }],
+    ['pending', null, { state: 'pending' }],
+    ['needs_account', null, { state: 'needs_account' }],
+    ['returned', null, { state: 'returned' }],
+    ['refused', 'declined', { state: 'rejected', code: 'provider_declined' }],
+  ])('refund.%s is read', (status, code, readAs) => {
     const data = { ...refunded, status, code };
     expect(read({ ...event, event: `refund.${status}`, data })).toMatchObject({
-      event: { charge: 'r', about: { subject: 'refund', refund: { id: 'rfnd_1', state } } },
+      event: { reference: 'r', about: { subject: 'refund', refund: { id: 'rfnd_1', ...readAs } } },
     });
   });
 
@@ -314,10 +340,10 @@ describe('callbacks of the payment network', () => {
       name: 'transfer.paid',
     });
     const unreadable = { kind: 'unreadable', dedupeKey: 'evt_1' };
-    for (const name of ['charge.disputed', 'constructor']) {
+    for (const name of ['charge.frozen', 'constructor']) {
       expect(read({ ...event, event: name, data: null })).toEqual({ ...unreadable, name });
     }
-    expect(read({ ...event, event: 'charge.disputed' })).toMatchObject(unreadable);
+    expect(read({ ...event, event: 'charge.frozen' })).toMatchObject(unreadable);
   });
 
   test.each([

@@ -10,7 +10,7 @@ const RETIRED: readonly RegExp[] = [
   /\bmend-?driver\b/i,
   /tryHere|\bcallHere\b|\bwaveHere\b|HERE_SHARE|submit\w+Here|issueCardHere|setCardStateHere/,
   /\bsweep\w*/i,
-  /\bdue_at\b|\bwatch_until\b|\bnot_taken\b|\bheld_of\b|\bpaid_as\b|\bprovider_refund\b/,
+  /\bwatch_until\b|\bnot_taken\b|\bheld_of\b|\bpaid_as\b|\bprovider_refund\b/,
   /(?<!\$)\bunwind\w*/i,
   /\baskings?\b|askedAgain|askingsOf/i,
   /\badoption|adoptionPosting|adopted\b/i,

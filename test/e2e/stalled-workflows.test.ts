@@ -113,6 +113,25 @@ test('a transfer that no workflow can be started for, because Temporal is away, 
   expect(await tenant.waitFor(id, 'completed')).toMatchObject({ attention: null });
 });
 
+test('a start that fails because the server does not know its namespace yet is tried again at once', async () => {
+  const tenant = await service.tenant();
+  const id = await tenant.send();
+  const due = await eventually('its check is due', async () => {
+    const { next_check_at: at } = await tenant.stored(id);
+    return at !== null && at < new Date() ? at : undefined;
+  });
+  const env = { ...service.env, TEMPORAL_NAMESPACE: 'not-there-yet', BURSAR_LOG_LEVEL: 'silent' };
+  const deps = await createDeps(loadConfig(env), 'test');
+  const loop = createDispatcher(supervisedRecords(deps), deps.log);
+  const once = loop.run();
+  loop.stop();
+  await once;
+  await deps.close();
+  expect((await tenant.stored(id)).next_check_at).toEqual(due);
+  stopWorker = await startOwnWorker(service);
+  await tenant.waitFor(id, 'completed');
+});
+
 describe('the watchdog', () => {
   const ago = (seconds: number) => new Date(Date.now() - seconds * SECOND_MS);
 

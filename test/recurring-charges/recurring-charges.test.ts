@@ -92,8 +92,9 @@ const paid: ChargeFact = {
   kind: 'succeeded',
   amountMinor: 500_000n,
   currency: 'NGN',
+  surchargeMinor: 0n,
   feeMinor: 10_000n,
-  authorization: null,
+  method: null,
 };
 const declined = (decline: 'soft' | 'hard'): ChargeFact => ({
   ...byProvider,

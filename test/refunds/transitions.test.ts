@@ -57,6 +57,7 @@ const accept = (
     charge_id: CHARGE,
     charge_reference: CHARGE,
     provider_charge_reference: `${CHARGE}-1`,
+    provider_charge_handle: null,
     currency: 'NGN',
     reason: null,
     provider_refund_id: null,

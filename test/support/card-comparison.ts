@@ -42,6 +42,12 @@ export async function compareCards(
         const money = { id: funding._id, status, amountMinor };
         return checkMoney(money, journal, ['funded', 'funding_reversed']);
       }),
+      ...operations
+        .filter(({ type }) => type === 'unload')
+        .flatMap(({ _id: id, status, ...unload }) => {
+          const amountMinor = unload.settled_amount_minor ?? unload.amount_minor ?? 0n;
+          return checkMoney({ id, status, amountMinor }, journal, ['unloaded', 'unload_reversed']);
+        }),
     ],
     clearingMinor: 0n,
     feesMinor: 0n,

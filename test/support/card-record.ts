@@ -1,4 +1,4 @@
-import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
+import { NO_UNLOAD, OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import { NOW } from './transfers.js';
 
 /** The id of the card of `openCard`. */
@@ -37,6 +37,8 @@ export function openCard(changes: Partial<Card> = {}): Card {
     },
     security: OPEN_SECURITY,
     auto_reload: null,
+    balances: 'issuer',
+    unload: NO_UNLOAD,
     daily_spend: { day: '', minor: 0n },
     failure: null,
     created_at: NOW,

@@ -34,7 +34,7 @@ export const sent = (charge: Charge, now = NOW): Charge => {
   return permitted;
 };
 
-export const authorization = {
+export const method = {
   code: 'authz_1',
   type: 'card' as const,
   brand: 'visa',
@@ -44,6 +44,7 @@ export const authorization = {
   bankCode: null,
   bankName: null,
   reusable: true,
+  email: 'ada@example.com',
 };
 export const paid = (changes: object = {}): ChargeFact => ({
   ...byProvider,
@@ -51,8 +52,9 @@ export const paid = (changes: object = {}): ChargeFact => ({
   kind: 'succeeded',
   amountMinor: 300_000n,
   currency: 'NGN',
+  surchargeMinor: 0n,
   feeMinor: 14_500n,
-  authorization,
+  method,
   ...changes,
 });
 export const refused = (changes: object = {}): ChargeFact => ({
@@ -63,7 +65,9 @@ export const refused = (changes: object = {}): ChargeFact => ({
   decline: 'soft',
   ...changes,
 });
-export const of = (kind: 'abandoned' | 'expired' | 'operator_confirmed'): ChargeFact => ({
+export const of = (
+  kind: 'cancelled' | 'page_lost' | 'expired' | 'operator_confirmed',
+): ChargeFact => ({
   ...byProvider,
   attempt: 1,
   kind,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
+import { newId } from '../../src/shared/ids.js';
 import { bulkClient } from './bulk.js';
+import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
@@ -49,6 +51,22 @@ export const fixtures: Record<string, Fixture> = {
     const operation: CardOperation = { ...accepted, status: 'completed', next_check_at: null };
     await database.db.collection<CardOperation>('card_operations').insertOne(operation);
     return operation._id;
+  },
+  // Stores an event directly, with a delivery to an endpoint that was removed since.
+  '/events/{id}': async (tenant, _made, { deps: { webhooks } }) => {
+    const transfer = await tenant.send();
+    const draft = {
+      tenantId: tenant.id,
+      resource: transfer,
+      // Above the numbers of the events that the transfer itself may emit.
+      sequence: 1_000,
+      name: 'transfer.completed',
+      at: new Date(),
+      data: { id: transfer },
+    };
+    const outgoing = toOutgoing(draft, [{ id: newId('webhookEndpoint') }], new Date());
+    await webhooks.deliveries.insert([outgoing]);
+    return outgoing.event._id;
   },
   '/webhooks/cards/events/{card_id}': aCard,
   // Stores an issuer's event directly, without the issuer sending it.

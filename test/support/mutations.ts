@@ -14,6 +14,10 @@ import {
   applyCardStateFact,
   expireCard,
 } from '../../src/capabilities/card-states/mutations.js';
+import {
+  applyCardUnloadFact,
+  retryCardUnload,
+} from '../../src/capabilities/card-unloads/mutations.js';
 import { acceptCard, applyIssuanceFact } from '../../src/capabilities/cards/mutations.js';
 import {
   acceptCharge,
@@ -56,6 +60,8 @@ const MUTATIONS = {
   applyCardFundingFact,
   expireCardFunding,
   setAutoReload,
+  applyCardUnloadFact,
+  retryCardUnload,
   decideCardAuthorization,
   applyCardAuthorizationFact,
   setCardSecurity,

@@ -161,8 +161,9 @@ export async function payDirectly(deps: Deps, tenantId: string, reference: strin
     kind: 'succeeded',
     amountMinor: charge.amount_minor,
     currency: charge.currency,
+    surchargeMinor: 0n,
     feeMinor: null,
-    authorization: null,
+    method: null,
   });
 }
 

@@ -56,6 +56,7 @@ export function paymentToken(changes: Partial<PaymentToken> = {}): PaymentToken 
     status: 'active',
     provider: 'sandbox-bank',
     authorization: 'AUTH_of_the_tests',
+    method_email: null,
     brand: 'visa',
     last4: '4081',
     bank_code: null,

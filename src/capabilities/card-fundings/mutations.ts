@@ -14,6 +14,7 @@ import { cards, type Card, type AutoReload } from '../cards/card.js';
 import { changeCard, changeOperation } from '../cards/mutations.js';
 import {
   cardOperations,
+  referenceOf,
   type CardOperation,
   fundingHold,
   type Funding,
@@ -104,9 +105,6 @@ export const setAutoReload: Mutation<SetAutoReload, SetAutoReloadResult> = {
   reads: ({ tenantId, id }) => ({ records: [cards.ref(id)], wallets: [tenantId] }),
   decide: decideAutoReload,
 };
-
-const referenceOf = ({ tenant_id: tenantId, reference }: CardOperation) =>
-  ({ collection: cardOperations, tenantId, reference }) as const;
 
 function decideAccept(uow: UnitOfWork, input: AcceptCardFunding, now: Date): AcceptResult {
   const { operation } = input;

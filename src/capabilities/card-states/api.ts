@@ -1,6 +1,6 @@
 import { operation } from '../../platform/http/operation.js';
 import { CARDS_TAG, cardParams, cardOperationResource, exampleOperation } from '../cards/index.js';
-import { cardStateChangeBody } from './schema.js';
+import { cardClosingBody, cardStateChangeBody } from './schema.js';
 
 const common = {
   tag: CARDS_TAG,
@@ -60,11 +60,15 @@ export const unlockCard = operation({
 /** `POST /cards/{card_id}/close`. */
 export const closeCard = operation({
   ...common,
+  body: cardClosingBody,
+  refusals: ['invalid_state', 'duplicate_reference'],
   id: 'closeCard',
   path: '/cards/{card_id}/close',
   summary: 'Close a card',
   description:
-    'The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.',
+    'The closing takes effect with the answer. As soon as no authorization holds any of it, the balance of the card is ' +
+    'returned to the wallet. If the issuer holds the balances of cards, an operation `unload` takes it back from there ' +
+    'first, and the wallet is credited when the issuer confirms it.',
   examples: {
     body: { reason: 'not needed any more' },
     data: { ...example('close'), reason: 'not needed any more' },

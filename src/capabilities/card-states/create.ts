@@ -7,7 +7,7 @@ import {
   successResponse,
 } from '../../core/commit/saved-response.js';
 import type { Card } from '../cards/card.js';
-import { newOperation, type CardOperation } from '../cards/card-operation.js';
+import { newOperation, operationReference, type CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/index.js';
 import { type CardStateOperation, type CardStateType } from './transitions.js';
 import type { CardStateChangeBody } from './schema.js';
@@ -47,10 +47,17 @@ const answer = (operation: CardOperation) => successResponse(presentOperation(op
 function newCardStateOperation(
   { _id: card, tenant_id: tenantId, provider }: Card,
   type: CardStateType,
-  { reason, request_id, metadata }: CardStateChangeBody,
+  { reason, request_id, metadata, transaction_reference }: CardStateChangeBody,
   now: Date,
 ): CardStateOperation {
-  const given = { reason: reason ?? null, request_id: request_id ?? null, metadata };
+  const reference = transaction_reference ?? null;
+  const given = {
+    ...(reference !== null && { reference: operationReference(card, reference) }),
+    reason: reason ?? null,
+    request_id: request_id ?? null,
+    metadata,
+    transaction_reference: reference,
+  };
   const accepted = newOperation(
     { tenant_id: tenantId, card_id: card, type, provider, ...given },
     now,

@@ -1,4 +1,4 @@
-import { acceptOnce } from '../../core/commit/accept.js';
+import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
   type AcceptResult,
@@ -11,7 +11,7 @@ import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, isPastExpiry, type Card } from '../cards/card.js';
-import { cardOperations, type CardOperation } from '../cards/card-operation.js';
+import { cardOperations, referenceOf, type CardOperation } from '../cards/card-operation.js';
 import { changeCardAndEmit, changeOperation, createOperation } from '../cards/mutations.js';
 import {
   transitionCardState,
@@ -57,8 +57,9 @@ const pendingOperation =
 
 /** Creates a change of a card's state, supersedes the open one, and saves the response under its idempotency key. */
 export const acceptCardState: Mutation<AcceptCardState, AcceptResult> = {
-  reads: ({ tenantId, operation: { _id: id, card_id: card }, claim }, full) => ({
+  reads: ({ tenantId, operation, operation: { _id: id, card_id: card }, claim }, full) => ({
     keys: claim ? [claim.id] : [],
+    references: operation.transaction_reference === null ? [] : [referenceOf(operation)],
     records: [cards.ref(card), ...(full ? [cardOperations.ref(id)] : [])],
     wallets: [tenantId],
     further: pendingOperation(card),
@@ -94,10 +95,20 @@ function decideAccept(uow: UnitOfWork, input: AcceptCardState, now: Date): Accep
     admit() {
       const card = uow.get(cards, operation.card_id);
       if (!card) throw new Error(`there is no ${operation.card_id}`);
-      return refuseCardState(card, operation.type) ?? accept(uow, card, operation, now);
+      return (
+        refuseCardState(card, operation.type) ??
+        refuseReference(uow, operation) ??
+        accept(uow, card, operation, now)
+      );
     },
   });
 }
+
+/** A closing may have a reference of the tenant, which the return of the balance has too. */
+const refuseReference = (uow: UnitOfWork, operation: CardOperation) =>
+  operation.transaction_reference === null
+    ? null
+    : refuseTakenReference(uow, referenceOf(operation), 'transaction_reference');
 
 /** Accepts an operation. The newest one counts, so an open one is superseded and no longer submitted. */
 function accept(
@@ -106,6 +117,9 @@ function accept(
   operation: CardStateOperation,
   now: Date,
 ): CardOperation {
+  if (operation.transaction_reference !== null) {
+    uow.takeReference(referenceOf(operation), operation._id);
+  }
   if (isAlreadyInState(card, operation.type)) {
     return createOperation(uow, completedAtOnce(operation, now));
   }

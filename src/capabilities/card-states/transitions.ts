@@ -57,7 +57,7 @@ export function isAlreadyInState({ state_control: control }: Card, type: CardSta
 /** The change of a card that accepts an operation and makes it the pending one. */
 export function withPendingOperation(
   card: Card,
-  { _id: operation, type }: CardStateOperation,
+  { _id: operation, type, transaction_reference: reference }: CardStateOperation,
 ): Partial<Card> {
   const { state_control: control, status } = card;
   return {
@@ -68,6 +68,7 @@ export function withPendingOperation(
       sequence: control.sequence + 1,
       pending_operation_id: operation,
     },
+    ...(reference !== null && { unload: { ...card.unload, transaction_reference: reference } }),
   };
 }
 

@@ -84,6 +84,9 @@ async function heldByFundings({ collections, session, tenantId }: TenantBooks) {
   for (const { amount_minor: amountMinor } of owners) {
     addTo(held, accounts.held(tenantId), amountMinor ?? 0n);
   }
+  for (const { type, card_id: card, amount_minor: amountMinor } of open) {
+    if (type === 'unload') addTo(held, accounts.cardHeld(card), amountMinor ?? 0n);
+  }
   return held;
 }
 
@@ -112,6 +115,27 @@ function checkCard({ _id: id, status, issued }: Card): string[] {
   return usable && issued === null ? [`${id} is ${status} and was never issued`] : [];
 }
 
+/** The balance is held on the card until the issuer has given it back, or has not. */
+const UNLOAD_STEPS: Record<CardOperation['status'], Steps> = {
+  pending: { must: ['hold'], may: [] },
+  processing: { must: ['hold'], may: [] },
+  completed: { must: ['hold', 'resolve'], may: ['late'] },
+  failed: { must: ['hold', 'resolve'], may: ['late', 'reversal'] },
+};
+
+function checkUnload(operation: CardOperation & RecordWithPostings): string[] {
+  const { card_id: card, status, postings, amount_minor: amountMinor } = operation;
+  const held = postings
+    .flatMap(({ legs }) => legs)
+    .filter(({ account }) => account === accounts.cardHeld(card))
+    .reduce((sum, leg) => sum + leg.amount_minor, 0n);
+  const expected = isOpen(operation) ? (amountMinor ?? 0n) : 0n;
+  return [
+    ...checkSteps(operation, UNLOAD_STEPS[status]),
+    ...(held === expected ? [] : [`${operation._id} holds ${expected}, its postings ${held}`]),
+  ];
+}
+
 const NO_STEPS: Steps = { must: [], may: [] };
 
 /** The hold must exist and end as the status says. A reversed funding may have ended either way before the reversal. */
@@ -136,6 +160,7 @@ async function checkOperations(page: RecordPage<CardOperation>): Promise<string[
   );
   return page.records.flatMap((operation) => {
     const { status, reversed_at } = reversals.get(operation._id) ?? operation;
+    if (operation.type === 'unload') return checkUnload(operation);
     const steps = isFunding(operation) ? STEPS_OF_HELD[status] : NO_STEPS;
     return [
       ...checkSteps({ ...operation, status }, steps),

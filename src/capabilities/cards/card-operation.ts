@@ -7,7 +7,8 @@ import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions
 import { timelineEntry } from '../../core/instructions/timeline.js';
 
 /**
- * Every type of instruction to a card issuer. `issue` issues the card. `fund_reversal` reverses a just-in-time funding that
+ * Every type of instruction to a card issuer. `issue` issues the card. `unload` takes the balance of a closed or expired
+ * card back from the issuer. `fund_reversal` reverses a just-in-time funding that
  * was not confirmed by its deadline. Tenants see the other types as operations; see `SHOWN_TYPES`.
  */
 const CARD_OPERATION_TYPES = [
@@ -19,6 +20,7 @@ const CARD_OPERATION_TYPES = [
   'close',
   'issue',
   'fund_reversal',
+  'unload',
 ] as const;
 /** A type of instruction to a card issuer. */
 export type CardOperationType = (typeof CARD_OPERATION_TYPES)[number];
@@ -46,6 +48,8 @@ export type CardOperation = InstructionRecord & {
   reverses_operation_id: string | null;
   /** True while a funding that succeeded after the release of its hold is booked in suspense. */
   in_suspense: boolean;
+  /** The amount that an unloading has given back, if it is less than was asked for. */
+  settled_amount_minor?: bigint | null;
   completed_at: Date | null;
   reversed_at: Date | null;
 };
@@ -54,7 +58,7 @@ export type CardOperation = InstructionRecord & {
 export const operationReference = (card: string, transactionReference: string) =>
   `${card}/${transactionReference}`;
 
-/** An operation that moves money: a funding or a fund reversal. */
+/** An operation that moves money: a funding, a fund reversal or an unloading. */
 export type Funding = CardOperation & { amount_minor: bigint };
 
 /**
@@ -71,7 +75,15 @@ export const fundingHold = (funding: Funding, capturedMinor = funding.amount_min
 });
 
 /** The types that tenants see as operations. */
-export const SHOWN_TYPES = ['fund', 'jit_fund', 'auto_reload', 'lock', 'unlock', 'close'] as const;
+export const SHOWN_TYPES = [
+  'fund',
+  'jit_fund',
+  'auto_reload',
+  'unload',
+  'lock',
+  'unlock',
+  'close',
+] as const;
 /** The types that move money from the wallet to a card. */
 export const FUNDING_TYPES = ['fund', 'jit_fund', 'auto_reload'] as const;
 
@@ -85,7 +97,7 @@ export const isFunding = ({ type }: Pick<CardOperation, 'type'>): boolean =>
 
 /** Created by the system, not by an API request. */
 const isCreatedBySystem = ({ type }: Pick<CardOperation, 'type'>) =>
-  type === 'auto_reload' || type === 'fund_reversal';
+  type === 'auto_reload' || type === 'fund_reversal' || type === 'unload';
 
 type NewOperation = Pick<CardOperation, 'tenant_id' | 'card_id' | 'type' | 'provider'> &
   Partial<Omit<CardOperation, 'timeline' | 'next_check_at'>>;
@@ -174,3 +186,10 @@ export const cardOperations = collection<CardOperation>('card_operations', {
     ...supervisionIndexes,
   ],
 });
+
+/** The reference that an operation takes, which no other operation of its tenant may have. */
+export const referenceOf = ({
+  tenant_id: tenantId,
+  reference,
+}: Pick<CardOperation, 'tenant_id' | 'reference'>) =>
+  ({ collection: cardOperations, tenantId, reference }) as const;

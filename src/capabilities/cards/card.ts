@@ -39,6 +39,9 @@ export type Card = {
   state_control: CardStateControl;
   security: CardSecurity;
   auto_reload: AutoReload | null;
+  /** The holder of the balance at the issuer, as the issuer declared it when the card was created. */
+  balances: 'issuer' | 'ours';
+  unload: CardUnload;
   /** The amount approved on `day`, a day in Africa/Lagos. */
   daily_spend: { day: string; minor: bigint };
   failure: { code: string; message: string } | null;
@@ -55,6 +58,25 @@ type CardStateControl = {
   sequence: number;
   confirmed_sequence: number;
   pending_operation_id: string | null;
+};
+
+/**
+ * How the balance of a closed or expired card returns to the wallet: the issuer must give it back first. `operation_id` is
+ * the open unloading. After one that gave back less than the balance, none is made until an operator asks for it; it is
+ * `failed_operation_id`.
+ */
+export type CardUnload = {
+  operation_id: string | null;
+  failed_operation_id: string | null;
+  /** The tenant's reference for the next unloading, from the closing of the card. */
+  transaction_reference: string | null;
+};
+
+/** No unloading. */
+export const NO_UNLOAD: CardUnload = {
+  operation_id: null,
+  failed_operation_id: null,
+  transaction_reference: null,
 };
 
 /** The tenant's limits on authorizations. Null and empty lists mean no limit. */

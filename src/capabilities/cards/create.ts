@@ -8,8 +8,9 @@ import {
   successResponse,
 } from '../../core/commit/saved-response.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
+import type { CardIssuer } from '../../core/providers/card-issuer.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { OPEN_SECURITY, type Card } from './card.js';
+import { NO_UNLOAD, OPEN_SECURITY, type Card } from './card.js';
 import { newOperation, type CardOperation } from './card-operation.js';
 import { presentCard, securityOf } from './presenter.js';
 import type { CreateCardBody } from './schema.js';
@@ -25,14 +26,16 @@ export type CreateCard = (
 export function createCardCreation(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };
-  provider: () => string;
+  /** The issuer of new cards. Throws if there is none. */
+  issuer: () => Pick<CardIssuer, 'name' | 'cards'>;
   clock?: () => Date;
 }): CreateCard {
   const { groupCommit, starter, clock = () => new Date() } = deps;
 
   return async (tenant, body, claim) => {
-    const provider = deps.provider();
-    const card = newCard(tenant.id, body, provider, clock());
+    const issuer = deps.issuer();
+    const provider = issuer.name;
+    const card = newCard(tenant.id, body, issuer, clock());
     const operation = newOperation(
       { tenant_id: tenant.id, card_id: card._id, type: 'issue', provider, reference: card._id },
       card.created_at,
@@ -53,7 +56,12 @@ export function createCardCreation(deps: {
   };
 }
 
-function newCard(tenantId: string, body: CreateCardBody, provider: string, now: Date): Card {
+function newCard(
+  tenantId: string,
+  body: CreateCardBody,
+  { name: provider, cards: { balances } }: Pick<CardIssuer, 'name' | 'cards'>,
+  now: Date,
+): Card {
   return {
     _id: newId('card'),
     tenant_id: tenantId,
@@ -79,6 +87,8 @@ function newCard(tenantId: string, body: CreateCardBody, provider: string, now: 
     },
     security: body.security ? securityOf(body.security) : OPEN_SECURITY,
     auto_reload: null,
+    balances,
+    unload: NO_UNLOAD,
     daily_spend: { day: lagosDay(now), minor: 0n },
     failure: null,
     created_at: now,

@@ -79,7 +79,7 @@ function createCardParts(core: CoreDeps) {
     create: createCardCreation({
       groupCommit,
       starter: issuance,
-      provider: () => providers.forCards().name,
+      issuer: providers.forCards,
     }),
     idle: issuance.idle,
   };

@@ -8,6 +8,7 @@ import { payReceivable } from '../../core/ledger/receivable.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { autoReloadAfter } from '../card-fundings/mutations.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
+import { startUnload } from '../card-unloads/mutations.js';
 import { cards, isTerminal, type Card } from './card.js';
 import { cardOperations, type CardOperation } from './card-operation.js';
 import { presentCard } from './presenter.js';
@@ -118,18 +119,22 @@ export const commitIssuanceFact = (
 
 /**
  * Changes a card within a commit. Every change of a card goes through this function, because two rules follow any change:
- * a closed or expired card without open holds returns its balance to the wallet, and a balance below the threshold starts
+ * the balance of a closed or expired card without open holds returns to the wallet, and a balance below the threshold starts
  * an auto-reload. The mutation must have read the card and the wallet, and must make its own change of the wallet first.
  */
 export function changeCard(uow: UnitOfWork, before: Card, set: Partial<Card>, now: Date): Card {
   const changed: Card = { ...before, ...set, version: before.version + 1, updated_at: now };
   const mustReturnBalance =
     isTerminal(changed) && changed.open_holds === 0 && changed.available_minor > 0n;
-  const left = mustReturnBalance ? returnCardBalance(uow, changed, now) : changed;
+  const left = mustReturnBalance ? returnBalance(uow, changed, now) : changed;
   const next = { ...left, auto_reload: autoReloadAfter(uow, before, left, now) };
   uow.change(cards, next);
   return next;
 }
+
+/** A balance that the issuer holds is unloaded first: the wallet is credited on the issuer's proof. */
+const returnBalance = (uow: UnitOfWork, card: Card, now: Date): Card =>
+  card.balances === 'issuer' ? startUnload(uow, card, now) : returnCardBalance(uow, card, now);
 
 /** Moves the balance of the card to the wallet; the tenant's receivable is paid first. */
 function returnCardBalance(uow: UnitOfWork, card: Card, now: Date): Card {

@@ -26,6 +26,7 @@ import type { CardOperations } from './store.js';
 /** The kinds of states that report moved money. A message with one never ends without an operator's knowledge. */
 const MOVED_MONEY = new Set<string>([
   'funded',
+  'unloaded',
   'cleared',
   'reversed',
   'approved',

@@ -16,7 +16,8 @@ export const cardEvents = {
 /** The webhook events about operations on cards. */
 export const cardOperationEvents = {
   when: {
-    'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is completed',
+    'card.operation.completed':
+      'a funding, a reload, an unloading, a lock, an unlock or a closing is completed',
     'card.operation.failed':
       'such an operation was not carried out, missed its deadline, was replaced by a newer one, was ended by the expiry of its card, or was failed by an operator',
   },

@@ -40,6 +40,8 @@ export function operationWorkflowId({
     case 'unlock':
     case 'close':
       return `card-state/${card}`;
+    case 'unload':
+      return `card-unload/${_id}`;
     default:
       return `card-funding/${reversesOperationId ?? _id}`;
   }

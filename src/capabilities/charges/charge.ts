@@ -2,6 +2,7 @@ import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
+import type { About } from '../../core/providers/port.js';
 import { newId } from '../../shared/ids.js';
 import type { Customer } from '../payment-tokens/payment-token.js';
 
@@ -30,17 +31,23 @@ export type Charge = InstructionRecord & {
    * one begins only after a conclusive decline, with `submissions` at 0 again.
    */
   attempt: number;
+  /** The provider's own id of this attempt, where it gave one. */
+  handle: string | null;
   /** The time from which this attempt may be submitted; null: at once. */
   next_attempt_at: Date | null;
   first_declined_at: Date | null;
   /** The latest decline on the provider's page, which is still open for another payment method. */
   last_decline: string | null;
+  /** When its tenant has asked to cancel it. */
+  cancel_requested_at: Date | null;
   /** Days after the first soft decline on which the charge is retried. Copied from the tenant at acceptance. */
   dunning_days: number[];
-  /** The time at which a charge that waits for its customer fails. */
+  /** The time at which a charge that waits for its customer fails; null while it does not wait for one. */
   expires_at: Date | null;
   /** The fee that the provider keeps of a completed charge. */
   provider_fee_minor: bigint | null;
+  /** The provider's own surcharge, which the customer has paid on top of the amount. */
+  surcharge_minor: bigint | null;
   /** The paid amount that an operator has accepted, if it is not the requested one. */
   settled_amount_minor: bigint | null;
   /** Payments that are booked in suspense until an operator decides: of another amount, or of a second attempt. */
@@ -87,6 +94,7 @@ export function readAttempt(reference: string): { id: string; attempt: number } 
 const FAILURES: Record<string, string> = {
   abandoned: 'The customer left without paying.',
   expired: 'The customer did not pay in time.',
+  cancelled: 'It was cancelled before it was paid.',
   insufficient_funds: 'The account has not enough money.',
   card_declined: 'The card was declined.',
   expired_card: 'The card has expired.',
@@ -102,9 +110,19 @@ export const chargeFailure = (code: string) => ({
   message: FAILURES[code] ?? 'The provider declined the charge.',
 });
 
-/** The reference of an attempt at the provider. */
+/** The reference of an attempt. An adapter converts it to the characters that its provider allows. */
 export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt'>): string =>
   `${_id}-${attempt}`;
+
+/** An attempt, as its provider is asked about it. */
+export const aboutAttempt = (charge: Pick<Charge, '_id' | 'attempt' | 'handle'>): About => ({
+  reference: attemptReference(charge),
+  handle: charge.handle,
+});
+
+/** True if the customer pays on the provider's page. Each of its attempts is a page. */
+export const isOfPage = ({ capture_mode: mode }: Pick<Charge, 'capture_mode'>): boolean =>
+  mode === 'customer_action_required';
 
 /** The indexes of lists. Each has the complete sort order of its list. */
 export const CHARGE_INDEXES = {
@@ -154,11 +172,14 @@ export function newCharge(fields: NewCharge, now: Date): Charge {
     recurring,
     next_action: null,
     attempt: 1,
+    handle: null,
     next_attempt_at: null,
     first_declined_at: null,
     last_decline: null,
+    cancel_requested_at: null,
     expires_at: expiresAfterMs === undefined ? null : new Date(now.getTime() + expiresAfterMs),
     provider_fee_minor: null,
+    surcharge_minor: null,
     settled_amount_minor: null,
     suspended: [],
     returned_refunds: [],
@@ -204,6 +225,7 @@ export const charges = collection<Charge>('charges', {
       refunded_minor: { ...long, minimum: 0 },
       refund_pending_minor: { ...long, minimum: 0 },
       provider_fee_minor: { bsonType: ['long', 'null'] },
+      surcharge_minor: { bsonType: ['long', 'null'] },
       settled_amount_minor: { bsonType: ['long', 'null'] },
       suspended: { bsonType: 'array' },
       attempt: { bsonType: 'int', minimum: 1 },

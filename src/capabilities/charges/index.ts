@@ -37,7 +37,12 @@ function createChargeParts(
   return {
     store,
     starter,
-    providerCalls: createChargeCalls({ charges: store, tokens: paymentTokens.store, providers }),
+    providerCalls: createChargeCalls({
+      charges: store,
+      tokens: paymentTokens.store,
+      providers,
+      expiresAfterMs,
+    }),
     waiter: completionWaiters.create({ findEnded: (owned) => store.endedOrActionable(owned) }),
     create: createChargeCreation({
       groupCommit,

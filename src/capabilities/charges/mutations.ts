@@ -9,7 +9,7 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
-import { charges, type Charge } from './charge.js';
+import { charges, isOfPage, type Charge } from './charge.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
 import { withChargeEvent } from './webhook-events.js';
 
@@ -40,7 +40,12 @@ type ApplyChargeFact = {
 type SetChargeAction = {
   tenantId: string;
   id: string;
+  /** The attempt that the page belongs to. */
+  attempt: number;
   url: string;
+  handle: string | null;
+  /** When the charge fails if nobody pays; a charge that has such a time keeps it. */
+  expiresAt: Date;
   providerRequestId: string | null;
 };
 
@@ -177,19 +182,18 @@ function decideFact(uow: UnitOfWork, input: ApplyChargeFact, now: Date): ApplyCh
 }
 
 /**
- * Binds the provider's reusable authorization to the payment token of a completed setup charge. A bound token keeps its
- * first authorization.
+ * Binds the saved method to the payment token of a completed setup charge. A bound token keeps its first method.
  */
 function bind(
   uow: UnitOfWork,
   charge: Charge,
-  { authorization }: Extract<ChargeFact, { kind: 'succeeded' }>,
+  { method }: Extract<ChargeFact, { kind: 'succeeded' }>,
   now: Date,
 ): void {
-  const { status, capture_mode: mode, payment_token_id: id } = charge;
-  if (status !== 'completed' || mode !== 'customer_action_required' || id === null) return;
+  const { status, payment_token_id: id } = charge;
+  if (status !== 'completed' || !isOfPage(charge) || id === null) return;
   const token = uow.get(paymentTokens, id);
-  const bound = token?.tenant_id === charge.tenant_id ? bindToken(token, authorization, now) : null;
+  const bound = token?.tenant_id === charge.tenant_id ? bindToken(token, method, now) : null;
   if (bound) uow.change(paymentTokens, bound);
 }
 
@@ -217,9 +221,8 @@ function revoke(
 
 function decideAction(uow: UnitOfWork, input: SetChargeAction, now: Date): SetChargeActionResult {
   const charge = own(uow, input);
-  if (!charge || !isOpen(charge) || charge.next_action?.url === input.url) {
-    return { charge: charge ?? null };
-  }
+  if (!charge || !isOpen(charge) || charge.attempt !== input.attempt) return { charge: null };
+  if (charge.next_action?.url === input.url) return { charge };
   const entry = timelineEntry(now, 'provider_answer', charge.provider, {
     detail: 'redirect: the customer must act',
     providerRequestId: input.providerRequestId,
@@ -227,6 +230,8 @@ function decideAction(uow: UnitOfWork, input: SetChargeAction, now: Date): SetCh
   const next: Charge = {
     ...charge,
     next_action: { type: 'redirect', url: input.url },
+    handle: input.handle ?? charge.handle,
+    expires_at: charge.expires_at ?? input.expiresAt,
     version: charge.version + 1,
     updated_at: now,
     timeline: [...charge.timeline, entry],

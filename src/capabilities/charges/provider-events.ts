@@ -26,8 +26,8 @@ export const chargeEventHandler = ({
   port: 'payments',
   subjects: ['charge'],
   toFacts(event) {
-    const { charge, about } = event as PaymentEvent;
-    return about.subject === 'charge' ? [toStored(charge, about.state)] : [];
+    const { reference, about } = event as PaymentEvent;
+    return about.subject === 'charge' ? [toStored(reference, about.state)] : [];
   },
   async apply(stored, event) {
     const attempt = stored.reference === null ? null : readAttempt(stored.reference);
@@ -47,20 +47,21 @@ export const chargeEventHandler = ({
   },
 });
 
-/** The authorization that a customer has left is a secret: it is kept only until it is applied. */
+/** The method that a customer has left is a secret: it is kept only until it is applied. */
 function toStored(reference: string, state: ChargeState): NewFact {
   const base = { subject: 'charge', reference } as const;
   const nothing = { kind: state.kind, amount_minor: null };
   switch (state.kind) {
     case 'succeeded': {
-      const { amountMinor: amount_minor, currency, feeMinor: fee_minor, authorization } = state;
+      const { amountMinor: amount_minor, currency, feeMinor: fee_minor, method } = state;
+      const surcharge_minor = state.surchargeMinor;
       return {
         ...base,
-        state: { ...nothing, amount_minor, currency, fee_minor },
-        secret: authorization,
+        state: { ...nothing, amount_minor, currency, fee_minor, surcharge_minor },
+        secret: method,
       };
     }
-    case 'rejected':
+    case 'declined':
       return { ...base, state: { ...nothing, code: state.code, decline: state.decline } };
     default:
       return { ...base, state: nothing };
@@ -82,9 +83,10 @@ function toFact(
         amountMinor: (state['amount_minor'] as bigint | null) ?? 0n,
         currency: String(state['currency']),
         feeMinor: state['fee_minor'] as bigint | null,
-        authorization: secret as Extract<ChargeFact, { kind: 'succeeded' }>['authorization'],
+        surchargeMinor: (state['surcharge_minor'] as bigint | null) ?? 0n,
+        method: secret as Extract<ChargeFact, { kind: 'succeeded' }>['method'],
       };
-    case 'rejected':
+    case 'declined':
       return {
         ...source,
         attempt,
@@ -92,8 +94,8 @@ function toFact(
         code: String(state['code']),
         decline: state['decline'] as 'soft' | 'hard',
       };
-    case 'abandoned':
-      return { ...source, attempt, kind: 'abandoned' };
+    case 'cancelled':
+      return { ...source, attempt, kind: 'cancelled' };
     default:
       return null;
   }

@@ -5,6 +5,7 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import { rangeOf } from '../../platform/http/wire.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
@@ -21,10 +22,6 @@ import type { ListChargesQuery } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { ChargeListing, Charges } from './store.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
-const LAST_DAY = '9999-12-31';
-
 /** The routes of charges. */
 export function chargeRoutes(deps: {
   charges: {
@@ -37,11 +34,12 @@ export function chargeRoutes(deps: {
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
   rateLimits: Pick<RateLimits, 'take'>;
-  providers: Pick<Providers, 'payment'>;
+  providers: Pick<Providers, 'payment' | 'payments'>;
 }): Route[] {
-  const { idempotency, webhooks } = deps;
+  const { idempotency, webhooks, providers } = deps;
   const verifyNow = createVerification(deps);
   const { store: charges, starter, providerCalls, waiter, create } = deps.charges;
+  const find = createFinder(charges, providers);
 
   return [
     route(createCharge, async (ctx, { body }) => {
@@ -81,7 +79,8 @@ export function chargeRoutes(deps: {
       if (charge.submissions > 0) {
         await verifyNow(
           charge,
-          (signal) => providerCalls.verify(charge, signal, ctx.state.withoutDeadline),
+          (signal) =>
+            providerCalls.verify(charge, signal, { withoutDeadline: ctx.state.withoutDeadline }),
           untilClosed(ctx),
         );
         starter.notifyChangedSoon(charge);
@@ -89,19 +88,34 @@ export function chargeRoutes(deps: {
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
     }),
   ];
+}
 
-  /**
-   * Returns the caller's charge by its reference, its id, or the reference at the provider, with which customers return
-   * from the page. A charge of another tenant is `not_found`.
-   */
-  async function find(ctx: Context, reference: string): Promise<Charge> {
+/**
+ * Returns the function that finds the caller's charge by its reference, its id, or the reference with which a customer
+ * returns from the page. A charge of another tenant is `not_found`.
+ */
+function createFinder(
+  charges: Pick<Charges, 'byReference' | 'get'>,
+  providers: Pick<Providers, 'payments'>,
+) {
+  /** The id of a charge in a reference that comes back from a page, in its provider's characters. */
+  function idOf(theirs: string): string | null {
+    for (const { payments } of providers.payments) {
+      const ours = payments.references.toOurs(theirs);
+      const attempt = ours === null ? null : readAttempt(ours);
+      if (attempt) return attempt.id;
+    }
+    return null;
+  }
+
+  return async (ctx: Context, reference: string): Promise<Charge> => {
     const tenantId = callerOf(ctx).tenant.id;
     const found =
       (await charges.byReference(tenantId, reference)) ??
-      (await charges.get(tenantId, readAttempt(reference)?.id ?? reference));
+      (await charges.get(tenantId, idOf(reference) ?? reference));
     if (!found) throw new ApiError('not_found');
     return found;
-  }
+  };
 }
 
 /** The share of a provider's rate that verifications on request may use. */
@@ -126,8 +140,8 @@ export function createVerification({
   ): Promise<void> => {
     const asked = open.get(id);
     if (asked) return void (await asked.catch(() => undefined));
-    const { callsPerSecond } = providers.payment(provider).payments;
-    const perMinute = Math.max(1, Math.floor(callsPerSecond * 60 * VERIFY_SHARE));
+    const { perSecond } = providers.payment(provider).payments.rates.verify;
+    const perMinute = Math.max(1, Math.floor(perSecond * 60 * VERIFY_SHARE));
     const question = rateLimits
       .take(`verify:${provider}`, { rate: perMinute, burst: perMinute })
       .then(({ allowed }) => (allowed ? verify(signal) : undefined))
@@ -139,14 +153,13 @@ export function createVerification({
 
 /** Translates the query for the store: inclusive days become a half-open range. */
 function listing(query: ListChargesQuery): ChargeListing {
-  const { page, limit, status, customer_id: customer, start_date: start, end_date: end } = query;
+  const { page, limit, status, customer_id: customer } = query;
   return {
     page,
     limit,
     status,
     customer,
     descending: query.sort.startsWith('-'),
-    from: start === undefined ? undefined : new Date(start),
-    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
+    ...rangeOf(query),
   };
 }

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import {
   idempotencyKey,
   MAX_AMOUNT_MINOR,
+  daysQuery,
   pageQuery,
+  withDaysInOrder,
   plainText,
   amountMinor,
   timestamp,
@@ -88,29 +90,19 @@ export const createChargeBody = z
 /** The body of a request to create a charge. */
 export type CreateChargeBody = z.infer<typeof createChargeBody>;
 
-const day = (description: string) =>
-  z.iso
-    .date()
-    .optional()
-    .meta({ description, override: { pattern: undefined } });
-
 /** The query of GET /payments/charges. Dates are UTC days, both inclusive. */
-export const listChargesQuery = z
-  .strictObject({
+export const listChargesQuery = withDaysInOrder(
+  z.strictObject({
     ...pageQuery(),
     status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).optional(),
     customer_id: customerId.optional(),
-    start_date: day('First day of acceptance, UTC.'),
-    end_date: day('Last day of acceptance, UTC; not before `start_date`.'),
+    ...daysQuery('acceptance'),
     sort: z
       .enum(['created_at', '-created_at'])
       .default('-created_at')
       .meta({ description: 'A minus sorts in descending order.' }),
-  })
-  .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
-    path: ['end_date'],
-    message: 'must not be before start_date',
-  });
+  }),
+);
 
 /** The query of a list of charges. */
 export type ListChargesQuery = z.infer<typeof listChargesQuery>;

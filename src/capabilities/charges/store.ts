@@ -51,15 +51,19 @@ export function createCharges(
       groupCommit.commit(applyChargeFact, { tenantId: of.tenant_id, id: of._id, of, fact }),
 
     /**
-     * Stores the address of the provider's page, and emits `charge.requires_action`. Returns null if the charge has
-     * ended.
+     * Stores the address of the provider's page for this attempt, and emits `charge.requires_action`. Returns null if the
+     * charge has ended or has another attempt.
      */
     async requireAction(
-      { tenant_id: tenantId, _id: id }: ChargeKey,
-      url: string,
-      providerRequestId: string | null,
+      { tenant_id: tenantId, _id: id, attempt }: Charge,
+      page: {
+        url: string;
+        handle: string | null;
+        expiresAt: Date;
+        providerRequestId: string | null;
+      },
     ): Promise<Charge | null> {
-      const input = { tenantId, id, url, providerRequestId };
+      const input = { tenantId, id, attempt, ...page };
       return (await groupCommit.commit(setChargeAction, input)).charge;
     },
 

@@ -1,7 +1,7 @@
 import type { Posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
-import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
+import type { SavedMethod } from '../../core/providers/payment-provider.js';
 import type { FactSource } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import {
@@ -15,6 +15,7 @@ import {
 import {
   attemptReference,
   chargeFailure,
+  isOfPage,
   paidMinorOf,
   type Charge,
   type SuspendedPayment,
@@ -29,13 +30,18 @@ export type ChargeFact = FactSource & { attempt: number | null } & (
         kind: 'succeeded';
         amountMinor: bigint;
         currency: string;
+        /** The provider's own surcharge on top of the amount. */
+        surchargeMinor: bigint;
         feeMinor: bigint | null;
         /** A secret: it is stored with the token, and nowhere else. */
-        authorization: ChargeAuthorization | null;
+        method: SavedMethod | null;
       }
     /** `ifNotSubmitted`: an operator's command that applies only if nothing was submitted. */
     | { kind: 'rejected'; code: string; decline: 'soft' | 'hard'; ifNotSubmitted?: boolean }
-    | { kind: 'abandoned' }
+    /** It can never be paid: its customer has cancelled it, or its tenant. */
+    | { kind: 'cancelled' }
+    /** The address of this page was lost, so nobody can have seen it: another page is opened. */
+    | { kind: 'page_lost' }
     /** The customer's time is over, and the provider has just said that nothing was paid. */
     | { kind: 'expired' }
     /** `amountMinor`: the operator accepts this amount, which is in suspense, in place of the requested one. */
@@ -102,8 +108,13 @@ function decideFact(
         : pay(charge, fact, now, wallet);
     case 'rejected':
       return decideRefused(charge, fact, now);
-    case 'abandoned':
-      return isOpen(charge) && isOfPage(charge) ? fail(fact.kind) : 'stale';
+    case 'cancelled':
+      if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
+      return isOpen(charge)
+        ? fail(charge.cancel_requested_at ? 'cancelled' : 'abandoned')
+        : 'stale';
+    case 'page_lost':
+      return openNextPage(charge, fact, now);
     case 'expired': {
       const over = charge.expires_at !== null && charge.expires_at <= now;
       return isOpen(charge) && over ? fail(fact.kind) : 'stale';
@@ -113,8 +124,6 @@ function decideFact(
       return isOpen(charge) ? 'stale' : clearAttention(charge, 'an operator stands by it');
   }
 }
-
-const isOfPage = ({ capture_mode: mode }: Charge) => mode === 'customer_action_required';
 
 /**
  * Completes a charge: the amount less the provider's fee is credited. A failed charge is completed too, because the
@@ -144,6 +153,7 @@ function pay(
       attempt: fact.attempt ?? charge.attempt,
       next_attempt_at: null,
       provider_fee_minor: fact.feeMinor,
+      surcharge_minor: fact.surchargeMinor === 0n ? null : fact.surchargeMinor,
       failure: null,
       attention: out === null ? null : { since: now, reason: out },
       monitor_until: null,
@@ -341,12 +351,10 @@ function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   const at = new Date(Math.max(planned, now.getTime() + spacing * DAY_MS));
   return {
     set: {
-      status: 'pending',
-      attempt: charge.attempt + 1,
-      submissions: 0,
-      rejected_submissions: 0,
-      first_submitted_at: null,
-      acknowledged_at: null,
+      ...nextAttemptOf(charge),
+      // The customer has acted, and declined.
+      next_action: null,
+      expires_at: null,
       first_declined_at: first,
       next_attempt_at: at,
       attention: null,
@@ -355,6 +363,33 @@ function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
     entry: [
       'note',
       `declined for now; attempt ${charge.attempt + 1} is due at ${at.toISOString()}`,
+    ],
+  };
+}
+
+/** The fields of a new attempt, which has a reference of its own and nothing submitted. */
+const nextAttemptOf = (charge: Charge) => ({
+  status: 'pending' as const,
+  attempt: charge.attempt + 1,
+  handle: null,
+  submissions: 0,
+  rejected_submissions: 0,
+  first_submitted_at: null,
+  acknowledged_at: null,
+});
+
+/**
+ * Opens another page under a reference of its own. The lost one reached nobody, but both are verified until the charge
+ * ends.
+ */
+function openNextPage(charge: Charge, fact: ChargeFact, now: Date): ChargeChange | 'stale' {
+  const isPresent = fact.attempt === charge.attempt && charge.submissions > 0;
+  if (!isOpen(charge) || !isOfPage(charge) || !isPresent || charge.next_action) return 'stale';
+  return {
+    set: { ...nextAttemptOf(charge), next_attempt_at: null, next_check_at: now },
+    entry: [
+      'note',
+      `the address of page ${charge.attempt} was lost; page ${charge.attempt + 1} is opened`,
     ],
   };
 }

@@ -42,6 +42,7 @@ function newToken(
     status: 'unbound',
     provider,
     authorization: null,
+    method_email: null,
     brand: null,
     last4: account ? account.account_number.slice(-4) : null,
     bank_code: account?.bank_code ?? null,

@@ -1,5 +1,5 @@
 import { collection } from '../../core/commit/collection.js';
-import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
+import type { SavedMethod } from '../../core/providers/payment-provider.js';
 
 /** The paying customer. E-mail and name are personal data: only the provider gets them. */
 export type Customer = { id: string; email: string; name: string | null };
@@ -18,6 +18,8 @@ export type PaymentToken = {
   provider: string;
   /** The provider's reusable authorization, bound by a verified charge. As good as a key: never shown, never logged. */
   authorization: string | null;
+  /** The e-mail address that the method was saved under, if it is not the customer's: charges of it name this one. */
+  method_email: string | null;
   /** The card's details, from its authorization. */
   brand: string | null;
   last4: string | null;
@@ -30,22 +32,24 @@ export type PaymentToken = {
 };
 
 /**
- * Binds an authorization to the token. Returns null if the token is bound already or the authorization is not reusable.
+ * Binds a saved method to the token. Returns null if the token is bound already or the method is not reusable.
  */
 export function bindToken(
   token: PaymentToken,
-  authorization: ChargeAuthorization | null,
+  method: SavedMethod | null,
   now: Date,
 ): PaymentToken | null {
-  if (token.status !== 'unbound' || !authorization?.reusable) return null;
-  if (authorization.type !== token.type) return null;
+  if (token.status !== 'unbound' || !method?.reusable) return null;
+  if (method.type !== token.type) return null;
+  const { email } = method;
   return {
     ...token,
     status: 'active',
-    authorization: authorization.code,
-    brand: authorization.brand,
-    last4: authorization.last4,
-    bank_code: token.bank_code ?? authorization.bankCode,
+    authorization: method.code,
+    method_email: email === token.customer.email ? null : email,
+    brand: method.brand,
+    last4: method.last4 ?? token.last4,
+    bank_code: token.bank_code ?? method.bankCode,
     version: token.version + 1,
     updated_at: now,
   };
@@ -56,6 +60,7 @@ export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
   ...token,
   status: 'revoked',
   authorization: null,
+  method_email: null,
   version: token.version + 1,
   updated_at: now,
 });

@@ -126,7 +126,10 @@ function decideAccept(uow: UnitOfWork, input: AcceptRefund, now: Date): AcceptRe
   const refund: Refund = {
     ...input.refund,
     amount_minor: amountMinor ?? leftMinor,
-    ...(charge && { provider_charge_reference: attemptReference(charge) }),
+    ...(charge && {
+      provider_charge_reference: attemptReference(charge),
+      provider_charge_handle: charge.handle,
+    }),
   };
   const refusal = refuse(uow, refund, charge);
   if (refusal) return saveResponse(uow, input, refusalResponse(refusal));

@@ -1,24 +1,28 @@
+import { readAll } from '../../core/providers/pages.js';
 import type {
   PaymentProvider,
   Refund as ProviderRefund,
 } from '../../core/providers/payment-provider.js';
-import type { ResendSafety, CallTrace } from '../../core/providers/transfer-provider.js';
+import type { ResendSafety, Trace } from '../../core/providers/port.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import type { Refund } from './refund.js';
 import type { Refunds } from './store.js';
 
 type Deps = {
-  refunds: Pick<Refunds, 'applyFact'>;
+  refunds: Pick<Refunds, 'applyFact' | 'noteProviderId'>;
   providers: { payment(name: string): PaymentProvider };
 };
 
 /** The calls to the providers of refunds. */
 export type RefundCalls = ReturnType<typeof createRefundCalls>;
 
+/** Clocks differ, and a provider may date a refund by its day: the list is read from a day before the refund. */
+const LIST_FROM_MS = 24 * 60 * 60 * 1000;
+
 /**
  * Creates the provider calls of refunds. The provider takes no reference and refunds again for each accepted request, so
- * our id is sent as a note, and the refund with that note in the charge's list is ours.
+ * our id is sent as a note, and the refund with that note in the provider's list is ours.
  */
 export function createRefundCalls({ refunds, providers }: Deps) {
   return {
@@ -28,7 +32,7 @@ export function createRefundCalls({ refunds, providers }: Deps) {
     async submit(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       const answer = await providers.payment(refund.provider).refund(
         {
-          charge: refund.provider_charge_reference,
+          charge: chargeOf(refund),
           amountMinor: refund.amount_minor,
           currency: refund.currency,
           marker: refund._id,
@@ -37,67 +41,110 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         },
         signal,
       );
-      return answer.kind === 'taken' ? outcomeOf(refund, answer.refund, answer) : answer;
+      const { providerRequestId } = answer;
+      if (answer.kind === 'rejected_temporarily') {
+        return { kind: 'throttled', retryAfterMs: answer.afterMs, providerRequestId };
+      }
+      if (answer.kind === 'rejected') {
+        const isOnly = refund.submissions - refund.rejected_submissions <= 1;
+        return answer.scope !== 'request' || isOnly
+          ? { kind: 'rejected', code: answer.code, providerRequestId }
+          : { kind: 'unknown', reason: 'conflict', providerRequestId };
+      }
+      if (answer.kind !== 'accepted') return answer;
+      await refunds.noteProviderId(refund, answer.refund.id);
+      return outcomeOf(refund, answer.refund, answer);
     },
 
     async verify(refund: Refund, signal: AbortSignal): Promise<ProviderOutcome> {
-      const answer = await providers
-        .payment(refund.provider)
-        .findRefunds(refund.provider_charge_reference, signal);
+      const provider = providers.payment(refund.provider);
+      const since = new Date(refund.created_at.getTime() - LIST_FROM_MS);
+      const about = { ...chargeOf(refund), since };
+      const answer = await readAll((cursor) => provider.findRefunds({ ...about, cursor }, signal));
       const { kind, providerRequestId } = answer;
       if (kind === 'unknown') return answer;
       // The charge was paid at this provider, so "charge not found" proves nothing about its refunds.
-      if (kind === 'not_found') return { kind: 'unknown', reason: 'unreadable', providerRequestId };
-      const [first, ...others] = answer.refunds
-        .filter(({ marker, id }) =>
-          // A refund from the provider's desk has no note of ours.
-          refund.made_by === 'provider' ? id === refund.provider_refund_id : marker === refund._id,
-        )
-        .toSorted((a, b) => RANK[a.state.kind] - RANK[b.state.kind]);
+      if (kind !== 'all') return { kind: 'unknown', reason: 'unreadable', providerRequestId };
+      const [first, ...others] = answer.items
+        .filter((theirs) => isSame(refund, theirs))
+        .toSorted((a, b) => RANK[a.state] - RANK[b.state]);
       if (!first) return { kind: 'not_found', providerRequestId };
       const by = { via: 'poll', actor: null, note: null, providerRequestId } as const;
       for (const other of others) {
-        const fact = other.state.kind === 'refunded' && refundFactOf(other, by);
+        const fact = other.state === 'succeeded' && refundFactOf(other, by);
         if (fact) await refunds.applyFact(refund, fact);
       }
+      await refunds.noteProviderId(refund, first.id);
       return outcomeOf(refund, first, answer);
     },
   };
 }
 
+/** The refunded charge, as its provider is asked about it. */
+export const chargeOf = (refund: Refund) => ({
+  reference: refund.provider_charge_reference,
+  handle: refund.provider_charge_handle,
+});
+
+/** True for this refund in a list: by the provider's id, or by our note. The money of a dispute is booked there. */
+const isSame = (refund: Refund, { id, marker, dispute }: ProviderRefund): boolean => {
+  if (dispute !== null) return false;
+  if (marker === refund._id) return true;
+  return refund.provider_refund_id !== null && id === refund.provider_refund_id;
+};
+
 /**
  * If several refunds have our note, a completed one outranks a pending one, that one a returned one, and that one a rejected
  * one.
  */
-const RANK = { refunded: 0, pending: 1, returned: 2, rejected: 3 } as const;
+const RANK = { succeeded: 0, needs_account: 1, pending: 1, returned: 2, rejected: 3 } as const;
+
+/** The reason of attention of a refund that waits for the customer's account. */
+export const NEEDS_ACCOUNT = 'the provider needs an account of the customer for this refund';
 
 function outcomeOf(
   { currency }: Refund,
-  { id, amountMinor, state, ...refund }: ProviderRefund,
-  { providerRequestId }: CallTrace,
+  theirs: ProviderRefund,
+  { providerRequestId }: Trace,
 ): ProviderOutcome {
-  if (state.kind === 'rejected') return { kind: 'rejected', code: state.code, providerRequestId };
-  if (state.kind === 'pending') return { kind: 'pending', providerRequestId };
-  const kind = state.kind === 'returned' ? ('reversed' as const) : ('succeeded' as const);
-  const paid = { kind, amountMinor, sessionId: id, providerRequestId };
-  if (refund.currency === currency) return paid;
-  const attention = 'the provider reports another currency than was requested';
-  return { ...paid, result: { kind: 'mismatch', attention } };
+  const { id, amountMinor, state } = theirs;
+  switch (state) {
+    case 'rejected':
+      return { kind: 'rejected', code: refusalOf(theirs), providerRequestId };
+    case 'pending':
+      return { kind: 'pending', providerRequestId };
+    case 'needs_account': {
+      const result = { kind: 'mismatch', attention: NEEDS_ACCOUNT } as const;
+      return { kind: 'pending', providerRequestId, result };
+    }
+    case 'returned':
+    case 'succeeded': {
+      const kind = state === 'returned' ? ('reversed' as const) : state;
+      const paid = { kind, amountMinor, sessionId: id, providerRequestId };
+      if (theirs.currency === currency) return paid;
+      const attention = 'the provider reports another currency than was requested';
+      return { ...paid, result: { kind: 'mismatch', attention } };
+    }
+  }
 }
+
+const refusalOf = ({ code }: Pick<ProviderRefund, 'code'>) => code ?? 'refund_refused';
 
 /** The fact in a provider's report about a refund; null if the report is not final. */
 export function refundFactOf(
-  { id, amountMinor, state }: Pick<ProviderRefund, 'id' | 'amountMinor' | 'state'>,
+  theirs: Pick<ProviderRefund, 'id' | 'amountMinor' | 'state' | 'code'>,
   origin: FactSource,
 ): InstructionFact | null {
-  switch (state.kind) {
-    case 'refunded':
+  const { id, amountMinor, state } = theirs;
+  switch (state) {
+    case 'succeeded':
       return { ...origin, kind: 'succeeded', amountMinor, sessionId: id };
     case 'returned':
       return { ...origin, kind: 'reversed', amountMinor, sessionId: id };
     case 'rejected':
-      return { ...origin, kind: 'rejected', code: state.code };
+      return { ...origin, kind: 'rejected', code: refusalOf(theirs) };
     case 'pending':
+    case 'needs_account':
       return null;
   }
 }

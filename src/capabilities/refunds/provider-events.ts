@@ -39,8 +39,8 @@ export const refundEventHandler = ({
   port: 'payments',
   subjects: ['refund'],
   toFacts(event) {
-    const { charge, about } = event as PaymentEvent;
-    return about.subject === 'refund' ? [toStored(charge, about.refund)] : [];
+    const { about } = event as PaymentEvent;
+    return about.subject === 'refund' ? [toStored(about.refund)] : [];
   },
   async apply(stored, event) {
     const { reference, state } = stored;
@@ -67,40 +67,47 @@ async function applyDeskRefund(
   { state }: OpenFact,
   event: ProviderEvent,
 ): Promise<Applied> {
-  if (state.kind !== 'refunded' && state.kind !== 'returned') return NOTHING_TO_APPLY;
+  if (state.kind !== 'succeeded' && state.kind !== 'returned') return NOTHING_TO_APPLY;
   const attempt = readAttempt(String(state['charge']));
   const charge = attempt && (await charges.find(attempt.id));
   const isOurs = charge?.provider === event.provider && charge.currency === state['currency'];
   if (!charge || !isOurs) return unknownReference(true);
-  const providerRefundId = String(state['refund']);
+  const providerRefundId = state['refund'] as string | null;
+  // Without an id a repeat could not be recognized.
+  if (providerRefundId === null) return unknownReference(true);
   const amountMinor = (state['amount_minor'] as bigint | null) ?? 0n;
-  if (state.kind === 'refunded') {
+  if (state.kind === 'succeeded') {
     const made = { attempt: attempt.attempt, providerRefundId, amountMinor };
     const result = await refunds.recordDeskRefund(charge, made);
     return result === 'unknown' ? unknownReference(true) : applied(result);
   }
   const refund = await refunds.find(deskRefundId(event.provider, providerRefundId));
   if (!refund) return unknownReference(true);
-  const returned = { id: providerRefundId, amountMinor, state: { kind: 'returned' } } as const;
+  const returned = { id: providerRefundId, amountMinor, state: 'returned' } as const;
   const fact = refundFactOf(returned, sourceOf(event));
   const result = fact && (await refunds.applyFact(refund, fact));
   return result ? applied(result.kind === 'fact' ? result.verdict : result.kind) : NOTHING_TO_APPLY;
 }
 
 /** A refund that was made at the provider's own desk has no id of ours as its note, so its charge is its reference. */
-const toStored = (
-  charge: string,
-  { id, marker, amountMinor, currency, state }: ProviderRefund,
-): NewFact => ({
+const toStored = ({
+  id,
+  marker,
+  charge: { reference: charge },
+  amountMinor,
+  currency,
+  state,
+  code,
+}: ProviderRefund): NewFact => ({
   subject: 'refund',
   reference: marker !== null && isId('refund', marker) ? marker : charge,
   state: {
-    kind: state.kind,
+    kind: state,
     amount_minor: amountMinor,
     currency,
     refund: id,
     charge: opaqueId(charge),
-    code: state.kind === 'rejected' ? state.code : null,
+    code: code ?? null,
   },
 });
 
@@ -111,12 +118,13 @@ const isAbout = ({ state }: OpenFact, { provider }: ProviderEvent, refund: Refun
 /** In another currency there is nothing to apply: the workflow verifies, and raises attention. */
 function toFact({ state }: OpenFact, event: ProviderEvent, refund: Refund): InstructionFact | null {
   if (state['currency'] !== refund.currency) return null;
-  const kind = state.kind as ProviderRefund['state']['kind'];
+  const code = state['code'] as string | null;
   return refundFactOf(
     {
-      id: String(state['refund']),
+      id: state['refund'] as string | null,
       amountMinor: (state['amount_minor'] as bigint | null) ?? 0n,
-      state: kind === 'rejected' ? { kind, code: String(state['code']) } : { kind },
+      state: state.kind as ProviderRefund['state'],
+      ...(code !== null && { code }),
     },
     sourceOf(event),
   );

@@ -16,11 +16,13 @@ export type Refund = HeldInstruction & {
   charge_reference: string;
   /** The provider's reference of the attempt that was paid. */
   provider_charge_reference: string;
+  /** The provider's own id of it, where it gave one. */
+  provider_charge_handle: string | null;
   amount_minor: bigint;
   settled_amount_minor: bigint | null;
   currency: 'NGN';
   reason: string | null;
-  /** The provider's own id of the refund, once it has refunded. */
+  /** The provider's own id of the refund, once it has given one. */
   provider_refund_id: string | null;
   /** `provider`: it was made at the provider's own desk, and became a refund here by the provider's report. */
   made_by: 'tenant' | 'provider';
@@ -109,6 +111,7 @@ export function newRefund(
     charge_id: charge._id,
     charge_reference: charge.reference,
     provider_charge_reference: attemptReference(charge),
+    provider_charge_handle: charge.handle,
     currency: charge.currency,
     reason: reason ?? null,
     provider_refund_id: null,

@@ -51,6 +51,16 @@ export function createRefunds(
         })
       ).result,
 
+    /** Stores the provider's id of a refund, once. */
+    async noteProviderId(refund: Refund, theirs: string | null): Promise<void> {
+      if (theirs === null || refund.provider_refund_id !== null) return;
+      const { _id, tenant_id } = refund;
+      await collection.updateOne(
+        { _id, tenant_id, provider_refund_id: null },
+        { $set: { provider_refund_id: theirs }, $inc: { version: 1 } },
+      );
+    },
+
     byReference: (tenantId: string, reference: string) =>
       collection.findOne({ tenant_id: tenantId, reference }),
   };

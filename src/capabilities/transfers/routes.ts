@@ -4,6 +4,7 @@ import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import { rangeOf } from '../../platform/http/wire.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
@@ -15,10 +16,6 @@ import type { ListTransfersQuery } from './schema.js';
 import type { Transfers } from './store.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
 import type { Transfer, TransferListing } from './transfer.js';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
-const LAST_DAY = '9999-12-31';
 
 /** The routes of transfers. */
 export function transferRoutes(deps: {
@@ -71,14 +68,13 @@ export function transferRoutes(deps: {
 
 /** Translates the query for the store: inclusive days become a half-open range, `successful` becomes `completed`. */
 function listing(query: ListTransfersQuery): TransferListing {
-  const { page, limit, reference, status, start_date: start, end_date: end } = query;
+  const { page, limit, reference, status } = query;
   return {
     page,
     limit,
     reference,
     status: status === 'successful' ? 'completed' : status,
-    from: start === undefined ? undefined : new Date(start),
-    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
+    ...rangeOf(query),
     sort: {
       field: query.sort.endsWith('amount_minor') ? 'amount_minor' : 'created_at',
       descending: query.sort.startsWith('-'),

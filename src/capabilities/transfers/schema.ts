@@ -2,7 +2,9 @@ import { z } from 'zod';
 import {
   amountMinor,
   idempotencyKey,
+  daysQuery,
   pageQuery,
+  withDaysInOrder,
   plainText,
   timestamp,
 } from '../../platform/http/wire.js';
@@ -63,32 +65,22 @@ export const createTransferBody = withRecipient(
 /** The validated body of POST /transfers. */
 export type CreateTransferBody = z.infer<typeof createTransferBody>;
 
-const day = (description: string) =>
-  z.iso
-    .date()
-    .optional()
-    .meta({ description, override: { pattern: undefined } });
-
 /** The query of GET /transfers. Dates are UTC days, both inclusive. */
-export const listTransfersQuery = z
-  .strictObject({
+export const listTransfersQuery = withDaysInOrder(
+  z.strictObject({
     ...pageQuery(),
     status: z
       .enum(['pending', 'processing', 'completed', 'failed', 'successful'])
       .optional()
       .meta({ description: '`successful` means the same as `completed`.' }),
-    start_date: day('First day of acceptance, UTC.'),
-    end_date: day('Last day of acceptance, UTC; not before `start_date`.'),
+    ...daysQuery('acceptance'),
     reference: z.string().min(1).max(100).optional(),
     sort: z
       .enum(['created_at', '-created_at', 'amount_minor', '-amount_minor'])
       .default('-created_at')
       .meta({ description: 'A minus sorts in descending order.' }),
-  })
-  .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
-    path: ['end_date'],
-    message: 'must not be before start_date',
-  });
+  }),
+);
 
 /** The validated query of GET /transfers. */
 export type ListTransfersQuery = z.infer<typeof listTransfersQuery>;

@@ -9,8 +9,10 @@ import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './tr
 
 /** The properties of an issuer that decide how it is called. */
 type CardTraits = {
-  /** Meaning of "not found" for a funding that was not answered. A card is always issued once per reference. */
+  /** Meaning of "not found" for a funding or an unloading that was not answered. A card is always issued once per reference. */
   resendSafety: ResendSafety;
+  /** The holder of the cards' balances. With `ours` nothing is funded, unloaded or reversed at the issuer. */
+  balances: 'issuer' | 'ours';
   /** Bound of our calls to this issuer over all workers. */
   callsPerSecond: number;
 };
@@ -45,7 +47,7 @@ export type IssueAnswer = CallTrace & (IssueState | Throttled | Unknown);
 /** The answer to the query of an issuance by its reference. */
 export type FindCardAnswer = CallTrace & (IssueState | NotFound | Unknown);
 
-/** A request to move money to a card. The issuer executes one reference once. */
+/** A request to move money to a card, or from it. The issuer executes one reference once. */
 export type CardFundingRequest = {
   /** Our id of the operation. */
   reference: string;
@@ -65,6 +67,15 @@ export type FundingState =
   | { kind: 'rejected'; code: string }
   | { kind: 'reversed'; amountMinor: bigint | null }
   | { kind: 'pending' };
+
+/** The state of an unloading at the issuer: money of a card is given back to us. `reversed`: it is on the card again. */
+export type UnloadState =
+  { kind: 'unloaded'; amountMinor: bigint | null } | Exclude<FundingState, { kind: 'funded' }>;
+
+/** The answer to a request to unload a card. */
+export type UnloadAnswer = CallTrace & (UnloadState | Throttled | Unknown);
+/** The answer to the query of an unloading by its reference. */
+export type FindUnloadAnswer = CallTrace & (UnloadState | NotFound | Unknown);
 
 /** The answer to a request to fund a card. */
 export type FundAnswer = CallTrace & (FundingState | Throttled | Unknown);
@@ -102,6 +113,7 @@ export type ReadStateAnswer = CallTrace &
 export type CardEventState =
   | { subject: 'card'; state: IssueState }
   | { subject: 'funding'; state: FundingState }
+  | { subject: 'unload'; state: UnloadState }
   | { subject: 'authorization'; state: AuthorizationState };
 
 /**
@@ -189,6 +201,9 @@ export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   fund(request: CardFundingRequest, signal: AbortSignal): Promise<FundAnswer>;
   findFunding(reference: string, signal: AbortSignal): Promise<FindFundingAnswer>;
   reverseFunding(reference: string, signal: AbortSignal): Promise<ReverseAnswer>;
+  /** Moves money from a card back to us, also from a closed card. Absent where the balances are ours. */
+  unload?(request: CardFundingRequest, signal: AbortSignal): Promise<UnloadAnswer>;
+  findUnload?(reference: string, signal: AbortSignal): Promise<FindUnloadAnswer>;
   setState(request: CardStateRequest, signal: AbortSignal): Promise<SetStateAnswer>;
   /** By the issuer's id. */
   readState(card: string, signal: AbortSignal): Promise<ReadStateAnswer>;

@@ -1,29 +1,38 @@
+import type { About, NotFound, Page, Ready, ResendSafety, Submit, Traits, Verify } from './port.js';
 import type { MessageReader } from './provider-message.js';
-import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './transfer-provider.js';
 
 /**
- * The port of payment providers: charges, reusable authorizations, refunds. As for transfers: plain values, a missing
- * answer is the value `unknown`, only an explicit answer is terminal, and no answer makes a method throw. No card number and no security code passes here in either direction: the provider's own page takes them.
+ * The port of payment providers: charges, saved methods, refunds, disputes. Plain values, a missing answer is the value
+ * `unknown`, only an explicit answer is terminal, and no answer makes a method throw. No card number and no security code
+ * passes here in either direction: the provider's own page takes them.
  */
 
+/** The kinds of calls, each with a rate of its own. */
+export type PaymentCall =
+  'page' | 'prepare' | 'confirm' | 'verify' | 'cancel' | 'setup' | 'refund' | 'find' | 'revoke';
+
 /** The properties of a payment provider that decide how it is called. */
-type PaymentTraits = {
-  /**
-   * Meaning of "not found" for a merchant-initiated charge that was not answered; `idempotent`: one reference is charged
-   * once. A page moves no money by itself, so the request for it is safe to repeat under its reference.
-   */
+export type PaymentTraits = Traits<PaymentCall> & {
+  /** Meaning of "not found" for a charge of a saved method that was not answered. */
   charges: ResendSafety;
   /** The same for a refund that is not in the list. No provider is known to de-duplicate refunds. */
   refunds: ResendSafety;
-  /** Bound of our calls to this provider over all workers. */
-  callsPerSecond: number;
+  /**
+   * `repeatable`: a repeated request for a page answers with the same page. `new_reference`: the address of a page is given
+   * once; if it is lost, another page is opened under another reference.
+   */
+  pages: 'repeatable' | 'new_reference';
 };
 
 /** The customer of a tenant. `id` is the tenant's id. */
 export type Customer = { id: string; email: string; name: string | null };
 
+/** A means of payment that a page offers. */
+export type Channel =
+  { type: 'card' } | { type: 'bank_account'; account: string; bankCode: string };
+
 type ChargeRequest = {
-  /** Our own id of the charge, or of this attempt at it. */
+  /** Our own id of the charge, with the number of this attempt at it. */
   reference: string;
   /** The tenant's reference, for the provider's metadata. */
   clientReference: string;
@@ -36,19 +45,24 @@ type ChargeRequest = {
 
 /** A charge with the customer present, who pays on the provider's page. */
 export type ChargePageRequest = ChargeRequest & {
-  channel: { type: 'card' } | { type: 'bank_account'; account: string; bankCode: string };
-  /** The page sends the customer here at the end, with our `reference` as a query parameter. */
+  channel: Channel;
+  /** The page sends the customer here at the end, with the provider's form of `reference` as a query parameter. */
   returnUrl: string | null;
 };
 
-/** A charge without the customer. */
+/** A charge without the customer. The customer's e-mail is the one that the method was saved under. */
 export type TokenChargeRequest = ChargeRequest & {
-  /** The `code` of an authorization. */
-  authorization: string;
+  /** The `code` of a saved method. */
+  method: string;
+  /** Where the customer returns to, if the provider wants the customer to act after all. */
+  returnUrl: string | null;
 };
 
-/** A customer's authorization at the provider, with which later charges are possible. */
-export type ChargeAuthorization = {
+/** A request to save a method without moving money. */
+export type SetupRequest = Omit<ChargePageRequest, 'amountMinor' | 'currency'>;
+
+/** A method that a customer has left at the provider, with which later charges are possible. */
+export type SavedMethod = {
   /** Opaque and secret: with it and our key, anybody can charge. It never reaches a log or a history. */
   code: string;
   type: 'card' | 'bank_account';
@@ -59,41 +73,59 @@ export type ChargeAuthorization = {
   bankCode: string | null;
   bankName: string | null;
   reusable: boolean;
+  /** The e-mail address that it was saved under, if the provider names it: later charges send this one. */
+  email: string | null;
 };
 
 /** The state of a charge. Codes and reasons are those of Bursar, here and below, never the provider's own text. */
 export type ChargeState =
-  /** Not paid yet: it awaits an action of the customer, or the outcome from the provider. */
-  /** `lastDecline`: a payment method was declined on the page, which is still open for another one. */
-  | { kind: 'pending'; awaits: 'customer' | 'provider'; lastDecline?: string }
-  /** The paid amount and currency may differ from the requested ones. */
+  /**
+   * Not paid yet. `redirect`: the page on which the customer continues, also of a charge without the customer (3-D Secure).
+   * `lastDecline`: a method was declined on the page, which is still open for another one.
+   */
+  | {
+      kind: 'pending';
+      awaits: 'customer' | 'provider';
+      redirect: string | null;
+      lastDecline: string | null;
+    }
   | {
       kind: 'succeeded';
+      /** Paid towards the charge; it may differ from the requested amount. */
       amountMinor: bigint;
+      /** The provider's own surcharge on top. It is never ours. */
+      surchargeMinor: bigint;
       /** ISO 4217. */
       currency: string;
-      /** The fee that the provider keeps; null if it does not report one. */
+      /** The fee that the provider keeps of the amount; null if it does not report one yet. */
       feeMinor: bigint | null;
-      authorization: ChargeAuthorization | null;
+      method: SavedMethod | null;
     }
-  /** Declined. After a soft decline, another attempt on another day under another reference may succeed. */
-  | { kind: 'rejected'; code: string; decline: 'soft' | 'hard' }
-  /** The customer has left without paying. A payment that is proven later still counts. */
-  | { kind: 'abandoned' };
+  /** This attempt was declined, for good. After a soft decline, another one on another day may succeed. */
+  | { kind: 'declined'; code: string; decline: 'soft' | 'hard' }
+  /** Nobody pays at present. The page is still open. */
+  | { kind: 'abandoned' }
+  /** It can never be paid. */
+  | { kind: 'cancelled' }
+  /** It had succeeded, and the money was taken back: its refunds and disputes say how. */
+  | { kind: 'reversed' };
 
-/** The answer to a request for a page. It is safe to repeat under one reference: one page, and at most one payment. */
-type InitializeAnswer = CallTrace &
-  ({ kind: 'redirect'; url: string } | { kind: 'rejected'; code: string } | Throttled | Unknown);
+/** The state of a method that is saved without a charge. */
+export type SetupState =
+  { kind: 'pending' } | { kind: 'saved'; method: SavedMethod } | { kind: 'declined'; code: string };
 
-/** The answer to a charge of an authorization. */
-export type ChargeAnswer = CallTrace & (ChargeState | Throttled | Unknown);
-/** The answer to the query of a charge by its reference. */
-export type VerifyChargeAnswer = CallTrace & (ChargeState | NotFound | Unknown);
+/** A page for the customer. `handle`: the provider's own id of what the page is for. */
+export type OpenPage = {
+  kind: 'page';
+  url: string;
+  handle: string | null;
+  /** When the page closes, if the provider closes it. */
+  expiresAt: Date | null;
+};
 
 /** A request to refund. The provider takes no reference, and each accepted repeat refunds again: find before a repeat. */
 export type RefundRequest = {
-  /** Our reference of the charge. */
-  charge: string;
+  charge: About;
   amountMinor: bigint;
   currency: 'NGN';
   /** Our id of the refund, in a free text of the provider. The refund can be found by it alone. */
@@ -103,67 +135,96 @@ export type RefundRequest = {
   requestedAt: Date;
 };
 
-/** The state of a refund at the provider. */
-export type RefundState =
-  | { kind: 'pending' }
-  | { kind: 'refunded' }
-  | { kind: 'rejected'; code: string }
-  /** It had reached the customer, and the money is back with the provider: it has failed after all. */
-  | { kind: 'returned' };
-
 /** A refund at the provider. */
 export type Refund = {
-  /** The provider's. */
-  id: string;
+  /** The provider's; null as long as it has none. */
+  id: string | null;
   /** Null or not an id of ours: the refund was made elsewhere, for example in the provider's dashboard. */
   marker: string | null;
+  charge: About;
+  /** The provider's id of the dispute whose money this is: it is booked there, and not as a refund. */
+  dispute: string | null;
   amountMinor: bigint;
   currency: string;
-  state: RefundState;
+  /**
+   * `returned`: the money is back with us, also after `succeeded`. `needs_account`: it waits for the customer's bank account,
+   * which an operator sends.
+   */
+  state: 'pending' | 'succeeded' | 'rejected' | 'returned' | 'needs_account';
+  /** The reason of a rejection, if the provider has one. */
+  code?: string;
 };
 
-/** The answer to a request to refund. */
-export type RefundAnswer = CallTrace &
-  (
-    | { kind: 'taken'; refund: Refund }
-    /** No refund was created. */
-    | { kind: 'rejected'; code: string }
-    | Throttled
-    | Unknown
-  );
+/** A dispute of a charge at the provider: the customer's bank demands the money back. */
+export type Dispute = {
+  /** The provider's. */
+  id: string;
+  charge: About;
+  amountMinor: bigint;
+  currency: string;
+  state: 'open' | 'won' | 'lost';
+  /** `taken`: the provider has withdrawn the amount while the dispute is open. */
+  funds: 'with_us' | 'taken';
+  reason: string | null;
+  /** When it is lost if nobody answers it. */
+  dueAt: Date | null;
+};
 
-/** All refunds of a charge, the oldest first. */
-type FindRefundsAnswer = CallTrace &
-  (
-    | { kind: 'refunds'; refunds: Refund[] }
-    /** There is no such charge. */
-    | NotFound
-    | Unknown
-  );
+/** The bank account of a customer for a refund that cannot reach the card. */
+export type RefundAccount = { account: string; bankCode: string };
 
-/** The answer to a revocation. `revoked`: no further charge is possible with it. The request is safe to repeat. */
-export type RevokeAnswer = CallTrace & ({ kind: 'revoked' } | NotFound | Throttled | Unknown);
+/** A question about a refund or a dispute of a charge: those since this time, one page after the other. */
+export type FindRequest = About & { since: Date; cursor: string | null };
 
-/** An event of a charge or a refund, as its provider reports it. */
+/** An event of a charge, as its provider reports it. */
 export type PaymentEvent = {
   /** Equal for repeats of one event: the provider's event id, or a hash of the body. */
   dedupeKey: string;
-  /** Our reference of the charge. */
-  charge: string;
+  /** Our reference: of the charge, or of the setup. */
+  reference: string;
   /** Our name of the event, for example `charge.paid`. */
   name: string;
-  about: { subject: 'charge'; state: ChargeState } | { subject: 'refund'; refund: Refund };
+  about:
+    | { subject: 'charge'; state: ChargeState }
+    | { subject: 'refund'; refund: Refund }
+    | { subject: 'dispute'; dispute: Dispute }
+    | { subject: 'setup'; state: SetupState };
   occurredAt: Date | null;
 };
 
-/** The port of payment providers. */
+/** The answer to a charge of a saved method. */
+export type ChargeAnswer = Awaited<ReturnType<PaymentProvider['confirmCharge']>>;
+/** The answer to the question about a charge. */
+export type VerifyChargeAnswer = Awaited<ReturnType<PaymentProvider['verifyCharge']>>;
+/** The answer to a request to refund. */
+export type RefundAnswer = Awaited<ReturnType<PaymentProvider['refund']>>;
+/** The answer to a revocation. */
+export type RevokeAnswer = Awaited<ReturnType<PaymentProvider['revokeMethod']>>;
+
+/** The port of payment providers. References are ours: the adapter converts them by its trait. */
 export type PaymentProvider = MessageReader<PaymentEvent> & {
   name: string;
   payments: PaymentTraits;
-  initializeCharge(request: ChargePageRequest, signal: AbortSignal): Promise<InitializeAnswer>;
-  chargeAuthorization(request: TokenChargeRequest, signal: AbortSignal): Promise<ChargeAnswer>;
-  verifyCharge(reference: string, signal: AbortSignal): Promise<VerifyChargeAnswer>;
-  refund(request: RefundRequest, signal: AbortSignal): Promise<RefundAnswer>;
-  findRefunds(charge: string, signal: AbortSignal): Promise<FindRefundsAnswer>;
-  revokeAuthorization(authorization: string, signal: AbortSignal): Promise<RevokeAnswer>;
+  openPage: Submit<ChargePageRequest, OpenPage>;
+  /** A step before `confirmCharge`, if the provider has one. It moves no money and may be repeated. */
+  prepareCharge?: Submit<TokenChargeRequest, Ready>;
+  confirmCharge: Submit<TokenChargeRequest & { handle: string | null }, ChargeState>;
+  verifyCharge: Verify<About, ChargeState>;
+  /** Ends an open charge, and answers with its state then: it may have been paid before. */
+  cancelCharge?: Verify<About, ChargeState>;
+  /** Opens a page on which the customer leaves a method without paying. */
+  setUp?: Submit<SetupRequest, OpenPage>;
+  verifySetup?: Verify<About, SetupState>;
+  refund: Submit<RefundRequest, { kind: 'accepted'; refund: Refund }>;
+  /** Continues a refund that waits for the customer's account. */
+  resumeRefund?: Submit<
+    { id: string; account: RefundAccount },
+    { kind: 'accepted'; refund: Refund }
+  >;
+  /** The refunds of a charge, page by page. A page may have refunds of other charges too. */
+  findRefunds: Verify<FindRequest, Page<Refund>>;
+  /** The disputes of a charge, as `findRefunds`. */
+  findDisputes: Verify<FindRequest, Page<Dispute>>;
+  /** `revoked`: no further charge is possible with it. Safe to repeat. */
+  revokeMethod: Submit<{ code: string }, { kind: 'revoked' } | NotFound>;
 };

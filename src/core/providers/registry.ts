@@ -61,9 +61,9 @@ export function createProviders(config: Config) {
       callsPerSecond,
       bulkTransfersOf: null,
     })),
-    ...payments.all.map(({ name, payments: { callsPerSecond } }) => ({
+    ...payments.all.map(({ name, payments: { rates } }) => ({
       name: paymentRateLimitKey(name),
-      callsPerSecond,
+      callsPerSecond: slowest(rates),
       bulkTransfersOf: null,
     })),
     ...identity.all.map(({ name, identity: { callsPerSecond } }) => ({
@@ -109,6 +109,10 @@ export function createProviders(config: Config) {
     ): MessageReader<PortEvents[Port], AuthorizationReading> | undefined => readers[port](name),
   };
 }
+
+/** One queue has all calls of a port, so the slowest of them bounds it. */
+const slowest = (rates: PaymentProvider['payments']['rates']): number =>
+  Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
 
 /** The adapters of one port. Throws if the provider that the settings name for new records has none. */
 function createPort<Provider extends { name: string }>(

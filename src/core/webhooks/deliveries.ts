@@ -8,6 +8,7 @@ import { newId } from '../../shared/ids.js';
 import { createWaiting } from './waiting.js';
 import { timelineEntry, type TimelineEntry } from '../instructions/timeline.js';
 import {
+  DELIVERY_STATUSES,
   eventBody,
   type Attempt,
   type Delivery,
@@ -19,6 +20,18 @@ import {
 const KEPT_ATTEMPTS = 50;
 const MAX_RECORDS = 200;
 const MAX_WAITING = 20_000;
+
+/** The order in which tenants list their events, newest first. */
+const EVENTS_BY_TIME = { tenant_id: 1, created_at: -1, _id: -1 } as const;
+
+/** The selection of a list of events. `from` is inclusive, `until` exclusive. */
+type EventListing = {
+  page: number;
+  limit: number;
+  name: string | undefined;
+  from: Date | undefined;
+  until: Date | undefined;
+};
 
 /** The events of tenants that have an endpoint. */
 export const eventsCollection: CollectionSpec = {
@@ -36,7 +49,10 @@ export const eventsCollection: CollectionSpec = {
     },
   },
   // The order of one resource's events is decided by its own record: two with one number can't be.
-  indexes: [{ key: { tenant_id: 1, resource_id: 1, sequence: 1 }, unique: true }],
+  indexes: [
+    { key: { tenant_id: 1, resource_id: 1, sequence: 1 }, unique: true },
+    { key: EVENTS_BY_TIME },
+  ],
   shardBy: 'tenant_id',
 };
 
@@ -59,7 +75,7 @@ export const deliveriesCollection: CollectionSpec = {
       tenant_id: { bsonType: 'string' },
       endpoint_id: { bsonType: 'string' },
       event_id: { bsonType: 'string' },
-      status: { enum: ['pending', 'retrying', 'delivered', 'dead', 'cancelled'] },
+      status: { enum: [...DELIVERY_STATUSES] },
       attempt_count: { bsonType: 'int', minimum: 0 },
       attempts: { bsonType: 'array' },
       next_check_at: { bsonType: ['date', 'null'] },
@@ -188,6 +204,42 @@ function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection
         )
         .sort({ _id: -1 })
         .limit(limit)
+        .toArray(),
+
+    getEvent: (tenantId: string, id: string) => events.findOne({ _id: id, tenant_id: tenantId }),
+
+    /** The events of a tenant, newest first. */
+    async listEvents(
+      tenantId: string,
+      { page, limit, name, from, until }: EventListing,
+    ): Promise<{ items: StoredEvent[]; total: number }> {
+      const created = { ...(from && { $gte: from }), ...(until && { $lt: until }) };
+      const filter: Filter<StoredEvent> = {
+        tenant_id: tenantId,
+        ...(name !== undefined && { name }),
+        ...((from ?? until) && { created_at: created }),
+      };
+      const [items, total] = await Promise.all([
+        events
+          .find(filter, { hint: EVENTS_BY_TIME })
+          .sort({ created_at: -1, _id: -1 })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        events.countDocuments(filter, { hint: EVENTS_BY_TIME }),
+      ]);
+      return { items, total };
+    },
+
+    /** The deliveries of these events, the oldest first. */
+    ofEvents: (tenantId: string, of: readonly StoredEvent[]): Promise<Delivery[]> =>
+      deliveries
+        .find({
+          tenant_id: tenantId,
+          resource_id: { $in: of.map(({ resource_id: resource }) => resource) },
+          event_id: { $in: of.map(({ _id }) => _id) },
+        })
+        .sort({ _id: 1 })
         .toArray(),
 
     /** All deliveries of this event. */

@@ -23,17 +23,15 @@ export function eventBody(id: string, draft: EventDraft): string {
   });
 }
 
+/**
+ * The statuses of a delivery. `pending`: the first attempt is in flight, by the process that wrote the event or by
+ * recovery. `retrying`: it waits for its endpoint, whose workflow makes the next attempts. `dead`: the last attempt
+ * failed. `cancelled`: the endpoint was removed or switched off. An operator can redeliver the last two.
+ */
+export const DELIVERY_STATUSES = ['pending', 'retrying', 'delivered', 'dead', 'cancelled'] as const;
+
 /** The status of a delivery. */
-export type DeliveryStatus =
-  /** The first attempt is in flight, by the process that wrote the event or by recovery. */
-  | 'pending'
-  /** It waits for its endpoint, whose workflow makes the next attempts. */
-  | 'retrying'
-  | 'delivered'
-  /** The last attempt failed. An operator can redeliver it. */
-  | 'dead'
-  /** The endpoint was removed or switched off. An operator can redeliver it. */
-  | 'cancelled';
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** One attempt: the status of the answer and its duration, never its body. */
 export type Attempt = {

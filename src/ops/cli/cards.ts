@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Card } from '../../capabilities/cards/card.js';
 import { presentCard, presentOperationRow } from '../../capabilities/cards/presenter.js';
@@ -54,12 +55,39 @@ export function addCardCommands(program: Command): void {
     },
   );
 
+  addUnload(cards);
   addOperatorCommands(cards, operations);
 }
 
-async function showCard({ cards }: Deps, json: boolean, id: string) {
+/** Adds the command that asks the issuer once more for the balance of a closed or expired card. */
+function addUnload(cards: Command): void {
+  addCommand<{ reason: string; actor: string }>(
+    cards,
+    'unload <card>',
+    (command) =>
+      command
+        .description('take the balance of a closed or expired card back from the issuer once more')
+        .requiredOption('--reason <text>', 'the reason, for the timeline')
+        .option('--actor <name>', 'your name, for the timeline', userInfo().username),
+    async (deps, { json, args, options }) => {
+      const card = await findCard(deps, String(args[0]));
+      if (!(await deps.cardUnloads.retry(card, options))) {
+        throw new CommandError(`no unloading of ${card._id} has failed`);
+      }
+      print(json, { id: card._id, done: true });
+    },
+  );
+}
+
+async function findCard({ cards }: Deps, id: string): Promise<Card> {
   const card = await cards.store.find(id);
   if (!card) throw new CommandError(`there is no card ${id}`);
+  return card;
+}
+
+async function showCard(deps: Deps, json: boolean, id: string) {
+  const { cards } = deps;
+  const card = await findCard(deps, id);
   const operations = (await cards.operations.ofCard(card, LISTED)).map(presentOperationRow);
   const shown = {
     ...presentCard(card),
@@ -68,6 +96,7 @@ async function showCard({ cards }: Deps, json: boolean, id: string) {
     held_minor: toWireAmount(card.held_minor),
     open_holds: card.open_holds,
     control: card.state_control,
+    unload: card.unload,
   };
   if (json) return print(json, { ...shown, operations });
   print(json, shown);

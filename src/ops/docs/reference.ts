@@ -6,6 +6,7 @@ export const GUIDE = [
   'errors',
   'rate-limits',
   'pagination',
+  'balance',
   'transfer-states',
   'using-cards',
   'taking-payments',

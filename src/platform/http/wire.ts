@@ -119,6 +119,37 @@ export const offsetQuery = (limit = 20) => ({
   offset: count(0, MAX_OFFSET, 'Number of results to skip. Beyond the end the page is empty.', 0),
 });
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
+const LAST_DAY = '9999-12-31';
+
+const day = (description: string) =>
+  z.iso
+    .date()
+    .optional()
+    .meta({ description, override: { pattern: undefined } });
+
+/** `start_date` and `end_date` of a list: UTC days, both inclusive. `of` is the time that they select by. */
+export const daysQuery = (of: string) => ({
+  start_date: day(`First day of ${of}, UTC.`),
+  end_date: day(`Last day of ${of}, UTC; not before \`start_date\`.`),
+});
+
+type DaysQuery = { start_date?: string | undefined; end_date?: string | undefined };
+
+/** Adds the rule for `start_date` and `end_date` to a query. */
+export const withDaysInOrder = <Query extends z.ZodType<DaysQuery>>(query: Query): Query =>
+  query.refine(({ start_date: start, end_date: end }) => !start || !end || start <= end, {
+    path: ['end_date'],
+    message: 'must not be before start_date',
+  });
+
+/** The inclusive days of a query as a half-open range of time. */
+export const rangeOf = ({ start_date: start, end_date: end }: DaysQuery) => ({
+  from: start === undefined ? undefined : new Date(start),
+  until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
+});
+
 /** Schema of the pagination object that every list has. */
 export const pagination = z
   .object({

@@ -4,7 +4,7 @@ import { FAILPOINTS } from '../../../src/shared/failpoints.js';
 import { authorizations } from './authorizations.js';
 import type { Case } from './capability.js';
 import { cards } from './cards.js';
-import { closing } from './closing.js';
+import { closing, unloads } from './closing.js';
 import { commands } from './commands.js';
 import { cardIssuance } from './card-issuance.js';
 import { identityChecks } from './identity-checks.js';
@@ -31,6 +31,7 @@ const all = [
   ...commands,
   ...cards,
   ...closing,
+  ...unloads,
   ...cardIssuance,
   ...reloads,
   ...replays,

@@ -54,13 +54,13 @@ test('the acquirer keeps everything that it answered, or did without an answer, 
   expect(paid.url).toMatch(/^https:\/\/pay\.example\/pay\/[0-9a-f]{32}$/);
   await submitForm(pageOf(paid), { action: 'pay', choice: 'later_low_funds_twice' });
   const left = (await client.lookup(paid.reference)).body.authorization?.authorization ?? '';
-  const [open, declined, abandoned] = [
+  const [open, declined, cancelled] = [
     await client.newPage(),
     await client.newPage(),
     await client.newPage(),
   ];
   await submitForm(pageOf(declined), { action: 'pay', choice: 'stolen' });
-  await submitForm(pageOf(abandoned), { action: 'cancel' });
+  await submitForm(pageOf(cancelled), { action: 'cancel' });
   const attempt = client.chargeRequest(left);
   await client.charge(attempt);
   const revoked = await client.newPage();
@@ -81,7 +81,7 @@ test('the acquirer keeps everything that it answered, or did without an answer, 
   const quiet = client.refundRequest(paid.reference, '004');
   expect(await staysSilent((init) => client.refund(quiet, init))).toBe(true);
 
-  const charges = [paid, open, declined, abandoned, attempt, revoked, pending, silent];
+  const charges = [paid, open, declined, cancelled, attempt, revoked, pending, silent];
   const known = async () => ({
     charges: await Promise.all(
       charges.map(async ({ reference }) => (await client.lookup(reference)).body),
@@ -94,7 +94,7 @@ test('the acquirer keeps everything that it answered, or did without an answer, 
     'paid',
     'awaiting_customer',
     'declined',
-    'abandoned',
+    'cancelled',
     'declined',
     'paid',
     'pending',

@@ -147,13 +147,13 @@ describe('the masked copy of a readable message', () => {
       authorization: { ...authorization, ...bank },
     });
     expect(readPaymentMessage(message, hash)).toMatchObject({
-      event: { about: { state: { authorization: { code: 'auth_secret' } } } },
+      event: { about: { state: { method: { code: 'auth_secret' } } } },
     });
     expect(readStoredPaymentMessage(mask(message, PAYMENT_SAFE_FIELDS))).toMatchObject({
       kind: 'event',
       event: {
-        charge: paid.reference,
-        about: { state: { kind: 'succeeded', amountMinor: 5n, authorization: null } },
+        reference: paid.reference,
+        about: { state: { kind: 'succeeded', amountMinor: 5n, method: null } },
       },
     });
   });

@@ -279,8 +279,8 @@ describe('many events that need an operator', () => {
   });
 });
 
-test('a reusable authorization is stored sealed', () => {
-  const authorization = {
+test('a saved method is stored sealed', () => {
+  const method = {
     code: 'auth_as_good_as_a_secret',
     type: 'card',
     brand: 'verve',
@@ -290,17 +290,24 @@ test('a reusable authorization is stored sealed', () => {
     bankCode: null,
     bankName: null,
     reusable: true,
+    email: null,
   } as const;
-  const paid = { kind: 'succeeded', amountMinor: 5n, currency: 'NGN', feeMinor: null } as const;
+  const paid = {
+    kind: 'succeeded',
+    amountMinor: 5n,
+    currency: 'NGN',
+    surchargeMinor: 0n,
+    feeMinor: null,
+  } as const;
   const made = service.deps.providerEvents.newEvent(PROVIDER, {
     port: 'payments',
     reading: {
       kind: 'event',
       event: {
         dedupeKey: 'evt_1',
-        charge: `${newId('charge')}-1`,
+        reference: `${newId('charge')}-1`,
         name: 'charge.paid',
-        about: { subject: 'charge', state: { ...paid, authorization } },
+        about: { subject: 'charge', state: { ...paid, method } },
         occurredAt: null,
       },
     },
@@ -309,6 +316,6 @@ test('a reusable authorization is stored sealed', () => {
   const text = JSON.stringify(made, (_, value: unknown) =>
     typeof value === 'bigint' ? `${value}` : value,
   );
-  expect(text).not.toContain(authorization.code);
+  expect(text).not.toContain(method.code);
   expect(made.facts[0]?.sealed).toEqual(expect.any(String));
 });

@@ -98,8 +98,15 @@ export function acquirerClient(bank: BankClient) {
     }),
     refund: (request: Body, init?: Init) => bank.post<RefundBody>('/v1/refunds', request, init),
     async refunds(charge: string): Promise<RefundBody[]> {
-      const { body } = await bank.call<{ refunds: RefundBody[] }>(`/v1/charges/${charge}/refunds`);
-      return body.refunds;
+      const all: RefundBody[] = [];
+      for (let after: string | null = '0'; after !== null;) {
+        const query = new URLSearchParams({ charge, since: new Date(0).toISOString(), after });
+        type List = { refunds: RefundBody[]; next: string | null };
+        const { body }: { body: List } = await bank.call<List>(`/v1/refunds?${query.toString()}`);
+        all.push(...body.refunds);
+        after = body.next;
+      }
+      return all.filter((refund) => refund.charge === charge);
     },
     reportRefundOutcome: (name: string, outcome: string): Promise<Answer<RefundBody>> =>
       bank.post(`/_sandbox/refunds/${encodeURIComponent(name)}`, { outcome }),

@@ -17,9 +17,13 @@ export type SandboxBankOptions = {
   /** The bank recognizes a repeat for this long, and then refuses old requests too; null means without end. */
   deduplicatesForMs: number | null;
   conclusiveAfterMs: number;
+  /** The party that holds the balances of cards; the issuer if missing. */
+  cardBalances?: 'issuer' | 'ours';
   /** Bound of one call, from the first byte to the last. */
   timeoutMs: number;
   callsPerSecond: number;
+  /** `new_reference`: the bank gives the address of a page once. */
+  pages?: 'repeatable' | 'new_reference';
 };
 
 /** The HTTP client of the sandbox bank. */
@@ -72,6 +76,11 @@ export function readLookup<State>(reply: Reply, absent: string, read: (body: unk
 /** The answer to a body that can't be read. */
 export function unreadable() {
   return { kind: 'unknown' as const, reason: 'unreadable' as const };
+}
+
+/** The answer with a word that is not known here. */
+export function unrecognized() {
+  return { kind: 'unknown' as const, reason: 'unrecognized' as const };
 }
 
 /** The answer to a 429, with a pause of at least a second. */

@@ -25,6 +25,7 @@ import {
   fundingState,
   isRefusal,
   issueState,
+  unloadState,
 } from './card-wire.js';
 import type { Reply } from '../http.js';
 
@@ -34,7 +35,11 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
   const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
-    cards: { resendSafety: resendSafetyOf(options), callsPerSecond },
+    cards: {
+      resendSafety: resendSafetyOf(options),
+      balances: options.cardBalances ?? 'issuer',
+      callsPerSecond,
+    },
     async issue({ reference, clientReference, type, name, requestedAt }, signal) {
       const requested_at = requestedAt.toISOString();
       const body = { reference, client_reference: clientReference, type, name, requested_at };
@@ -59,6 +64,16 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
     async reverseFunding(reference, signal) {
       const path = `/v1/fundings/${encodeURIComponent(reference)}/reverse`;
       return readReversal(await http({ method: 'POST', path }, signal), reference);
+    },
+    async unload(order, signal) {
+      const body = fundingBody(order);
+      const reply = await http({ method: 'POST', path: '/v1/unloads', body }, signal);
+      return readSubmitReply(reply, (answer) => readUnload(answer, order.reference));
+    },
+    async findUnload(reference, signal) {
+      const path = `/v1/unloads/${encodeURIComponent(reference)}`;
+      const reply = await http({ method: 'GET', path }, signal);
+      return readLookup(reply, 'funding_not_found', (answer) => readUnload(answer, reference));
     },
     async setState(order, signal) {
       const path = `/v1/cards/${encodeURIComponent(order.card)}/state`;
@@ -115,6 +130,11 @@ function readFunding(body: unknown, reference: string) {
   const parsed = fundingAnswer.safeParse(body);
   if (!parsed.success || parsed.data.reference !== reference) return unreadable();
   return fundingState(parsed.data.status, parsed.data);
+}
+
+function readUnload(body: unknown, reference: string) {
+  const read = readFunding(body, reference);
+  return read.kind === 'unknown' ? read : unloadState(read);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   issuedData,
   issuedState,
   moneyData,
+  unloadState,
   requestData,
 } from './card-wire.js';
 import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
@@ -25,6 +26,10 @@ const MONEY_EVENTS = new Map<string, (money: Money) => CardEventState>([
   ['card.funded', funding('funded')],
   ['card.funding_refused', funding('refused')],
   ['card.funding_reversed', funding('reversed')],
+  ['card.unload_pending', unload('pending')],
+  ['card.unloaded', unload('funded')],
+  ['card.unload_refused', unload('refused')],
+  ['card.unload_reversed', unload('reversed')],
 ]);
 
 type Report = z.infer<typeof authorizationData>;
@@ -180,5 +185,12 @@ function funding(status: 'pending' | 'funded' | 'refused' | 'reversed') {
   return (money: Money): CardEventState => ({
     subject: 'funding',
     state: fundingState(status, money),
+  });
+}
+
+function unload(status: 'pending' | 'funded' | 'refused' | 'reversed') {
+  return (money: Money): CardEventState => ({
+    subject: 'unload',
+    state: unloadState(fundingState(status, money)),
   });
 }

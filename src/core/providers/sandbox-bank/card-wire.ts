@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FundingState, IssueState } from '../card-issuer.js';
+import type { FundingState, IssueState, UnloadState } from '../card-issuer.js';
 import { opaqueId } from '../../../shared/card-data.js';
 import { amount, code, signedAmount } from './wire.js';
 
@@ -145,3 +145,7 @@ export function fundingState(
   if (status === 'refused') return { kind: 'rejected', code: refusalCode(funding.code) };
   return { kind: status, amountMinor: funding.amount_minor };
 }
+
+/** The state of an unloading, which the issuer reports as it does a funding. */
+export const unloadState = (state: FundingState): UnloadState =>
+  state.kind === 'funded' ? { ...state, kind: 'unloaded' } : state;

@@ -1,15 +1,17 @@
 import { toWireAmount } from '../../../shared/money.js';
 import type {
-  TokenChargeRequest,
   ChargePageRequest,
+  FindRequest,
   PaymentProvider,
   RefundAnswer,
   RefundRequest,
   RevokeAnswer,
+  SetupRequest,
+  TokenChargeRequest,
 } from '../payment-provider.js';
+import { OWN_REFERENCES, type Rejected } from '../port.js';
 import {
   bankHttp,
-  resendSafetyOf,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -23,153 +25,232 @@ import {
   readPaymentMessage,
   readStoredPaymentMessage,
 } from './payment-events.js';
+import { paymentTraits } from './payment-traits.js';
 import { readSigned } from './signed.js';
 import {
-  chargeAnswer,
-  chargeState,
+  disputeOf,
+  disputesAnswer,
   pageAnswer,
+  readChargeState,
   refundAnswer,
   refundOf,
   refundsAnswer,
   revokeAnswer,
+  setupAnswer,
+  setupState,
 } from './payment-wire.js';
+
+const toTheirs = (reference: string) => OWN_REFERENCES.toTheirs(reference);
+const at = (...segments: string[]) => `/v1/${segments.map(encodeURIComponent).join('/')}`;
 
 /** Creates the sandbox bank's adapter of the payment port. */
 export function createSandboxBankPayments(options: SandboxBankOptions): PaymentProvider {
-  const { secret, callsPerSecond } = options;
   const http = bankHttp(options);
-  const charges = resendSafetyOf(options);
-  const refunds = resendSafetyOf({ ...options, deduplicates: false });
+  const get = (path: string, signal: AbortSignal) => http({ method: 'GET', path }, signal);
+  const post = (path: string, body: unknown, signal: AbortSignal) =>
+    http({ method: 'POST', path, body }, signal);
+  const charge = (reference: string) => at('charges', toTheirs(reference));
   return {
     name: 'sandbox-bank',
-    payments: { charges, refunds, callsPerSecond },
-    async initializeCharge(order, signal) {
-      const reply = await http(
-        { method: 'POST', path: '/v1/charges', body: pageBody(order) },
-        signal,
-      );
-      return readSubmitReply(reply, (answer) => readPage(answer, order.reference));
+    payments: paymentTraits(options),
+    async openPage(order, signal) {
+      const reply = await post('/v1/charges', pageBody(order), signal);
+      return readSubmission(reply, (answer) => readPage(answer, order.reference));
     },
-    async chargeAuthorization(order, signal) {
-      const body = authorizedBody(order);
-      const reply = await http({ method: 'POST', path: '/v1/authorized-charges', body }, signal);
-      return readSubmitReply(reply, (answer) => readCharge(answer, order.reference));
+    async confirmCharge(order, signal) {
+      const reply = await post('/v1/authorized-charges', tokenBody(order), signal);
+      return readSubmission(reply, (answer) => readCharge(answer, order.reference));
     },
-    async verifyCharge(reference, signal) {
-      const path = `/v1/charges/${encodeURIComponent(reference)}`;
-      const reply = await http({ method: 'GET', path }, signal);
+    async verifyCharge({ reference }, signal) {
+      const reply = await get(charge(reference), signal);
       return readLookup(reply, 'charge_not_found', (answer) => readCharge(answer, reference));
     },
+    async cancelCharge({ reference }, signal) {
+      const reply = await post(`${charge(reference)}/cancel`, {}, signal);
+      return readLookup(reply, 'charge_not_found', (answer) => readCharge(answer, reference));
+    },
+    async setUp(order, signal) {
+      const reply = await post('/v1/setups', setupBody(order), signal);
+      return readSubmission(reply, (answer) => readSetupPage(answer, order.reference));
+    },
+    async verifySetup({ reference }, signal) {
+      const reply = await get(at('setups', toTheirs(reference)), signal);
+      return readLookup(reply, 'setup_not_found', (answer) => readSetup(answer, reference));
+    },
     async refund(order, signal) {
-      const body = refundBody(order);
-      return readRefund(await http({ method: 'POST', path: '/v1/refunds', body }, signal), order);
+      const reply = await post('/v1/refunds', refundBody(order), signal);
+      return readRefund(reply, (refund) => isOf(refund, order));
     },
-    async findRefunds(charge, signal) {
-      const path = `/v1/charges/${encodeURIComponent(charge)}/refunds`;
-      const reply = await http({ method: 'GET', path }, signal);
-      return readLookup(reply, 'charge_not_found', (answer) => readRefunds(answer, charge));
+    async resumeRefund({ id, account }, signal) {
+      const body = { account: account.account, bank_code: account.bankCode };
+      const reply = await post(`${at('refunds', id)}/account`, body, signal);
+      return readRefund(reply, (refund) => refund.refund === id);
     },
-    async revokeAuthorization(authorization, signal) {
-      const path = '/v1/authorizations/revoke';
-      const reply = await http({ method: 'POST', path, body: { authorization } }, signal);
-      return readRevocation(reply, authorization);
+    async findRefunds(request, signal) {
+      const reply = await get(`/v1/refunds?${search(request)}`, signal);
+      return readLookup(reply, 'charge_not_found', readRefunds);
     },
-    readMessage: readSigned(secret, readPaymentMessage),
+    async findDisputes({ reference }, signal) {
+      const reply = await get(`${charge(reference)}/disputes`, signal);
+      return readLookup(reply, 'charge_not_found', (answer) => readDisputes(answer, reference));
+    },
+    async revokeMethod({ code }, signal) {
+      const reply = await post('/v1/authorizations/revoke', { authorization: code }, signal);
+      return readRevocation(reply, code);
+    },
+    readMessage: readSigned(options.secret, readPaymentMessage),
     readStored: readStoredPaymentMessage,
     safeFields: PAYMENT_SAFE_FIELDS,
   };
 }
 
-function ask(order: ChargePageRequest | TokenChargeRequest): Record<string, unknown> {
+/** The reply to a submission. The bank answers 409 if it gives the address of a page no second time. */
+function readSubmission<State>(reply: Reply, read: (body: unknown) => State) {
+  const trace = { providerRequestId: reply.requestId };
+  if (reply.kind === 'answer' && reply.status === 409) {
+    const code = errorCode(reply.body);
+    const taken = code === 'reference_taken' || code === 'reference_conflict';
+    return {
+      ...trace,
+      kind: 'unknown' as const,
+      reason: taken ? ('conflict' as const) : ('unreadable' as const),
+    };
+  }
+  return readSubmitReply(reply, read);
+}
+
+function ask(order: SetupRequest): Record<string, unknown> {
   const { id, email, name } = order.customer;
   return {
-    reference: order.reference,
+    reference: toTheirs(order.reference),
     client_reference: order.clientReference,
-    amount_minor: toWireAmount(order.amountMinor),
-    currency: order.currency,
     customer: { id, email, name },
     requested_at: order.requestedAt.toISOString(),
   };
 }
 
-function pageBody(order: ChargePageRequest): Record<string, unknown> {
+function setupBody(order: SetupRequest): Record<string, unknown> {
   const { channel, returnUrl: return_url } = order;
   if (channel.type === 'card') return { ...ask(order), channel: { type: 'card' }, return_url };
   const { type, account, bankCode: bank_code } = channel;
   return { ...ask(order), channel: { type, account, bank_code }, return_url };
 }
 
-function authorizedBody(order: TokenChargeRequest): Record<string, unknown> {
-  return { ...ask(order), authorization: order.authorization };
-}
+const money = ({ amountMinor, currency }: Pick<ChargePageRequest, 'amountMinor' | 'currency'>) => ({
+  amount_minor: toWireAmount(amountMinor),
+  currency,
+});
 
-function refundBody(order: RefundRequest): Record<string, unknown> {
-  return {
-    charge: order.charge,
-    amount_minor: toWireAmount(order.amountMinor),
-    currency: order.currency,
-    merchant_note: order.marker,
-    client_reference: order.clientReference,
-    requested_at: order.requestedAt.toISOString(),
-  };
-}
+const pageBody = (order: ChargePageRequest) => ({ ...setupBody(order), ...money(order) });
 
-/** The state of this very charge, or unknown: an answer about another one says nothing. So below. */
-function readCharge(body: unknown, reference: string) {
-  const parsed = chargeAnswer.safeParse(body);
-  if (!parsed.success || parsed.data.reference !== reference) return unreadable();
-  return chargeState(parsed.data);
-}
+const tokenBody = (order: TokenChargeRequest) => ({
+  ...ask({ ...order, channel: { type: 'card' } }),
+  ...money(order),
+  authorization: order.method,
+  return_url: order.returnUrl,
+});
 
-/** A charge that was paid or abandoned meanwhile still has its page. A declined one has none. */
+const refundBody = (order: RefundRequest) => ({
+  charge: toTheirs(order.charge.reference),
+  ...money(order),
+  merchant_note: order.marker,
+  client_reference: order.clientReference,
+  requested_at: order.requestedAt.toISOString(),
+});
+
+const search = ({ reference, since, cursor }: FindRequest) =>
+  new URLSearchParams({
+    charge: toTheirs(reference),
+    since: since.toISOString(),
+    ...(cursor !== null && { after: cursor }),
+  }).toString();
+
+const readCharge = (body: unknown, reference: string) => readChargeState(body, toTheirs(reference));
+
+/** A charge that was paid or left meanwhile still has its page. A declined one has none. */
 function readPage(body: unknown, reference: string) {
   const state = readCharge(body, reference);
   if (state.kind === 'unknown') return state;
-  if (state.kind === 'rejected') return { kind: 'rejected' as const, code: state.code };
-  const parsed = pageAnswer.safeParse(body);
-  if (!parsed.success) return unreadable();
-  return { kind: 'redirect' as const, url: parsed.data.redirect_url };
+  if (state.kind === 'declined') return rejected(state.code, 'instruction');
+  return pageOf(body);
 }
 
-function readRefund(reply: Reply, order: RefundRequest): RefundAnswer {
-  if (reply.kind === 'answer' && reply.status === 404) {
-    const code = errorCode(reply.body);
-    const trace = { providerRequestId: reply.requestId };
-    if (code === 'charge_not_found') return { ...trace, kind: 'rejected', code };
+function readSetupPage(body: unknown, reference: string) {
+  const state = readSetup(body, reference);
+  if (state.kind === 'unknown') return state;
+  return state.kind === 'declined' ? rejected(state.code, 'instruction') : pageOf(body);
+}
+
+function pageOf(body: unknown) {
+  const parsed = pageAnswer.safeParse(body);
+  if (!parsed.success) return unreadable();
+  return { kind: 'page' as const, url: parsed.data.redirect_url, handle: null, expiresAt: null };
+}
+
+function readSetup(body: unknown, reference: string) {
+  const parsed = setupAnswer.safeParse(body);
+  if (!parsed.success || parsed.data.reference !== toTheirs(reference)) return unreadable();
+  return setupState(parsed.data);
+}
+
+const rejected = (code: string, scope: NonNullable<Rejected['scope']>): Rejected => ({
+  kind: 'rejected',
+  code,
+  scope,
+});
+
+type TheirRefund = {
+  refund: string;
+  charge: string;
+  merchant_note: string | null;
+  amount_minor: bigint;
+};
+
+function readRefund(reply: Reply, isOurs: (refund: TheirRefund) => boolean): RefundAnswer {
+  const trace = { providerRequestId: reply.requestId };
+  const code = reply.kind === 'answer' ? errorCode(reply.body) : '';
+  if (reply.kind === 'answer' && reply.status === 404 && code === 'charge_not_found') {
+    return { ...trace, ...rejected(code, 'request') };
   }
-  return readSubmitReply(reply, (body) => {
+  if (reply.kind === 'answer' && reply.status === 422 && code === 'not_waiting') {
+    return { ...trace, ...rejected(code, 'request') };
+  }
+  return readSubmission(reply, (body) => {
     const parsed = refundAnswer.safeParse(body);
-    if (!parsed.success || !isOf(parsed.data, order)) return unreadable();
-    return { kind: 'taken' as const, refund: refundOf(parsed.data) };
+    if (!parsed.success || !isOurs(parsed.data)) return unreadable();
+    return { kind: 'accepted' as const, refund: refundOf(parsed.data) };
   });
 }
 
-function isOf(
-  refund: { charge: string; merchant_note: string | null; amount_minor: bigint },
-  order: RefundRequest,
-): boolean {
-  return (
-    refund.charge === order.charge &&
-    refund.merchant_note === order.marker &&
-    refund.amount_minor === order.amountMinor
-  );
-}
+const isOf = (refund: TheirRefund, order: RefundRequest): boolean =>
+  refund.charge === toTheirs(order.charge.reference) &&
+  refund.merchant_note === order.marker &&
+  refund.amount_minor === order.amountMinor;
 
-function readRefunds(body: unknown, charge: string) {
+function readRefunds(body: unknown) {
   const parsed = refundsAnswer.safeParse(body);
   if (!parsed.success) return unreadable();
-  const { refunds } = parsed.data;
-  const isWhole =
-    parsed.data.charge === charge && refunds.every((refund) => refund.charge === charge);
-  return isWhole ? { kind: 'refunds' as const, refunds: refunds.map(refundOf) } : unreadable();
+  const { refunds, next } = parsed.data;
+  return { kind: 'page' as const, items: refunds.map(refundOf), next };
 }
 
-function readRevocation(reply: Reply, authorization: string): RevokeAnswer {
+function readDisputes(body: unknown, reference: string) {
+  const parsed = disputesAnswer.safeParse(body);
+  if (!parsed.success) return unreadable();
+  const theirs = toTheirs(reference);
+  const { charge, disputes } = parsed.data;
+  const isWhole = charge === theirs && disputes.every((dispute) => dispute.charge === theirs);
+  return isWhole
+    ? { kind: 'page' as const, items: disputes.map(disputeOf), next: null }
+    : unreadable();
+}
+
+function readRevocation(reply: Reply, code: string): RevokeAnswer {
   const trace = { providerRequestId: reply.requestId };
   if (reply.kind === 'answer' && reply.status === 429) return { ...trace, ...throttled(reply) };
   return readLookup(reply, 'authorization_not_found', (body) => {
     const parsed = revokeAnswer.safeParse(body);
-    return parsed.success && parsed.data.authorization === authorization
+    return parsed.success && parsed.data.authorization === code
       ? { kind: 'revoked' as const }
       : unreadable();
   });

@@ -1,21 +1,39 @@
 import { z } from 'zod';
 import type { PaymentEvent } from '../payment-provider.js';
 import type { MessageReading, SafeFields } from '../provider-message.js';
-import { chargeAnswer, chargeState, refundAnswer, refundOf } from './payment-wire.js';
+import {
+  chargeAnswer,
+  chargeState,
+  disputeAnswer,
+  disputeOf,
+  oursOf,
+  refundAnswer,
+  refundOf,
+  setupAnswer,
+  setupState,
+} from './payment-wire.js';
 import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
 
-type About = Pick<PaymentEvent, 'charge' | 'about'>;
+type About = Pick<PaymentEvent, 'reference' | 'about'>;
 
-/** The status that the charge or refund must have, by the name of the event. */
-const STATUS_OF_EVENT = new Map([
-  ['charge.pending', 'pending'],
-  ['charge.paid', 'paid'],
-  ['charge.declined', 'declined'],
-  ['charge.abandoned', 'abandoned'],
-  ['refund.pending', 'pending'],
-  ['refund.refunded', 'refunded'],
-  ['refund.refused', 'refused'],
-  ['refund.returned', 'returned'],
+/** The status that the data of an event must have, by its name, and how they are read. */
+const READERS = new Map<string, { status: string; read: (data: unknown) => About | null }>([
+  ['charge.pending', { status: 'pending', read: readCharge }],
+  ['charge.paid', { status: 'paid', read: readCharge }],
+  ['charge.declined', { status: 'declined', read: readCharge }],
+  ['charge.abandoned', { status: 'abandoned', read: readCharge }],
+  ['charge.cancelled', { status: 'cancelled', read: readCharge }],
+  ['charge.disputed', { status: 'opened', read: readDispute }],
+  ['charge.dispute_won', { status: 'won', read: readDispute }],
+  ['charge.dispute_lost', { status: 'lost', read: readDispute }],
+  ['refund.pending', { status: 'pending', read: readRefund }],
+  ['refund.needs_account', { status: 'needs_account', read: readRefund }],
+  ['refund.refunded', { status: 'refunded', read: readRefund }],
+  ['refund.refused', { status: 'refused', read: readRefund }],
+  ['refund.returned', { status: 'returned', read: readRefund }],
+  ['setup.saved', { status: 'saved', read: readSetup }],
+  ['setup.declined', { status: 'declined', read: readSetup }],
+  ['setup.cancelled', { status: 'cancelled', read: readSetup }],
 ]);
 
 /** The fields of the network's messages that hold nothing of a customer. An authorization code is a secret. */
@@ -34,6 +52,11 @@ export const PAYMENT_SAFE_FIELDS: SafeFields = {
   refund: 'value',
   charge: 'value',
   merchant_note: 'own_id',
+  surcharge_minor: 'value',
+  dispute: 'value',
+  funds: 'value',
+  reason: 'value',
+  due_at: 'value',
 };
 
 /** Reads an authentic message of the payment network. Never throws. */
@@ -46,9 +69,9 @@ export function readPaymentMessage(
   const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
   if (/^(transfer|check)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
-  const status = STATUS_OF_EVENT.get(name);
-  if (status === undefined) return { kind: 'unreadable', dedupeKey, name };
-  const found = name.startsWith('charge.') ? readCharge(data, status) : readRefund(data, status);
+  const reader = READERS.get(name);
+  if (reader === undefined) return { kind: 'unreadable', dedupeKey, name };
+  const found = statusOf(data) === reader.status ? reader.read(data) : null;
   // By its hash: the provider may send the event again under the same id, corrected.
   if (!found) return { kind: 'unreadable', dedupeKey: hash(), name };
   const occurredAt = new Date(occurred_at);
@@ -64,16 +87,35 @@ export function readStoredPaymentMessage(message: unknown): MessageReading<Payme
   return readPaymentMessage({ ...parsed.data, data }, () => '');
 }
 
-function readCharge(data: unknown, status: string): About | null {
+const statusOf = (data: unknown): string | null => {
+  const parsed = z.object({ status: z.string() }).safeParse(data);
+  return parsed.success ? parsed.data.status : null;
+};
+
+function readCharge(data: unknown): About | null {
   const parsed = chargeAnswer.safeParse(data);
-  if (!parsed.success || parsed.data.status !== status) return null;
+  if (!parsed.success) return null;
   const about = { subject: 'charge', state: chargeState(parsed.data) } as const;
-  return { charge: parsed.data.reference, about };
+  return { reference: oursOf(parsed.data.reference), about };
 }
 
-function readRefund(data: unknown, status: string): About | null {
+function readRefund(data: unknown): About | null {
   const parsed = refundAnswer.safeParse(data);
-  if (!parsed.success || parsed.data.status !== status) return null;
-  const about = { subject: 'refund', refund: refundOf(parsed.data) } as const;
-  return { charge: parsed.data.charge, about };
+  if (!parsed.success) return null;
+  const refund = refundOf(parsed.data);
+  return { reference: refund.charge.reference, about: { subject: 'refund', refund } };
+}
+
+function readDispute(data: unknown): About | null {
+  const parsed = disputeAnswer.safeParse(data);
+  if (!parsed.success) return null;
+  const dispute = disputeOf(parsed.data);
+  return { reference: dispute.charge.reference, about: { subject: 'dispute', dispute } };
+}
+
+function readSetup(data: unknown): About | null {
+  const parsed = setupAnswer.safeParse(data);
+  if (!parsed.success) return null;
+  const about = { subject: 'setup', state: setupState(parsed.data) } as const;
+  return { reference: oursOf(parsed.data.reference), about };
 }

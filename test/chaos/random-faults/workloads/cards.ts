@@ -15,6 +15,7 @@ export type ChaosCard = { of: ChaosTenant; id: string };
 const ISSUES = ['789', '789', '789', '789', '001', '002', '004'] as const;
 const FUNDINGS = ['789', '789', '789', '789', '789', '001', '002', '008'] as const;
 const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012'] as const;
+const UNLOADS = ['789', '789', '001', '004', '007', '009', '010'] as const;
 const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as const;
 
 const MOST_CARDS = 40;
@@ -107,7 +108,9 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
 
   async function close(): Promise<void> {
     if (cards.length < 2) return;
-    await requestFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS));
+    const transaction_reference = name(random.pick(UNLOADS));
+    const more = { transaction_reference };
+    await requestFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS), more);
   }
 
   /** A PUT is idempotent, so it is repeated without a key. */

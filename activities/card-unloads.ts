@@ -1,0 +1,79 @@
+import { commitUnloadFact } from '../src/capabilities/card-unloads/mutations.js';
+import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
+import type { FindUnloadAnswer, UnloadAnswer } from '../src/core/providers/card-issuer.js';
+import type { CardActivityDeps } from './cards.js';
+import { providerActivities, type InstructionHandler } from './instructions.js';
+import { toFact } from './provider-result.js';
+
+/** The activities that unload cards. Their names are in histories, so they never change. */
+export function createCardUnloadActivities(deps: CardActivityDeps) {
+  const activities = providerActivities(unloadHandler(deps));
+  return {
+    submitCardUnload: activities.submit,
+    submitCardUnloadLocally: activities.submitLocally,
+    verifyCardUnload: activities.verify,
+    applyCardUnloadOutcome: activities.applyOutcome,
+  };
+}
+
+const unloadHandler = ({
+  cards: { store: cards, operations },
+  groupCommit,
+  providers,
+  localSubmissions,
+  log,
+}: CardActivityDeps): InstructionHandler<CardOperation> => ({
+  name: 'card operation',
+  records: operations,
+  log,
+  localSubmissions,
+
+  providerCallsFor(operation) {
+    const {
+      _id: reference,
+      tenant_id: tenantId,
+      card_id: id,
+      amount_minor: amountMinor,
+    } = operation;
+    const issuer = providers.issuer(operation.provider);
+    return {
+      provider: issuer.name,
+      resendSafety: issuer.cards.resendSafety,
+      async submit(requestedAt, signal) {
+        const card = await cards.get(tenantId, id);
+        if (!card?.issued || amountMinor === null || !issuer.unload) {
+          throw new Error(`${id} can not be unloaded`);
+        }
+        const request = {
+          reference,
+          clientReference: operation.transaction_reference ?? reference,
+          card: card.issued.issuer_card_id,
+          amountMinor,
+          currency: operation.currency,
+          requestedAt,
+        };
+        return asSuccess(await issuer.unload(request, signal));
+      },
+      async verify(signal) {
+        if (!issuer.findUnload) throw new Error(`${issuer.name} has no unloadings`);
+        return asSuccess(await issuer.findUnload(reference, signal));
+      },
+    };
+  },
+
+  async apply({ tenantId, id }, report, origin) {
+    const operation = await operations.get(tenantId, id);
+    if (!operation) return null;
+    return (await commitUnloadFact(groupCommit, operation, toFact(report, origin))).operation;
+  },
+});
+
+/** An unloading's answer in the kinds that all instructions share: `unloaded` is `succeeded`. */
+function asSuccess<Other extends UnloadAnswer | FindUnloadAnswer>(answer: Other) {
+  type Kept = Exclude<Other, { kind: 'unloaded' | 'reversed' }>;
+  const { kind } = answer;
+  if (kind !== 'unloaded' && kind !== 'reversed') return answer as Kept;
+  const { amountMinor, providerRequestId } = answer;
+  const payment = { amountMinor, sessionId: null, providerRequestId };
+  return { ...payment, kind: kind === 'unloaded' ? ('succeeded' as const) : ('reversed' as const) };
+}

@@ -1,0 +1,208 @@
+import { failpoint } from '../../shared/failpoints.js';
+import type {
+  ChargeAnswer,
+  PaymentProvider,
+  VerifyChargeAnswer,
+} from '../../core/providers/payment-provider.js';
+import type { Rejected } from '../../core/providers/port.js';
+import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import { isOfPage, type Charge } from './charge.js';
+import type { Charges } from './store.js';
+import type { ChargeFact } from './transitions.js';
+
+/** An answer about a charge: to a request for its page, to its submission, or to a question. */
+export type Answer =
+  Awaited<ReturnType<PaymentProvider['openPage']>> | ChargeAnswer | VerifyChargeAnswer;
+
+type Via = 'provider_answer' | 'poll';
+
+type Deps = {
+  charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;
+  providers: { payment(name: string): PaymentProvider };
+  /** The time that a customer has to pay. */
+  expiresAfterMs: number;
+  clock: () => Date;
+};
+
+/** Pages of one charge, if the addresses of all but the last are lost. Then an operator is called. */
+const MAX_PAGES = 5;
+
+/** Creates the function that commits the fact of a provider's answer, and returns the outcome for the workflow. */
+export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock }: Deps) {
+  async function record(
+    before: Charge,
+    answer: Answer,
+    via: Via,
+    { opensPages = false } = {},
+  ): Promise<ProviderOutcome> {
+    const fact = factIn(before, answer, via, clock());
+    if (fact !== null) return applyFact(before, fact, answer);
+    const page = pageIn(answer);
+    if (page) return requireAction(before, page);
+    if (answer.kind === 'pending' && answer.lastDecline !== null) {
+      await charges.noteDecline(before, answer.lastDecline);
+    }
+    if (isOpenPage(answer) && isOfPage(before) && before.next_action === null) {
+      return lostPage(before, answer, opensPages);
+    }
+    return outcomeOf(before, answer, clock());
+  }
+
+  /** The customer must act on this page. */
+  async function requireAction(before: Charge, page: PageAddress): Promise<ProviderOutcome> {
+    failpoint('charge.answered');
+    const now = clock();
+    const expiresAt = new Date(now.getTime() + expiresAfterMs);
+    const after = await charges.requireAction(before, { ...page, expiresAt });
+    const { providerRequestId } = page;
+    const result = awaitingCustomer(after ?? before, now);
+    return { kind: 'pending', providerRequestId, result };
+  }
+
+  /**
+   * The page exists, and its address was lost. It is asked for again, or given up for another one, as its provider allows.
+   */
+  async function lostPage(
+    before: Charge,
+    { providerRequestId }: Answer,
+    opensPages: boolean,
+  ): Promise<ProviderOutcome> {
+    const { pages } = providers.payment(before.provider).payments;
+    if (pages === 'repeatable') return { kind: 'not_found', providerRequestId };
+    if (before.attempt >= MAX_PAGES) {
+      const attention = 'the addresses of all its pages were lost';
+      const result = { kind: 'mismatch', attention } as const;
+      return { kind: 'pending', providerRequestId, result };
+    }
+    if (!opensPages) return { kind: 'pending', providerRequestId };
+    const origin = { via: 'poll', actor: null, providerRequestId, note: null } as const;
+    const fact = { ...origin, attempt: before.attempt, kind: 'page_lost' } as const;
+    await charges.applyFact(before, fact);
+    return { kind: 'pending', providerRequestId, result: 'not_submitted' };
+  }
+
+  async function applyFact(
+    before: Charge,
+    fact: ChargeFact,
+    answer: Answer,
+  ): Promise<ProviderOutcome> {
+    const { providerRequestId } = answer;
+    failpoint('charge.answered');
+    const outcome = await charges.applyFact(before, fact);
+    const after = outcome.kind === 'fact' ? outcome.charge : before;
+    if (answer.kind === 'succeeded') return paidOutcome(after, answer);
+    if (!isOpen(after)) {
+      const code = after.failure?.code ?? fact.kind;
+      return { kind: 'rejected', code, providerRequestId };
+    }
+    return {
+      kind: 'pending',
+      providerRequestId,
+      ...(after.submissions === 0 && { result: 'not_submitted' }),
+    };
+  }
+
+  return record;
+}
+
+type PageAddress = { url: string; handle: string | null; providerRequestId: string | null };
+
+/** The page in an answer: the charge's own, or one on which the customer confirms it. */
+function pageIn(answer: Answer): PageAddress | null {
+  const { providerRequestId } = answer;
+  if (answer.kind === 'page') return { url: answer.url, handle: answer.handle, providerRequestId };
+  if (answer.kind !== 'pending' || answer.redirect === null) return null;
+  return { url: answer.redirect, handle: null, providerRequestId };
+}
+
+/** True if the answer proves that there is a page that can be paid. */
+const isOpenPage = ({ kind }: Answer): boolean => kind === 'pending' || kind === 'abandoned';
+
+function paidOutcome(
+  { status, attention, suspended }: Charge,
+  { amountMinor, providerRequestId }: Extract<Answer, { kind: 'succeeded' }>,
+): ProviderOutcome {
+  const paid = { kind: 'succeeded', amountMinor, sessionId: null, providerRequestId } as const;
+  if (status === 'completed') return paid;
+  const why = attention?.reason ?? 'the payment differs from the request';
+  const inSuspense = suspended.some((payment) => payment.amount_minor === amountMinor);
+  const accepted = inSuspense ? { amountMinor: Number(amountMinor) } : {};
+  return { ...paid, result: { kind: 'mismatch', attention: why, ...accepted } };
+}
+
+/** The outcome of an answer that is no fact. */
+function outcomeOf(before: Charge, answer: Answer, now: Date): ProviderOutcome {
+  const { providerRequestId } = answer;
+  const pending = { kind: 'pending', providerRequestId } as const;
+  switch (answer.kind) {
+    case 'pending':
+      return before.expires_at === null
+        ? pending
+        : { ...pending, result: awaitingCustomer(before, now, answer.awaits) };
+    case 'abandoned':
+      return { ...pending, result: awaitingCustomer(before, now) };
+    case 'reversed': {
+      const attention = 'the provider reports that it was paid and taken back';
+      return isOpen(before)
+        ? { ...pending, result: { kind: 'mismatch', attention } }
+        : { ...pending, kind: 'succeeded', amountMinor: null, sessionId: null };
+    }
+    case 'rejected_temporarily':
+      return { kind: 'throttled', retryAfterMs: answer.afterMs, providerRequestId };
+    case 'not_found':
+    case 'throttled':
+    case 'unknown':
+      return answer;
+    case 'rejected':
+      // An earlier request under this reference may have had an effect.
+      return { kind: 'unknown', reason: 'conflict', providerRequestId };
+    default:
+      return pending;
+  }
+}
+
+/** The customer has to act: the charge is verified slowly, and once more when the customer's time has ended. */
+function awaitingCustomer(
+  { expires_at: at }: Charge,
+  now: Date,
+  awaits: 'customer' | 'provider' = 'customer',
+) {
+  const untilMs = at === null ? 1 : Math.max(1, at.getTime() - now.getTime());
+  return { kind: 'pending', untilMs, ...(awaits === 'customer' && { idle: true }) } as const;
+}
+
+/** The fact that an answer proves; null if it is not final. */
+function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact | null {
+  const { providerRequestId } = answer;
+  const { attempt, expires_at: expiresAt } = charge;
+  const origin = { via, actor: null, providerRequestId, note: null, attempt };
+  switch (answer.kind) {
+    case 'succeeded': {
+      const { kind, amountMinor, surchargeMinor, currency, feeMinor, method } = answer;
+      return { ...origin, kind, amountMinor, surchargeMinor, currency, feeMinor, method };
+    }
+    case 'declined':
+      return { ...origin, kind: 'rejected', code: answer.code, decline: answer.decline };
+    case 'rejected':
+      return isConclusive(charge, answer)
+        ? { ...origin, kind: 'rejected', code: answer.code, decline: 'hard' }
+        : null;
+    case 'cancelled':
+      return { ...origin, kind: 'cancelled' };
+    case 'pending':
+    case 'abandoned':
+    case 'not_found': {
+      const over = via === 'poll' && expiresAt !== null && expiresAt <= now;
+      return over && isOpen(charge) ? { ...origin, kind: 'expired' } : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** A refused request ends the attempt if no other request under its reference can have had an effect. */
+const isConclusive = (
+  { submissions, rejected_submissions: rejected }: Charge,
+  { scope }: Rejected,
+): boolean => scope !== 'request' || submissions - rejected <= 1;
