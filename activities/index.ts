@@ -1,3 +1,4 @@
+import { createBillPaymentActivities, type BillPaymentActivityDeps } from './bill-payments.js';
 import { createCardStateActivities } from './card-states.js';
 import { createCardFundingActivities } from './card-fundings.js';
 import {
@@ -43,6 +44,7 @@ export type ActivityDeps = InstructionActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
   IdentityCheckActivityDeps &
+  BillPaymentActivityDeps &
   RecurringChargeActivityDeps &
   LedgerActivityDeps;
 
@@ -60,6 +62,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
     ...createIdentityCheckActivities(deps),
+    ...createBillPaymentActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardUnloadActivities(deps),

@@ -1,5 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { BillPayment } from '../src/capabilities/bill-payments/bill-payment.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type { Charge } from '../src/capabilities/charges/charge.js';
 import type { IdentityCheck } from '../src/capabilities/identity-checks/identity-check.js';
@@ -48,6 +49,7 @@ type InstructionStores = {
   charge: InstructionStore<Charge>;
   refund: InstructionStore<Refund>;
   identityCheck: InstructionStore<IdentityCheck>;
+  billPayment: InstructionStore<BillPayment>;
   cardIssuance: InstructionStore<CardOperation>;
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
@@ -66,6 +68,7 @@ export type InstructionActivityDeps = {
   charges: { store: InstructionStores['charge'] };
   refunds: { store: InstructionStores['refund'] };
   identityChecks: { store: InstructionStores['identityCheck'] };
+  billPayments: { store: InstructionStores['billPayment'] };
   cards: { operations: InstructionStores['cardFunding'] };
 };
 
@@ -77,6 +80,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     charge: deps.charges.store,
     refund: deps.refunds.store,
     identityCheck: deps.identityChecks.store,
+    billPayment: deps.billPayments.store,
     cardIssuance: operations,
     cardState: operations,
     cardFunding: operations,

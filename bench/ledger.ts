@@ -6,7 +6,7 @@ import { audits } from '../src/composition/capabilities.js';
 import { migrations } from '../src/composition/migrations.js';
 import { rebuildCounts } from '../src/capabilities/transfers/counts.js';
 import { newTransfer } from '../src/capabilities/transfers/create.js';
-import { holdOf } from '../src/capabilities/transfers/postings.js';
+import { holdOf } from '../src/core/outgoing-payments/outgoing-payment.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { creditWallet } from '../src/capabilities/wallets/create.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';

@@ -3,7 +3,7 @@ import type { ClientSession, MongoClient } from 'mongodb';
 import { TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { ledgerCollections } from '../src/core/commit/store.js';
-import { holdOf } from '../src/capabilities/transfers/postings.js';
+import { holdOf } from '../src/core/outgoing-payments/outgoing-payment.js';
 import { holdPosting } from '../src/core/ledger/hold-postings.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 

@@ -4,6 +4,7 @@ import { reportData } from './issuer/wire.js';
 import { presentCheck } from './identity/wire.js';
 import { isSetup } from './acquirer/charge-state.js';
 import { presentCharge, presentDispute, presentRefund, presentSetup } from './acquirer/wire.js';
+import { presentBill } from './billers/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
 
@@ -42,6 +43,7 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     const dispute = presentDispute(state.acquirer.disputes.get(about.dispute));
     return { reference: dispute.charge, ...dispute };
   }
+  if ('bill' in about) return presentBill(state.bills.get(about.bill), stale);
   if ('refund' in about) {
     const refund = presentRefund(state.acquirer.refunds.get(about.refund), stale);
     return { reference: refund.charge, ...refund };

@@ -1,5 +1,6 @@
 import type { AcquirerRecord } from './acquirer/records.js';
 import type { CheckRecord } from './identity/records.js';
+import type { BillRecord } from './billers/records.js';
 import type { CardRecord } from './issuer/records.js';
 import type { CallbackRecord } from './shared/callback-record.js';
 import type { SharedRecord } from './shared/journal.js';
@@ -7,4 +8,10 @@ import type { TransferRecord } from './transfers/records.js';
 
 /** One fact of the journal. Times are milliseconds since 1970. */
 export type BankRecord =
-  TransferRecord | CardRecord | AcquirerRecord | CheckRecord | CallbackRecord | SharedRecord;
+  | TransferRecord
+  | CardRecord
+  | AcquirerRecord
+  | CheckRecord
+  | BillRecord
+  | CallbackRecord
+  | SharedRecord;

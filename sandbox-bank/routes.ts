@@ -1,3 +1,5 @@
+import { billRoutes } from './billers/routes.js';
+import type { Bills } from './billers/bills.js';
 import { transferRoutes } from './transfers/routes.js';
 import type { Transfers } from './transfers/transfers.js';
 import { cardRoutes } from './issuer/routes.js';
@@ -20,6 +22,7 @@ type Parts = {
   acquirer: Acquirer;
   checks: Checks;
   secret: string;
+  bills: Bills;
   state: State;
   faults: Faults;
   copy: LaggingCopy;
@@ -33,6 +36,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
     ...identityRoutes(parts.checks, parts.secret),
+    ...billRoutes(parts.bills),
     ...auditRoutes(parts),
   ];
   const fixed = new Map(all.filter(([path]) => !path.includes(':')));

@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createBills } from './billers/bills.js';
 import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
@@ -42,7 +43,7 @@ export type SandboxBankOptions = {
   pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
-  /** Receives the outcomes of transfers, charges and refunds. */
+  /** Receives the outcomes of transfers, charges, refunds and bills. */
   callbackUrl?: string | null;
   /** Receives card events, and decides each authorization. */
   cardCallbackUrl?: string | null;
@@ -139,9 +140,10 @@ function createServices(options: SandboxBankOptions, parts: ServiceParts) {
   const issuer = createIssuer(issuerContext);
   const acquirer = createAcquirer({ ...context, state: state.acquirer, publicUrl, pages });
   const checks = createChecks({ ...context, state: state.identity });
-  const resuming = [outcomes, ...Object.values(issuer), acquirer, checks];
+  const bills = createBills({ ...context, state: state.bills });
+  const resuming = [outcomes, ...Object.values(issuer), acquirer, checks, bills];
   const resume = () => resuming.forEach((each) => each.resume());
-  return { transfers, issuer, acquirer, checks, resume };
+  return { transfers, issuer, acquirer, checks, bills, resume };
 }
 
 async function stop(parts: {

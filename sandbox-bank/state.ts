@@ -1,5 +1,6 @@
 import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
 import { createIdentityState, type IdentityState } from './identity/state.js';
+import { createBillState, type BillState } from './billers/state.js';
 import { createIssuerState, type IssuerState } from './issuer/state.js';
 import type { BankRecord } from './records.js';
 import { isStale, type CallbackRecord } from './shared/callback-record.js';
@@ -13,6 +14,7 @@ export type State = {
   issuer: IssuerState;
   acquirer: AcquirerState;
   identity: IdentityState;
+  bills: BillState;
   /** Sorted by time, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
   /** Callbacks that no client has accepted yet, by delivery. */
@@ -29,6 +31,7 @@ export function createState(): State {
   const issuer = createIssuerState(effects);
   const acquirer = createAcquirerState(effects);
   const identity = createIdentityState(effects);
+  const bills = createBillState(effects);
   const callbacks = new Map<number, CallbackRecord>();
   const turnedAway = new Map<string, number>();
   let deliveries = 0;
@@ -43,6 +46,7 @@ export function createState(): State {
     if ('charge' in callback) acquirer.charges.get(callback.charge).isNotified = true;
     if ('refund' in callback) acquirer.refunds.get(callback.refund).isNotified = true;
     if ('check' in callback) identity.get(callback.check).isNotified = true;
+    if ('bill' in callback) bills.get(callback.bill).isNotified = true;
   }
 
   function apply(record: BankRecord): void {
@@ -59,6 +63,7 @@ export function createState(): State {
       default:
         if ('transfer' in record) transfers.apply(record);
         else if ('check' in record) identity.apply(record);
+        else if ('bill' in record) bills.apply(record);
         else if ('charge' in record || 'refund' in record || 'dispute' in record)
           acquirer.apply(record);
         else issuer.apply(record);
@@ -71,6 +76,7 @@ export function createState(): State {
     issuer,
     acquirer,
     identity,
+    bills,
     effects: effects.all,
     callbacks,
     nextDelivery: () => deliveries + 1,

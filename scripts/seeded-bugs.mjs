@@ -29,8 +29,8 @@ export const SEEDED_BUGS = {
     what: 'a wallet gives what it does not have',
     patches: [
       [
-        'src/capabilities/transfers/mutations.js',
-        'if (wallet.availableMinor < transfer.total_minor) {',
+        'src/core/outgoing-payments/outgoing-payment.js',
+        'if (wallet.availableMinor < payment.total_minor) {',
         'if (wallet.availableMinor < -1000000000000n) {',
       ],
     ],

@@ -54,7 +54,7 @@ const PRODUCT = {
 /** The benches, with a copy of the files that they import. The processes that they start run from dist/. */
 const BENCH = {
   folder: 'dist-bench',
-  sources: [...PRODUCT.sources, 'bench'],
+  sources: [...PRODUCT.sources, 'bench', 'test/fakes'],
   settings: [...PRODUCT.settings, 'tsconfig.bench.json'],
   steps: (next) => [
     {

@@ -6,6 +6,7 @@ export { cardFunding } from './card-funding.js';
 export { cardIssuance } from './card-issuance.js';
 export { charge } from './charge.js';
 export { webhookDelivery } from './webhook-delivery.js';
+export { billPayment } from './bill-payment.js';
 export { refund } from './refund.js';
 export { identityCheck } from './identity-check.js';
 export { recurringChargeRenewal } from './recurring-charge-renewal.js';

@@ -26,6 +26,32 @@ export type ErrorCode =
   | 'internal_error'
   | 'service_unavailable';
 
+export type NewBillPayment = {
+  /** Id of the biller, see `GET /billpay/billers`. */
+  biller_id: string;
+  /** Id of the item, see `GET /billpay/billers/{biller_id}/items`. */
+  item_id: string;
+  /** The biller’s reference of its customer, such as a meter, phone or decoder number. A number that is also a valid card number is refused. */
+  customer_reference: string;
+  /** Amount in kobo: the price of the item, or an amount within its bounds. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own name of the payment, unique for ever. The default is its id. */
+  reference?: string;
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+};
+
+export type BillCustomerToValidate = {
+  /** Id of the biller, see `GET /billpay/billers`. */
+  biller_id: string;
+  /** Id of the item, see `GET /billpay/billers/{biller_id}/items`. */
+  item_id: string;
+  /** The biller’s reference of its customer, such as a meter, phone or decoder number. A number that is also a valid card number is refused. */
+  customer_reference: string;
+};
+
 export type NewCard = {
   /** Your own id of the cardholder. */
   customer_id: string;
@@ -383,6 +409,110 @@ export type Pagination = {
   has_more: boolean;
 };
 
+export type Biller = {
+  id: string;
+  name: string;
+  /** Id of its category. */
+  category: string;
+  /** The biller’s own word for the reference of its customers. */
+  customer_reference_name: string;
+};
+
+export type BillItem = {
+  id: string;
+  biller_id: string;
+  name: string;
+  amount_minor: number | null;
+  /** Least amount in kobo. */
+  min_amount_minor: number;
+  /** Highest amount in kobo. */
+  max_amount_minor: number;
+  /** True for a prepaid meter: the receipt of a payment has a token. */
+  gives_token: boolean;
+};
+
+export type BillCategory = {
+  id: string;
+  name: string;
+};
+
+export type BillPayment = {
+  id: string;
+  reference: string;
+  biller_id: string;
+  item_id: string;
+  customer_reference: string;
+  /** Name of the customer, from the biller. Null if the biller did not answer in time, or tells none. */
+  customer_name: string | null;
+  /** Amount in kobo that the biller gets. */
+  amount_minor: number;
+  settled_amount_minor: number | null;
+  /** Fee in kobo. */
+  fee_minor: number;
+  /** Amount and fee in kobo, taken from the wallet. */
+  total_minor: number;
+  currency: 'NGN';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  /** The biller’s receipt of a completed payment; null if there is none. */
+  receipt: {
+    /** The token to enter into a prepaid meter. It is shown for one payment by its id, and by `Prefer: wait`; in lists and webhook events it is null. Null if the item gives none. */
+    token: string | null;
+    /** The units that it is worth. */
+    units: string | null;
+  } | null;
+  metadata: { [name: string]: unknown };
+  provider: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  /** When the payment last changed. */
+  updated_at: string;
+  completed_at: string | null;
+  reversed_at: string | null;
+};
+
+export type TimelineEntry = {
+  /** Time of the step. */
+  at: string;
+  type:
+    | 'accepted'
+    | 'submitted'
+    | 'provider_answer'
+    | 'poll'
+    | 'webhook'
+    | 'operator'
+    | 'captured'
+    | 'credited'
+    | 'completed'
+    | 'released'
+    | 'reversed'
+    | 'suspense'
+    | 'attention_raised'
+    | 'attention_cleared'
+    | 'webhook_delivered'
+    | 'note';
+  actor: string;
+  detail: string | null;
+  provider_request_id: string | null;
+};
+
+export type BillCustomer = {
+  biller_id: string;
+  item_id: string;
+  customer_reference: string;
+  /** Name of the customer, from the biller. Null if the biller tells none. */
+  customer_name: string | null;
+};
+
 export type Card = {
   id: string;
   /** The same value as `id`. */
@@ -507,31 +637,6 @@ export type CardOperation = {
   /** When the operation was accepted. */
   created_at: string;
   completed_at: string | null;
-};
-
-export type TimelineEntry = {
-  /** Time of the step. */
-  at: string;
-  type:
-    | 'accepted'
-    | 'submitted'
-    | 'provider_answer'
-    | 'poll'
-    | 'webhook'
-    | 'operator'
-    | 'captured'
-    | 'credited'
-    | 'completed'
-    | 'released'
-    | 'reversed'
-    | 'suspense'
-    | 'attention_raised'
-    | 'attention_cleared'
-    | 'webhook_delivered'
-    | 'note';
-  actor: string;
-  detail: string | null;
-  provider_request_id: string | null;
 };
 
 export type CardSecurity = {
@@ -1078,6 +1183,46 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: IdentityCheck;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'bill_payment.processing';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: BillPayment;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'bill_payment.completed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: BillPayment;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'bill_payment.failed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: BillPayment;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'bill_payment.reversed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: BillPayment;
     };
 
 /** The operations, each with its input and the data of its answer. */
@@ -1667,6 +1812,132 @@ export type Operations = {
     };
     data: IdentityCheck;
   };
+  /** List categories of billers */
+  listBillCategories: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: BillCategory;
+  };
+  /** List billers */
+  listBillers: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Id of a category. */
+      category?: string;
+    };
+    data: Biller;
+  };
+  /** List the items of a biller */
+  listBillItems: {
+    input: {
+      /** Id of the biller, see `GET /billpay/billers`. */
+      biller_id: string;
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: BillItem;
+  };
+  /**
+   * Validate a customer of a biller.
+   *
+   * Asks the biller whether it knows the customer. Creates nothing.
+   */
+  validateBillCustomer: { input: BillCustomerToValidate; data: BillCustomer };
+  /**
+   * Pay a bill.
+   *
+   * Pays a bill of a customer. Amount and fee are held in the wallet. Every accepted payment becomes `completed` or `failed`, also after a crash. While its outcome is unknown, it stays `processing`. The amount counts towards the daily limit of transfers.
+   */
+  createBillPayment: { input: NewBillPayment; data: BillPayment };
+  /**
+   * List bill payments.
+   *
+   * Receipts are listed without their tokens.
+   */
+  listBillPayments: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** `successful` means the same as `completed`. */
+      status?: 'pending' | 'processing' | 'completed' | 'failed' | 'successful';
+      /** First day of acceptance, UTC. */
+      start_date?: string;
+      /** Last day of acceptance, UTC; not before `start_date`. */
+      end_date?: string;
+      reference?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at' | 'amount_minor' | '-amount_minor';
+      /** Id of the biller, see `GET /billpay/billers`. */
+      biller_id?: string;
+    };
+    data: BillPayment;
+  };
+  /** Get a bill payment */
+  getBillPayment: {
+    input: {
+      id: string;
+    };
+    data: BillPayment;
+  };
+  /**
+   * Get the timeline of a bill payment.
+   *
+   * Every step in order, with time, actor and the biller’s request id.
+   */
+  getBillPaymentTimeline: {
+    input: {
+      id: string;
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
   /**
    * Get your balance.
    *
@@ -1935,6 +2206,29 @@ export const operations = {
   getIdentityCheck: {
     method: 'GET',
     path: '/api/v1/identity/customers/{customer_id}/kyc/{kyc_id}',
+    safe: true,
+  },
+  listBillCategories: { method: 'GET', path: '/api/v1/billpay/categories', list: true, safe: true },
+  listBillers: { method: 'GET', path: '/api/v1/billpay/billers', list: true, safe: true },
+  listBillItems: {
+    method: 'GET',
+    path: '/api/v1/billpay/billers/{biller_id}/items',
+    list: true,
+    safe: true,
+  },
+  validateBillCustomer: { method: 'POST', path: '/api/v1/billpay/validate', safe: true },
+  createBillPayment: {
+    method: 'POST',
+    path: '/api/v1/billpay/payments',
+    idempotent: true,
+    waits: true,
+  },
+  listBillPayments: { method: 'GET', path: '/api/v1/billpay/payments', list: true, safe: true },
+  getBillPayment: { method: 'GET', path: '/api/v1/billpay/payments/{id}', safe: true },
+  getBillPaymentTimeline: {
+    method: 'GET',
+    path: '/api/v1/billpay/payments/{id}/timeline',
+    list: true,
     safe: true,
   },
   getBalance: { method: 'GET', path: '/api/v1/balance', safe: true },

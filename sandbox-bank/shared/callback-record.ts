@@ -1,5 +1,6 @@
 /** Every event that the sandbox bank delivers by callback, as named on the wire. */
-export type EventName = TransferEventName | CardEventName | AcquirerEventName | IdentityEventName;
+export type EventName =
+  TransferEventName | CardEventName | AcquirerEventName | IdentityEventName | BillEventName;
 
 /** Events of transfers; `transfer.pending` is delivered only for accounts whose callbacks arrive out of order. */
 export type TransferEventName =
@@ -47,6 +48,9 @@ export type AcquirerEventName =
 /** Events of identity checks. */
 export type IdentityEventName = 'check.verified' | 'check.rejected' | 'check.failed';
 
+/** Events of bills. */
+export type BillEventName = 'bill.pending' | 'bill.paid' | 'bill.refused' | 'bill.reversed';
+
 /** The record that an event describes, by its kind and number. */
 export type Subject =
   | { transfer: number }
@@ -56,6 +60,7 @@ export type Subject =
   | { charge: number }
   | { refund: number }
   | { check: number }
+  | { bill: number }
   | { dispute: number };
 
 /** One delivery of an event to the client; two deliveries of one event have the same `id`. */
@@ -74,6 +79,7 @@ const STALE = new Set<EventName>([
   'card.unload_pending',
   'charge.pending',
   'refund.pending',
+  'bill.pending',
 ]);
 
 /** True of events that report the state before the outcome; they are delivered late to test the client's ordering. */

@@ -61,6 +61,8 @@ export type Effect = {
   charge?: string;
   /** For an identity check. */
   result?: string;
+  /** For a bill: the biller. */
+  biller?: string;
   at: number;
 };
 

@@ -1,4 +1,6 @@
 import { bankCapability } from '../capabilities/banks/index.js';
+import { billPaymentCapability } from '../capabilities/bill-payments/index.js';
+import { billerCapability } from '../capabilities/billers/index.js';
 import { bulkTransferCapability } from '../capabilities/bulk-transfers/index.js';
 import { cardAuthorizationCapability } from '../capabilities/card-authorizations/index.js';
 import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
@@ -43,6 +45,8 @@ export const list = [
   recurringChargeCapability,
   customerCapability,
   identityCheckCapability,
+  billerCapability,
+  billPaymentCapability,
   walletCapability,
   defineCapability(providerEventCapability),
   defineCapability(webhookEventCapability),

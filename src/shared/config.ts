@@ -1,5 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { paystackOf, paystackVariables } from './paystack-settings.js';
 import { isGuessable, parseSealingKeys } from './sealing-keys.js';
 import {
   allowsSandboxBank,
@@ -97,6 +98,7 @@ const fields = z.object({
   BURSAR_SEALING_KEYS: sealingKeys,
 
   ...providerFields,
+  ...paystackVariables,
   /** Allows live with the sandbox bank, which moves no money. */
   BURSAR_LIVE_REHEARSAL: flag(false),
   SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
@@ -233,6 +235,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     /** The name of the provider of each capability's new records, or null. */
     providers: providersOf(e),
     sandboxBank: sandboxBankOf(e),
+    paystack: paystackOf(e),
     instructions: {
       attentionAfterMs: e.BURSAR_ATTENTION_AFTER_MS,
       pollMaxMs: e.BURSAR_POLL_MAX_MS,

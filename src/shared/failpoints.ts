@@ -28,6 +28,8 @@ export const FAILPOINTS = [
   'charge.answered',
   /** The issuer has answered a card issuance that was submitted in the API process; the answer is not applied yet. */
   'issuance.answered',
+  /** The provider has answered with the receipt of a bill payment; the answer is not applied yet. */
+  'bill.answered',
   'verify.before',
   'verify.answered',
   'outcome.before',

@@ -18,6 +18,7 @@ const PREFIXES = {
   customer: 'cus',
   identityCheck: 'kyc',
   recurringCharge: 'rec',
+  billPayment: 'bil',
   request: 'req',
   event: 'evt',
   webhookEndpoint: 'whe',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { paystackRefusals, type PaystackVariables } from './paystack-settings.js';
 
 /** The capabilities that a provider serves, each by one provider for its new records. */
 export const PROVIDER_CAPABILITIES = [
@@ -19,33 +20,37 @@ export const providerSetting = (capability: ProviderCapability) =>
 
 const NONE = 'none';
 const SANDBOX_BANK = 'sandbox-bank';
+const PAYSTACK = 'paystack';
+/** The capabilities for which a key of Paystack is enough. */
+const BY_PAYSTACK: ReadonlySet<ProviderCapability> = new Set(['payments']);
 const of = (...names: string[]) => z.enum([SANDBOX_BANK, ...names, NONE]).optional();
 
 /** The settings that name the provider of each capability's new records; `none` turns the capability off. */
 export const providerFields = {
-  BURSAR_PROVIDER_TRANSFERS: of('paystack'),
-  BURSAR_PROVIDER_PAYMENTS: of('paystack'),
+  BURSAR_PROVIDER_TRANSFERS: of(PAYSTACK),
+  BURSAR_PROVIDER_PAYMENTS: of(PAYSTACK),
   BURSAR_PROVIDER_CARDS: of(),
-  BURSAR_PROVIDER_VIRTUAL_ACCOUNTS: of('paystack'),
-  BURSAR_PROVIDER_IDENTITY: of('paystack'),
+  BURSAR_PROVIDER_VIRTUAL_ACCOUNTS: of(PAYSTACK),
+  BURSAR_PROVIDER_IDENTITY: of(PAYSTACK),
   BURSAR_PROVIDER_BILLPAY: of(),
 };
 
-type Settings = z.output<z.ZodObject<typeof providerFields>> & {
-  BURSAR_ENV: 'sandbox' | 'live';
-  BURSAR_LIVE_REHEARSAL: boolean;
-  SANDBOX_BANK_SECRET?: string | undefined;
-};
+type Settings = z.output<z.ZodObject<typeof providerFields>> &
+  PaystackVariables & { SANDBOX_BANK_SECRET?: string | undefined };
 
 /** True if the sandbox bank may serve this deployment: in the sandbox, and in a rehearsal of live. */
 export const allowsSandboxBank = (e: Pick<Settings, 'BURSAR_ENV' | 'BURSAR_LIVE_REHEARSAL'>) =>
   e.BURSAR_ENV === 'sandbox' || e.BURSAR_LIVE_REHEARSAL;
 
-/** The provider of each capability's new records, or null. Without a setting it is the sandbox bank where that is allowed. */
+/**
+ * The provider of each capability's new records, or null. Without a setting it is Paystack for what Paystack serves, if
+ * there is a key, and else the sandbox bank where that is allowed.
+ */
 export function providersOf(e: Settings): Record<ProviderCapability, string | null> {
   const fallback = allowsSandboxBank(e) ? SANDBOX_BANK : NONE;
   const named = PROVIDER_CAPABILITIES.map((capability) => {
-    const name = e[providerSetting(capability)] ?? fallback;
+    const byKey = e.PAYSTACK_SECRET_KEY && BY_PAYSTACK.has(capability) ? PAYSTACK : fallback;
+    const name = e[providerSetting(capability)] ?? byKey;
     return [capability, name === NONE ? null : name] as const;
   });
   return Object.fromEntries(named) as Record<ProviderCapability, string | null>;
@@ -58,6 +63,12 @@ export function checkProviders(e: Settings, ctx: z.RefinementCtx): void {
   );
   const issue = (path: string, message: string) =>
     ctx.addIssue({ code: 'custom', path: [path], message });
+  for (const { path, message } of paystackRefusals(e)) issue(path, message);
+  for (const capability of PROVIDER_CAPABILITIES) {
+    if (providersOf(e)[capability] === PAYSTACK && !e.PAYSTACK_SECRET_KEY) {
+      issue('PAYSTACK_SECRET_KEY', `must be set, because Paystack serves ${capability}`);
+    }
+  }
   if (!allowsSandboxBank(e)) {
     for (const capability of bySandboxBank) {
       issue(

@@ -2,7 +2,7 @@ import { generateKey } from '../../src/platform/api-keys/api-key.js';
 import { openApi } from '../../src/composition/operations.js';
 import { conformance } from '../support/conformance.js';
 import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
-import { bodyFor, callbacks, fixtureOf, fixtures } from '../support/fixtures.js';
+import { bodyFor, callbacks, fixtureOf, fixtures, SHARED } from '../support/fixtures.js';
 import type { TestTenant } from '../support/tenant.js';
 import { startService, type Service } from '../support/service.js';
 import {
@@ -54,9 +54,6 @@ afterAll(async () => {
 
 const tenants = new Map<string, TestTenant>();
 
-/** Path parameters whose values belong to no tenant. */
-const SHARED = new Set(['/identity/customers/{customer_id}/kyc/{check_type}']);
-
 /** Adds the customer that its path names, for the caller's own tenant: another tenant's name of a customer is free. */
 const ADDS_ITS_CUSTOMER = 'verifyCustomer';
 
@@ -71,8 +68,10 @@ async function party(): Promise<Party> {
       if (ids[resource] !== undefined) continue;
       // A provider does not belong to a tenant.
       if (level === null) ids[resource] = fixtureOf(callbacks, resource, id)(service.env).provider;
-      else ids[resource] = await fixtureOf(fixtures, resource, id)(tenant, ids, service);
-      if (level !== null && !SHARED.has(resource)) own.push(ids[resource]);
+      else {
+        ids[resource] = await fixtureOf(fixtures, resource, id)(tenant, ids, service);
+        if (!SHARED.has(resource)) own.push(ids[resource]);
+      }
     }
   }
   return { tenant: tenant.id, key: tenant.key, ids, own };
@@ -140,8 +139,9 @@ const sendWith = async (
 const keyed = operations.filter(({ level }) => level !== null);
 
 describe('resources of another tenant', () => {
+  const isOwned = (resource: string) => !SHARED.has(resource);
   const ofOthers = keyed.filter(
-    ({ id, resources }) => resources.length > 0 && id !== ADDS_ITS_CUSTOMER,
+    ({ id, resources }) => resources.some(isOwned) && id !== ADDS_ITS_CUSTOMER,
   );
   test.each(each(ofOthers))(
     '%s answers 404 for another tenant’s records and reveals nothing',

@@ -1,5 +1,6 @@
 import { createActivities } from '../../activities/index.js';
 import { withEmptyParts } from '../support/parts.js';
+import { billPaymentWorkflowId } from '../../src/capabilities/bill-payments/bill-payment.js';
 import { bulkTransferWorkflowId } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
 import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/workflow-contract.js';
 import {
@@ -16,6 +17,7 @@ import { chargeWorkflowId } from '../../src/capabilities/charges/charge.js';
 import { identityCheckWorkflowId } from '../../src/capabilities/identity-checks/identity-check.js';
 import { refundWorkflowId } from '../../src/capabilities/refunds/refund.js';
 import {
+  billRateLimitKey,
   bulkTransfersQueue,
   identityRateLimitKey,
   issuerRateLimitKey,
@@ -38,6 +40,7 @@ import { recordChangedSignal } from '../../workflows/instruction/operator-messag
 describe('names in histories, saved queries and scripts', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'billPayment',
       'bulkTransfer',
       'cardAuthorization',
       'cardFunding',
@@ -56,6 +59,7 @@ describe('names in histories, saved queries and scripts', () => {
       'transferReconciliation',
       'webhookDelivery',
     ]);
+    expect(billPaymentWorkflowId('bil_1')).toBe('bill-payment/bil_1');
     expect(bulkTransferWorkflowId('btr_1')).toBe('bulk-transfer/btr_1');
     expect(transferMicroBatchWorkflowId('trf_1')).toBe('transfer-micro-batch/trf_1');
     expect(bulkTransfersQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk-transfers');
@@ -99,12 +103,14 @@ describe('names in histories, saved queries and scripts', () => {
     expect(issuerRateLimitKey('sandbox-bank')).toBe('sandbox-bank-cards');
     expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
     expect(identityRateLimitKey('sandbox-bank')).toBe('sandbox-bank-identity');
+    expect(billRateLimitKey('sandbox-bank')).toBe('sandbox-bank-bills');
   });
 
   test('activities', () => {
     // Only names are read, so every capability may be without parts.
     const activities = createActivities(withEmptyParts({}));
     expect(Object.keys(activities).toSorted()).toEqual([
+      'applyBillPaymentOutcome',
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',
       'applyCardStateOutcome',
@@ -129,6 +135,8 @@ describe('names in histories, saved queries and scripts', () => {
       'replayProviderEvent',
       'resolveRecipient',
       'scheduleTransferWorkflows',
+      'submitBillPayment',
+      'submitBillPaymentLocally',
       'submitBulkTransferChunk',
       'submitCardFunding',
       'submitCardFundingLocally',
@@ -147,6 +155,7 @@ describe('names in histories, saved queries and scripts', () => {
       'submitTransfer',
       'submitTransferLocally',
       'submitTransferMicroBatch',
+      'verifyBillPayment',
       'verifyCardAuthorization',
       'verifyCardFunding',
       'verifyCardIssuance',

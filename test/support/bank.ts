@@ -32,6 +32,8 @@ export type JournalEntry = {
   message_id?: string;
   final?: boolean;
   result?: string;
+  /** For a bill. */
+  biller?: string;
 };
 
 /** A rule that makes calls to the sandbox bank fail. */
@@ -106,6 +108,9 @@ export function bankAudit(url: string) {
     /** Sets the outcome of an identity check. */
     setCheckOutcome: async (reference: string, outcome: 'verified' | 'name_mismatch' | 'failed') =>
       (await call(`/checks/${reference}`, { outcome })).status,
+    /** Sets the outcome of a pending bill. Returns the status, 404 as long as the bank does not know the bill. */
+    setBillOutcome: async (reference: string, outcome: 'paid' | 'failed', amountMinor?: number) =>
+      (await call(`/bills/${reference}`, { outcome, amount_minor: amountMinor })).status,
     /** Sets the outcome of a card funding. */
     setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,

@@ -1,18 +1,22 @@
 import { audits } from '../../src/composition/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
-import { settledOf, type Transfer } from '../../src/capabilities/transfers/transfer.js';
+import {
+  settledOf,
+  type OutgoingPayment,
+} from '../../src/core/outgoing-payments/outgoing-payment.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
 import { compareCharges } from './charge-comparison.js';
 import { compareChecks } from './check-comparison.js';
 import { compareRefunds } from './refund-comparison.js';
-import { checkMoney, type Compare, type Comparison } from './journal.js';
+import { checkMoney, type Compare } from './journal.js';
 
 /** The comparisons of all capabilities that have effects at the bank. */
 const COMPARISONS: readonly Compare[] = [
-  compareTransfers,
+  comparePayments('transfers'),
+  comparePayments('bill_payments'),
   compareCards,
   compareAuthorizations,
   compareCharges,
@@ -47,24 +51,24 @@ export async function findProblems(
 const checkSum = (what: string, found: bigint, wanted: bigint): string[] =>
   found === wanted ? [] : [`${what} is at ${found}, completed records require ${wanted}`];
 
-async function compareTransfers(
-  { db }: Database,
-  journal: readonly JournalEntry[],
-): Promise<Comparison> {
-  const transfers = await db.collection<Transfer>('transfers').find().toArray();
-  const ids = new Set(transfers.map(({ _id }) => _id));
-  const sum = (part: (transfer: Transfer) => bigint) =>
-    transfers.filter((t) => t.status === 'completed').reduce((total, t) => total + part(t), 0n);
-  return {
-    knows: ({ reference }) => ids.has(reference),
-    problems: transfers.flatMap((transfer) =>
-      checkMoney(
-        { id: transfer._id, status: transfer.status, amountMinor: settledOf(transfer) },
-        journal,
-        ['paid', 'reversed'],
+/** Payments out of the wallet, with amounts and fees. */
+function comparePayments(collection: string): Compare {
+  return async ({ db }, journal) => {
+    const payments = await db.collection<OutgoingPayment>(collection).find().toArray();
+    const ids = new Set(payments.map(({ _id }) => _id));
+    const sum = (part: (payment: OutgoingPayment) => bigint) =>
+      payments.filter((p) => p.status === 'completed').reduce((total, p) => total + part(p), 0n);
+    return {
+      knows: ({ reference }) => ids.has(reference),
+      problems: payments.flatMap((payment) =>
+        checkMoney(
+          { id: payment._id, status: payment.status, amountMinor: settledOf(payment) },
+          journal,
+          ['paid', 'reversed'],
+        ),
       ),
-    ),
-    clearingMinor: sum(settledOf),
-    feesMinor: sum((t) => t.fee_minor),
+      clearingMinor: sum(settledOf),
+      feesMinor: sum((p) => p.fee_minor),
+    };
   };
 }

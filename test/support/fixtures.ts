@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
+import { billClient } from './bill-payments.js';
 import { newId } from '../../src/shared/ids.js';
 import { bulkClient } from './bulk.js';
 import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
@@ -21,6 +22,8 @@ export const fixtures: Record<string, Fixture> = {
     const { body } = await bulkClient(tenant).send([transferBody()]);
     return body.data.id;
   },
+  '/billpay/billers/{biller_id}': async () => 'kite-data',
+  '/billpay/payments/{id}': (tenant) => billClient(tenant).send(),
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeBody())).body.data.reference,
   '/payments/refunds/{reference}': async (tenant, _made, service) => {
@@ -98,6 +101,12 @@ async function aCustomer(tenant: TestTenant): Promise<string> {
   const customer = newCustomer({ id: `person-${randomUUID()}` });
   return (await paymentClient(tenant).token(customer)).customer_id;
 }
+
+/** The path parameters that belong to no tenant: every tenant sees the same. */
+export const SHARED: ReadonlySet<string> = new Set([
+  '/billpay/billers/{biller_id}',
+  '/identity/customers/{customer_id}/kyc/{check_type}',
+]);
 
 /** Creates a usable card, also without a worker. */
 async function aCard(

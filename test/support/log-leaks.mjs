@@ -17,6 +17,7 @@ const PATTERNS = [
   ['an API key', /\b[sp]k_(?:sandbox|live)_[0-9A-Za-z]/],
   ['a webhook secret', /\bwhsec_[0-9A-Za-z+/]/],
   ['the name of an account holder', holder],
+  ['the token of a prepaid meter', /(?<![\w-])\d{4}(?:-\d{4}){4}(?![\w-])/],
 ];
 /** Excludes the halves of 64-bit numbers in the times of Temporal's SDK. */
 const OURS = [['an account number', /(?<![\w.]|"(?:low|high)":-?)\d{10}(?!\w)/]];

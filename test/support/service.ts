@@ -2,6 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import {
+  billPaymentWorkflowId,
+  type BillPayment,
+} from '../../src/capabilities/bill-payments/bill-payment.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { operationWorkflowId } from '../../src/capabilities/cards/workflow-contract.js';
 import { loadConfig } from '../../src/shared/config.js';
@@ -273,8 +277,10 @@ async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void
   const charges = await db.collection<Charge>('charges').find(unfinished).toArray();
   const refunds = await db.collection<Refund>('refunds').find(unfinished).toArray();
   const checks = await db.collection<IdentityCheck>('identity_checks').find(unfinished).toArray();
+  const bills = await db.collection<BillPayment>('bill_payments').find(unfinished).toArray();
   const ids = [
     ...checks.map(({ _id }) => identityCheckWorkflowId(_id)),
+    ...bills.map(({ _id }) => billPaymentWorkflowId(_id)),
     ...charges.map(({ _id }) => chargeWorkflowId(_id)),
     ...refunds.map(({ _id }) => refundWorkflowId(_id)),
     ...transfers.map(({ _id }) => transferWorkflowId(_id)),

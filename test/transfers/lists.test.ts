@@ -7,12 +7,8 @@ import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import { newId } from '../../src/shared/ids.js';
 import { rebuildCounts } from '../../src/capabilities/transfers/counts.js';
 import { createTransfers } from '../../src/capabilities/transfers/store.js';
-import {
-  indexFor,
-  type Transfer,
-  type TransferListing,
-  type TransferStatus,
-} from '../../src/capabilities/transfers/transfer.js';
+import { indexFor, type Listing } from '../../src/core/instructions/listing.js';
+import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
@@ -78,7 +74,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** The expected page and total, computed from every record. */
-function expected({ status, from, until, reference, sort, page, limit }: TransferListing) {
+function expected({ status, from, until, reference, sort, page, limit }: Listing) {
   const direction = sort.descending ? -1 : 1;
   const fits = records.filter(
     (t) =>
@@ -96,7 +92,7 @@ function expected({ status, from, until, reference, sort, page, limit }: Transfe
   return { ids: ordered.slice(at, at + limit).map(({ _id }) => _id), total: fits.length };
 }
 
-const listing: fc.Arbitrary<TransferListing> = fc
+const listing: fc.Arbitrary<Listing> = fc
   .record({
     page: fc.integer({ min: 1, max: 5 }),
     limit: fc.constantFrom(1, 7, 20, 100),
@@ -169,7 +165,7 @@ describe('lists of transfers', () => {
     const owner = newId('tenant');
     await creditWallet(commit, { tenantId: owner, amountMinor: 1_000_000n, reference: 'start' });
     const id = await make(owner, 0);
-    const query: TransferListing = {
+    const query: Listing = {
       page: 1,
       limit: 20,
       sort: { field: 'amount_minor', descending: true },

@@ -1,49 +1,25 @@
-import { capturePosting, holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
+import { checkPayment, heldByOpen } from '../../core/outgoing-payments/audit.js';
 import {
-  STEPS_OF_HELD,
-  addTo,
   auditPages,
-  checkLegs,
-  checkSteps,
-  wasCaptured,
   type RecordAudit,
-  type RecordWithPostings,
   type TenantAudit,
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
-import { accounts } from '../../core/ledger/posting.js';
 import { countsOf, countRecords, type CountChange } from './counts.js';
-import { holdOf } from './postings.js';
-import { LIST_INDEXES, OPEN, transfers, type Transfer } from './transfer.js';
+import { transfers } from './transfer.js';
 
 /** Checks that every transfer has the postings of its state and no others, and that the counts equal the records. */
 export const auditTransfers: RecordAudit = {
-  pages: [auditPages(transfers, ({ records }) => records.flatMap(checkTransfer))],
+  pages: [
+    auditPages(transfers, ({ records }) =>
+      records.flatMap((each) => checkPayment(each, 'transfer')),
+    ),
+  ],
   tenant: auditTenant,
 };
 
-const checkTransfer = (transfer: Transfer & RecordWithPostings): string[] => [
-  ...checkSteps(transfer, STEPS_OF_HELD[transfer.status]),
-  ...checkLegs(transfer, expectedOf(transfer), 'transfer'),
-];
-
-/** The postings of the hold and of its end. */
-function expectedOf(transfer: Transfer & RecordWithPostings) {
-  const hold = holdOf(transfer);
-  const end = wasCaptured(transfer) ? capturePosting : releasePosting;
-  return { hold: holdPosting(hold), resolve: end(hold, transfer.created_at) };
-}
-
 async function auditTenant(books: TenantBooks): Promise<TenantAudit> {
-  const { collections, session, tenantId } = books;
-  const held = new Map<string, bigint>();
-  const open = collections
-    .records(transfers)
-    .find(
-      { tenant_id: tenantId, status: { $in: OPEN } },
-      { session, hint: LIST_INDEXES.byStatus, projection: { total_minor: 1 } },
-    );
-  for await (const { total_minor: total } of open) addTo(held, accounts.held(tenantId), total);
+  const held = await heldByOpen(books, transfers);
   return { problems: await checkCounts(books), held };
 }
 

@@ -6,10 +6,9 @@ import {
   LIST_INDEXES,
   listFilter,
   OPEN,
-  type Transfer,
-  type TransferListing,
-  type TransferStatus,
-} from './transfer.js';
+  type Listing,
+} from '../../core/instructions/listing.js';
+import type { Transfer, TransferStatus } from './transfer.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /**
@@ -137,7 +136,7 @@ function daysWithin({ _id, days }: CountsDocument, { from, until }: DayRange): C
 export async function countTotal(
   database: Database,
   tenantId: string,
-  query: TransferListing,
+  query: Listing,
 ): Promise<number> {
   const { status, reference, from, until } = query;
   const days: DayRange = { from: from && utcDay(from), until: until && utcDay(until) };
@@ -149,12 +148,12 @@ export async function countTotal(
     session?: ClientSession,
   ) =>
     of.countDocuments(
-      { ...listFilter(tenantId, query), status: { $in: statuses } },
+      { ...listFilter<Transfer>(tenantId, query), status: { $in: statuses } },
       { hint: LIST_INDEXES.byStatus, ...(session && { session }) },
     );
 
   if (reference !== undefined) {
-    return transfers.countDocuments(listFilter(tenantId, query), { hint: BY_REFERENCE });
+    return transfers.countDocuments(listFilter<Transfer>(tenantId, query), { hint: BY_REFERENCE });
   }
   if (status === undefined) return (await readCounts(monthly, tenantId, days)).created;
   if (status === 'failed') return (await readCounts(monthly, tenantId, days)).failed;

@@ -1,6 +1,7 @@
 import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
+import { ENDED } from '../../core/instructions/listing.js';
 import { archivedRecords } from '../../core/ledger/archive.js';
 import { supervisedInGroups } from '../../core/supervision/supervision.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
@@ -14,7 +15,7 @@ import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
 import { createReconciliationSchedules } from './schedule.js';
 import { createTransfers } from './store.js';
-import { ENDED, transfers, type Transfer } from './transfer.js';
+import { transfers, type Transfer } from './transfer.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
 import { transferEvents } from './webhook-events.js';

@@ -1,5 +1,4 @@
-import { acceptOnce, refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
-import { holdPosting } from '../../core/ledger/hold-postings.js';
+import { acceptOnce } from '../../core/commit/accept.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
@@ -8,12 +7,14 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { lagosDay, restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet.js';
-import { toWireAmount } from '../../shared/money.js';
+import {
+  admitPayment,
+  postPayment,
+  readsOfPayments,
+} from '../../core/outgoing-payments/outgoing-payment.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
 import { countChange, transferMonthlyCounts } from './counts.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
-import { holdOf } from './postings.js';
 import { withTransferEvent } from './webhook-events.js';
 import { transfers, type Transfer } from './transfer.js';
 
@@ -78,21 +79,11 @@ function isPaid({ fact }: ApplyTransferFact): boolean {
 }
 
 /** The reads of an acceptance: the idempotency key, the references and the wallet. */
-export function readsOfTransfers(
+export const readsOfTransfers = (
   tenantId: string,
   items: readonly Transfer[],
   claim: Claim | null,
-): Reads {
-  return {
-    keys: claim ? [claim.id] : [],
-    // A reference that is the record's own id can't have been taken.
-    references: items.filter((t) => t.reference !== t._id).map(referenceOf),
-    wallets: [tenantId],
-  };
-}
-
-const referenceOf = ({ tenant_id: tenantId, reference }: Transfer) =>
-  ({ collection: transfers, tenantId, reference }) as const;
+): Reads => readsOfPayments(transfers, { tenantId, claim }, items);
 
 function decideAccept(uow: UnitOfWork, input: AcceptTransfer, now: Date): AcceptResult {
   const { transfer, answer } = input;
@@ -105,55 +96,16 @@ function decideAccept(uow: UnitOfWork, input: AcceptTransfer, now: Date): Accept
   });
 }
 
-type Admission = { tenantId: string; dailyLimitMinor: bigint };
-
 /** Accepts a transfer: holds its total, counts its day, creates the record. Or returns a refusal, and changes nothing. */
 export function admitTransfer(
   uow: UnitOfWork,
-  input: Admission,
-  accepted: Transfer,
+  { dailyLimitMinor }: { dailyLimitMinor: bigint },
+  transfer: Transfer,
   now: Date,
 ): ApiError | null {
-  // The API's clock may be ahead of the decision's time, which the database server bounds.
-  const today = lagosDay(now);
-  const ahead = accepted.limit_day > today;
-  const transfer = ahead ? { ...accepted, limit_day: today } : accepted;
-  const wallet = uow.wallet(input.tenantId);
-  const refusal = refuse(uow, input, transfer, wallet);
-  if (refusal) return refusal;
-  const { day, usedMinor } = usedOn(wallet, transfer.limit_day);
-  const held: Transfer = { ...transfer, limit_day: day };
-  uow.changeWallet({
-    ...wallet,
-    availableMinor: wallet.availableMinor - transfer.total_minor,
-    limitDay: day,
-    limitUsedMinor: usedMinor + transfer.amount_minor,
-  });
-  uow.create(transfers, held);
-  uow.takeReference(referenceOf(held), held._id);
-  uow.count(transferMonthlyCounts, countChange(null, held));
-  uow.post(holdPosting(holdOf(held)));
-  return null;
-}
-
-/** Returns the refusal of this transfer, or null. A refusal uses neither reference nor limit. */
-function refuse(
-  uow: UnitOfWork,
-  input: Admission,
-  transfer: Transfer,
-  wallet: Wallet,
-): ApiError | null {
-  const taken = refuseTakenReference(uow, referenceOf(transfer));
-  if (taken) return taken;
-  if (wallet.availableMinor < transfer.total_minor) {
-    return refuseUncovered(transfer.total_minor, wallet.availableMinor);
-  }
-  const { usedMinor } = usedOn(wallet, transfer.limit_day);
-  if (usedMinor + transfer.amount_minor > input.dailyLimitMinor) {
-    return new ApiError('limit_exceeded', {
-      details: { limit: toWireAmount(input.dailyLimitMinor), used: toWireAmount(usedMinor) },
-    });
-  }
+  const admitted = admitPayment(uow, transfers, { payment: transfer, dailyLimitMinor }, now);
+  if (admitted instanceof ApiError) return admitted;
+  uow.count(transferMonthlyCounts, countChange(null, admitted));
   return null;
 }
 
@@ -164,17 +116,7 @@ function decideFact(uow: UnitOfWork, input: ApplyTransferFact, now: Date): Apply
   const transition = transitionTransfer(transfer, input.fact, now, wallet);
   const changed = transition.next !== transfer;
   const next = changed ? change(uow, transfer, transition.next) : transfer;
-  transition.postings.forEach(uow.post);
-  // A capture does not change the wallet: it must not compete with acceptances for the wallet's document.
-  const { availableMinor, receivableMinor, dayMinor } = transition;
-  if (availableMinor !== 0n || receivableMinor !== 0n || dayMinor !== 0n) {
-    const touched = {
-      ...wallet,
-      availableMinor: wallet.availableMinor + availableMinor,
-      receivableMinor: wallet.receivableMinor + receivableMinor,
-    };
-    uow.changeWallet(restoreDailyLimit(touched, transfer.limit_day, dayMinor));
-  }
+  postPayment(uow, transfer, transition);
   return { kind: 'fact', verdict: transition.verdict, transfer: next };
 }
 

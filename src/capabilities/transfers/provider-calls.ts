@@ -8,7 +8,9 @@ import type { TransferFact } from './transitions.js';
 import type { TransferStarter } from './workflow-starter.js';
 import type { Reconcilable, Transfers } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { OPEN, settledOf, type TransferStatus } from './transfer.js';
+import { OPEN } from '../../core/instructions/listing.js';
+import { settledOf } from '../../core/outgoing-payments/outgoing-payment.js';
+import type { TransferStatus } from './transfer.js';
 import type { ReconciliationPage, ReconciliationPageInput } from './workflow-contract.js';
 
 /** A transfer that differs from the bank's answer. `outcome` is the verdict if the answer was applied. */

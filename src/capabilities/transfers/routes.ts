@@ -4,18 +4,17 @@ import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
-import { rangeOf } from '../../platform/http/wire.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { toListing } from '../../core/instructions/listing.js';
 import { presentTransfer } from './presenter.js';
-import type { ListTransfersQuery } from './schema.js';
 import type { Transfers } from './store.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
-import type { Transfer, TransferListing } from './transfer.js';
+import type { Transfer } from './transfer.js';
 
 /** The routes of transfers. */
 export function transferRoutes(deps: {
@@ -43,7 +42,7 @@ export function transferRoutes(deps: {
     }),
 
     route(listTransfers, async (ctx, { query }) => {
-      const { items, total } = await transfers.list(callerOf(ctx).tenant.id, listing(query));
+      const { items, total } = await transfers.list(callerOf(ctx).tenant.id, toListing(query));
       sendList(ctx, items.map(presentTransfer), { page: query.page, limit: query.limit, total });
     }),
 
@@ -64,20 +63,4 @@ export function transferRoutes(deps: {
     if (!found) throw new ApiError('not_found');
     return found;
   }
-}
-
-/** Translates the query for the store: inclusive days become a half-open range, `successful` becomes `completed`. */
-function listing(query: ListTransfersQuery): TransferListing {
-  const { page, limit, reference, status } = query;
-  return {
-    page,
-    limit,
-    reference,
-    status: status === 'successful' ? 'completed' : status,
-    ...rangeOf(query),
-    sort: {
-      field: query.sort.endsWith('amount_minor') ? 'amount_minor' : 'created_at',
-      descending: query.sort.startsWith('-'),
-    },
-  };
 }

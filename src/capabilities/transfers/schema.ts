@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   amountMinor,
   idempotencyKey,
-  daysQuery,
   pageQuery,
   withDaysInOrder,
   plainText,
@@ -17,6 +16,7 @@ import {
   failureField,
   instructionStatus,
 } from '../../core/instructions/api-fields.js';
+import { listFields } from '../../core/instructions/listing.js';
 import {
   eitherRecipient,
   exampleRecipient,
@@ -66,24 +66,7 @@ export const createTransferBody = withRecipient(
 export type CreateTransferBody = z.infer<typeof createTransferBody>;
 
 /** The query of GET /transfers. Dates are UTC days, both inclusive. */
-export const listTransfersQuery = withDaysInOrder(
-  z.strictObject({
-    ...pageQuery(),
-    status: z
-      .enum(['pending', 'processing', 'completed', 'failed', 'successful'])
-      .optional()
-      .meta({ description: '`successful` means the same as `completed`.' }),
-    ...daysQuery('acceptance'),
-    reference: z.string().min(1).max(100).optional(),
-    sort: z
-      .enum(['created_at', '-created_at', 'amount_minor', '-amount_minor'])
-      .default('-created_at')
-      .meta({ description: 'A minus sorts in descending order.' }),
-  }),
-);
-
-/** The validated query of GET /transfers. */
-export type ListTransfersQuery = z.infer<typeof listTransfersQuery>;
+export const listTransfersQuery = withDaysInOrder(z.strictObject(listFields));
 
 /** The query of GET /transfers/{id}/timeline. The page is long enough for nearly every timeline. */
 export const timelineQuery = z.strictObject(pageQuery(100));

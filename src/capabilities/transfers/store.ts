@@ -14,13 +14,11 @@ import type { TransferFact } from './transitions.js';
 import { countTotal } from './counts.js';
 import {
   indexFor,
-  isAmountInRange,
   LIST_INDEXES,
   listFilter,
-  type Transfer,
-  type TransferListing,
-  type TransferStatus,
-} from './transfer.js';
+  type Listing,
+} from '../../core/instructions/listing.js';
+import type { Transfer, TransferStatus } from './transfer.js';
 
 /** The store of transfers. */
 export type Transfers = ReturnType<typeof createTransfers>;
@@ -99,15 +97,19 @@ export function createTransfers(
   };
 }
 
+/** Returns true for a page that is sorted by amount within a range of days. No index has that sort order. */
+const isAmountInRange = ({ sort, from, until }: Listing) =>
+  sort.field === 'amount_minor' && (from ?? until) !== undefined;
+
 /** Lists of transfers. The cost of first pages and totals does not grow with a tenant's transfers. */
 function transferLists(database: Database) {
   const transfers = database.db.collection<Transfer>('transfers');
 
-  async function readPage(tenantId: string, query: TransferListing, hint: object) {
+  async function readPage(tenantId: string, query: Listing, hint: object) {
     const direction = query.sort.descending ? -1 : 1;
     const sort: Sort = { [query.sort.field]: direction, _id: direction };
     return transfers
-      .find(listFilter(tenantId, query), { projection: { timeline: 0 }, hint })
+      .find(listFilter<Transfer>(tenantId, query), { projection: { timeline: 0 }, hint })
       .sort(sort)
       .skip((query.page - 1) * query.limit)
       .limit(query.limit)
@@ -115,10 +117,7 @@ function transferLists(database: Database) {
   }
 
   return {
-    async list(
-      tenantId: string,
-      query: TransferListing,
-    ): Promise<{ items: Transfer[]; total: number }> {
+    async list(tenantId: string, query: Listing): Promise<{ items: Transfer[]; total: number }> {
       if (query.page === 1 && !isAmountInRange(query)) {
         const [items, total] = await Promise.all([
           readPage(tenantId, query, indexFor(query)),
@@ -141,7 +140,7 @@ function transferLists(database: Database) {
 async function indexWithin(
   database: Database,
   tenantId: string,
-  query: TransferListing,
+  query: Listing,
   within: number,
 ): Promise<object> {
   if (!isAmountInRange(query)) return indexFor(query);

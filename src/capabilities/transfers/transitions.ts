@@ -1,16 +1,11 @@
+import type { WalletBalances } from '../../core/ledger/hold-postings.js';
 import {
-  moveHoldBy,
-  unspentOf,
-  type HoldMovement,
-  type WalletBalances,
-} from '../../core/ledger/hold-postings.js';
+  isCovered,
+  movePayment,
+  type PaymentTransition,
+} from '../../core/outgoing-payments/outgoing-payment.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
-import {
-  transitionHeld,
-  type TransitionResult,
-  type TransitionRules,
-} from '../../core/instructions/held-transitions.js';
-import { holdOf } from './postings.js';
+import { transitionHeld, type TransitionRules } from '../../core/instructions/held-transitions.js';
 import type { NoSuchAccount } from './workflow-contract.js';
 import { failure, type Transfer } from './transfer.js';
 import { transferContract } from './workflow-contract.js';
@@ -18,12 +13,8 @@ import { transferContract } from './workflow-contract.js';
 /** A fact about a transfer, from any source. */
 export type TransferFact = InstructionFact | (FactSource & NoSuchAccount);
 
-/** The effect of a fact: the next record, its postings, and the changes of the wallet's balances. */
-export type Transition = Pick<TransitionResult<Transfer>, 'verdict' | 'next'> &
-  HoldMovement & {
-    /** Amount that the daily limit of the day of acceptance gets back. */
-    dayMinor: bigint;
-  };
+/** The effect of a fact on a transfer. */
+export type Transition = PaymentTransition<Transfer>;
 
 /**
  * The state machine of transfers. core/instructions/held-transitions.ts decides the transition; this function turns its
@@ -40,23 +31,23 @@ export function transitionTransfer(
     // Once a submission may have been made, only the bank's report about the payment counts.
     const notSubmitted = transfer.status === 'pending' && transfer.submissions === 0;
     const nothing = { verdict: 'stale', next: transfer, ledgerEffects: [] } as const;
-    if (!notSubmitted) return withMovement(transfer, nothing, now, wallet);
+    if (!notSubmitted) return movePayment(transfer, nothing, now, wallet);
     const rejected = { ...fact, kind: 'rejected', code: 'invalid_account' } as const;
     const result = transitionHeld(transfer, rejected, now, { ...rules, label: fact.kind });
-    return withMovement(transfer, result, now, wallet);
+    return movePayment(transfer, result, now, wallet);
   }
-  return withMovement(transfer, transitionHeld(transfer, fact, now, rules), now, wallet);
+  return movePayment(transfer, transitionHeld(transfer, fact, now, rules), now, wallet);
 }
 
 const transitionRules = (
   transfer: Transfer,
   fact: TransferFact,
-  { availableMinor }: WalletBalances,
+  wallet: WalletBalances,
 ): TransitionRules<Transfer> => ({
   labels: transferContract.labels,
   requestedMinor: transfer.amount_minor,
   acceptsOtherAmount: true,
-  covered: availableMinor >= transfer.total_minor - unspentBy(transfer, fact),
+  covered: isCovered(transfer, fact, wallet),
   failure,
   timelineDetails: {
     captured: 'the hold was captured, the fee was booked',
@@ -66,26 +57,3 @@ const transitionRules = (
     session_id: kind === 'succeeded' ? sessionId : (sessionId ?? transfer.session_id),
   }),
 });
-
-/** The part of the amount that an operator's acceptance of another amount leaves in the wallet. */
-function unspentBy(transfer: Transfer, fact: TransferFact): bigint {
-  const settledMinor = fact.kind === 'operator_confirmed' ? (fact.amountMinor ?? null) : null;
-  return unspentOf({ ...holdOf(transfer), settledMinor });
-}
-
-function withMovement(
-  transfer: Transfer,
-  { verdict, next, ledgerEffects }: Readonly<TransitionResult<Transfer>>,
-  now: Date,
-  wallet: WalletBalances,
-): Transition {
-  const hold = holdOf(next);
-  const returned = ledgerEffects.some((step) => step === 'release' || step === 'reversal');
-  const unspentMinor = ledgerEffects.includes('capture') ? unspentOf(hold) : 0n;
-  return {
-    verdict,
-    next,
-    ...moveHoldBy(hold, ledgerEffects, now, wallet),
-    dayMinor: returned ? transfer.amount_minor - unspentOf(holdOf(transfer)) : unspentMinor,
-  };
-}

@@ -83,7 +83,7 @@ function receiveRoutes(deps: ReceiveDeps): Route[] {
 
   return [
     route(receivePaymentCallback, (ctx, { params }) =>
-      receive(ctx, params.provider, ['transfers', 'payments', 'identity']),
+      receive(ctx, params.provider, ['transfers', 'payments', 'identity', 'bills']),
     ),
     route(receiveCardEvent, (ctx, { params }) => receive(ctx, params.provider, ['cards'])),
   ];

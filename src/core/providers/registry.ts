@@ -3,17 +3,23 @@ import { ApiError } from '../../shared/errors.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
   identityRateLimitKey,
+  billRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   transferRateLimitKey,
   type RateLimit,
 } from '../../platform/temporal/queues.js';
+import type { BillEvent, BillProvider } from './bill-provider.js';
 import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
 import type { IdentityEvent, IdentityProvider } from './identity-provider.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
+import { createPaystackBanks } from './paystack/banks.js';
+import { createPaystackClient } from './paystack/client.js';
+import { createPaystackPayments } from './paystack/payment-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
+import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
 import { createSandboxBankIdentity } from './sandbox-bank/identity-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
@@ -24,6 +30,7 @@ export type PortEvents = {
   payments: PaymentEvent;
   cards: CardEvent;
   identity: IdentityEvent;
+  bills: BillEvent;
 };
 
 /** A port whose providers send messages. */
@@ -37,7 +44,8 @@ export type Providers = ReturnType<typeof createProviders>;
  * its ports here. Records stay with their provider, also if the settings name another one for new records.
  */
 export function createProviders(config: Config) {
-  const { sandboxBank } = config;
+  const { sandboxBank, paystack } = config;
+  const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const transfers = createPort<TransferProvider>(config, 'transfers', [
     sandboxBank && createSandboxBankProvider(sandboxBank),
   ]);
@@ -46,6 +54,10 @@ export function createProviders(config: Config) {
   ]);
   const payments = createPort<PaymentProvider>(config, 'payments', [
     sandboxBank && createSandboxBankPayments(sandboxBank),
+    paystack && paystackBanks && createPaystackPayments(paystack, paystackBanks),
+  ]);
+  const bills = createPort<BillProvider>(config, 'billpay', [
+    sandboxBank && createSandboxBankBills(sandboxBank),
   ]);
   const identity = createPort<IdentityProvider>(config, 'identity', [
     sandboxBank && createSandboxBankIdentity(sandboxBank),
@@ -56,27 +68,25 @@ export function createProviders(config: Config) {
       callsPerSecond,
       bulkTransfersOf: name,
     })),
-    ...cards.all.map(({ name, cards: { callsPerSecond } }) => ({
-      name: issuerRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: null,
-    })),
-    ...payments.all.map(({ name, payments: { rates } }) => ({
-      name: paymentRateLimitKey(name),
-      callsPerSecond: slowest(rates),
-      bulkTransfersOf: null,
-    })),
-    ...identity.all.map(({ name, identity: { callsPerSecond } }) => ({
-      name: identityRateLimitKey(name),
-      callsPerSecond,
-      bulkTransfersOf: null,
-    })),
+    ...cards.all.map(({ name, cards: { callsPerSecond } }) =>
+      limitOf(issuerRateLimitKey(name), callsPerSecond),
+    ),
+    ...payments.all.map(({ name, payments: { rates } }) =>
+      limitOf(paymentRateLimitKey(name), slowest(rates)),
+    ),
+    ...identity.all.map(({ name, identity: { callsPerSecond } }) =>
+      limitOf(identityRateLimitKey(name), callsPerSecond),
+    ),
+    ...bills.all.map(({ name, bills: { callsPerSecond } }) =>
+      limitOf(billRateLimitKey(name), callsPerSecond),
+    ),
   ];
   const readers = {
     transfers: transfers.find,
     payments: payments.find,
     cards: cards.find,
     identity: identity.find,
+    bills: bills.find,
   };
   return {
     all: transfers.all,
@@ -102,6 +112,9 @@ export function createProviders(config: Config) {
     /** The provider of new identity checks. */
     forIdentity: identity.forNew,
     identity: identity.get,
+    /** The provider of new bill payments. */
+    forBills: bills.forNew,
+    bill: bills.get,
     /** The adapter that reads the messages of a provider for a port; undefined if the provider has no such port. */
     messageReader: (
       port: Port,
@@ -113,6 +126,13 @@ export function createProviders(config: Config) {
 /** One queue has all calls of a port, so the slowest of them bounds it. */
 const slowest = (rates: PaymentProvider['payments']['rates']): number =>
   Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
+
+/** The rate limit of a port without bulk transfers. */
+const limitOf = (name: string, callsPerSecond: number): RateLimit => ({
+  name,
+  callsPerSecond,
+  bulkTransfersOf: null,
+});
 
 /** The adapters of one port. Throws if the provider that the settings name for new records has none. */
 function createPort<Provider extends { name: string }>(

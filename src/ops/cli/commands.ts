@@ -50,6 +50,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./recurring-charges.js')).addRecurringChargeCommands,
   },
   {
+    name: 'bill-payments',
+    description: 'manage bill payments',
+    load: async () => (await import('./instructions.js')).addCapabilityCommands('bill-payments'),
+  },
+  {
     name: 'cards',
     description: 'manage cards and their operations',
     load: async () => (await import('./cards.js')).addCardCommands,

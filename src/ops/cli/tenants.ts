@@ -21,6 +21,7 @@ type Create = { name: string; plan: Plan; ratePerMinute?: number; dailyLimitMino
 type Update = Omit<Partial<Create>, 'name'> & {
   minAmountMinor?: bigint;
   maxAmountMinor?: bigint;
+  billFeeMinor?: bigint;
   planRate?: boolean;
   feature?: Partial<Record<Feature, boolean>>;
   safeguard?: Partial<Record<Safeguard, number>>;
@@ -90,6 +91,7 @@ function addUpdate(tenants: Command): void {
         .option('--min-amount-minor <n>', 'least amount of one transfer in kobo', parseAmount)
         .option('--max-amount-minor <n>', 'highest amount of one transfer in kobo', parseAmount)
         .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount)
+        .option('--bill-fee-minor <n>', 'fee of one bill payment in kobo, or 0', parseFee)
         .option(
           '--feature <name=on|off>',
           `turn a feature on or off (${FEATURES.join(', ')}); repeatable`,
@@ -133,6 +135,7 @@ function changesOf({
   minAmountMinor: minMinor,
   maxAmountMinor: maxMinor,
   dailyLimitMinor,
+  billFeeMinor,
   feature,
   safeguard,
   dunningDays,
@@ -145,6 +148,7 @@ function changesOf({
     ...(minMinor && { minMinor }),
     ...(maxMinor && { maxMinor }),
     ...(dailyLimitMinor && { dailyLimitMinor }),
+    ...(billFeeMinor !== undefined && { billFeeMinor }),
     ...(feature && { features: feature }),
     ...(safeguard && { safeguards: safeguard }),
     ...(dunningDays && { dunningDays }),
@@ -169,6 +173,7 @@ function presentTenant(tenant: Tenant) {
     min_amount_minor: toWireAmount(tenant.limits.minMinor),
     max_amount_minor: toWireAmount(tenant.limits.maxMinor),
     daily_limit_minor: toWireAmount(tenant.limits.dailyMinor),
+    bill_fee_minor: toWireAmount(tenant.billFeeMinor),
     dunning_days: tenant.dunningDays ?? 'default',
     ...tenant.features,
     safeguards: Object.fromEntries(safeguards) as Record<Safeguard, number>,
@@ -200,6 +205,8 @@ function parseDays(text: string): number[] {
     'must be at most 20 increasing numbers of days, each at most 90, or none.',
   );
 }
+
+const parseFee = (text: string): bigint => (text === '0' ? 0n : parseAmount(text));
 
 function parseSwitch(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('must be on or off.');

@@ -12,6 +12,7 @@ export const GUIDE = [
   'taking-payments',
   'recurring-charges',
   'identity',
+  'bill-payments',
   'webhooks',
   'test-values',
   'versioning',

@@ -11,15 +11,22 @@ const table = (...rows: [Row, ...Row[]]) => {
   return [head, head.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n');
 };
 
-/** The table of the sandbox bank's test accounts. The bank is a service of its own, so its list is passed in. */
-export const testAccountsTable = (
-  accounts: readonly { ending: string; bank: string; transfer: string }[],
-) =>
+const outcomesTable = (rows: readonly Row[]) =>
   table(
     ['ends in', 'what happens', 'what Bursar does'],
     ['any other', 'paid at once', 'completed'],
-    ...accounts.map(({ ending, bank, transfer }) => [ending, bank, transfer]),
+    ...rows,
   );
+
+/** The table of the sandbox bank's test accounts. The bank is a service of its own, so its list is passed in. */
+export const testAccountsTable = (
+  accounts: readonly { ending: string; bank: string; transfer: string }[],
+) => outcomesTable(accounts.map(({ ending, bank, transfer }) => [ending, bank, transfer]));
+
+/** The table of the sandbox's test customers of billers. */
+export const testCustomersTable = (
+  customers: readonly { ending: string; biller: string; payment: string }[],
+) => outcomesTable(customers.map(({ ending, biller, payment }) => [ending, biller, payment]));
 
 const thousands = (count: number) => count.toLocaleString('en');
 

@@ -51,6 +51,9 @@ export const paymentRateLimitKey = (provider: string) => `${provider}-payments`;
 /** The rate-limit key of calls to an identity provider. */
 export const identityRateLimitKey = (provider: string) => `${provider}-identity`;
 
+/** The rate-limit key of calls to a bill provider. */
+export const billRateLimitKey = (provider: string) => `${provider}-bills`;
+
 /**
  * The queue of a provider's calls. Each provider has its own queue and rate limit, so that a slow one delays no other.
  */

@@ -21,6 +21,7 @@ type TenantDocument = {
   /** Rates that differ from the defaults of SAFEGUARDS. */
   safeguards: Partial<Record<Safeguard, number>>;
   limits: { min_minor: bigint; max_minor: bigint; daily_minor: bigint };
+  bill_fee_minor: bigint;
   /** Null: those of the deployment. */
   dunning_days: number[] | null;
   created_at: Date;
@@ -40,6 +41,7 @@ export const tenantsCollection: CollectionSpec = {
       'features',
       'safeguards',
       'limits',
+      'bill_fee_minor',
       'dunning_days',
       'created_at',
     ],
@@ -68,6 +70,7 @@ export const tenantsCollection: CollectionSpec = {
           daily_minor: positiveLong,
         },
       },
+      bill_fee_minor: { bsonType: 'long', minimum: 0 },
       dunning_days: { bsonType: ['array', 'null'], maxItems: 20 },
       created_at: { bsonType: 'date' },
     },
@@ -94,6 +97,7 @@ type TenantChanges = {
   minMinor?: bigint;
   maxMinor?: bigint;
   dailyLimitMinor?: bigint;
+  billFeeMinor?: bigint;
   features?: Partial<Record<Feature, boolean>>;
   safeguards?: Partial<Record<Safeguard, number>>;
   /** Null restores the days of the deployment. */
@@ -128,6 +132,7 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
           max_minor: DEFAULT_TRANSFER_LIMITS.maxMinor,
           daily_minor: input.dailyLimitMinor ?? DEFAULT_TRANSFER_LIMITS.dailyMinor,
         },
+        bill_fee_minor: 0n,
         dunning_days: null,
         created_at: new Date(),
       };
@@ -164,7 +169,7 @@ function allFeatures(on: boolean): Record<Feature, boolean> {
 
 function toFields(changes: TenantChanges): Record<string, unknown> {
   const { plan, ratePerMinute, features = {}, safeguards = {}, dunningDays } = changes;
-  const { minMinor, maxMinor, dailyLimitMinor } = changes;
+  const { minMinor, maxMinor, dailyLimitMinor, billFeeMinor } = changes;
   const within = (name: string, values: object) =>
     Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value]));
   return {
@@ -173,6 +178,7 @@ function toFields(changes: TenantChanges): Record<string, unknown> {
     ...(minMinor !== undefined && { 'limits.min_minor': minMinor }),
     ...(maxMinor !== undefined && { 'limits.max_minor': maxMinor }),
     ...(dailyLimitMinor !== undefined && { 'limits.daily_minor': dailyLimitMinor }),
+    ...(billFeeMinor !== undefined && { bill_fee_minor: billFeeMinor }),
     ...(dunningDays !== undefined && { dunning_days: dunningDays }),
     ...within('features', features),
     ...within('safeguards', safeguards),
@@ -192,6 +198,7 @@ function toTenant(document: TenantDocument): Tenant {
       maxMinor: document.limits.max_minor,
       dailyMinor: document.limits.daily_minor,
     },
+    billFeeMinor: document.bill_fee_minor,
     dunningDays: document.dunning_days,
     createdAt: document.created_at,
   };

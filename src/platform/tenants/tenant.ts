@@ -50,6 +50,8 @@ export type Tenant = {
   /** Only the figures that differ from the default. */
   safeguards: Partial<Record<Safeguard, number>>;
   limits: TransferLimits;
+  /** The fee of one bill payment, in kobo. */
+  billFeeMinor: bigint;
   /** Days after which a charge with a soft decline is retried; null means the deployment's. */
   dunningDays: readonly number[] | null;
   createdAt: Date;

@@ -11,6 +11,7 @@ const NOWHERE: readonly (readonly [string, RegExp])[] = [
   ['an API key', /\b[sp]k_(?:sandbox|live)_[0-9A-Za-z]/],
   ['a webhook secret', /\bwhsec_[0-9A-Za-z+/]/],
   ["a provider's authorization", /\bauthz_[0-9a-f]/],
+  ['the token of a prepaid meter', /(?<![\w-])\d{4}(?:-\d{4}){4}(?![\w-])/],
   [
     'the name of an account holder',
     new RegExp(`\\b(?:${GIVEN_NAMES.join('|')})\\s+(?:${FAMILY_NAMES.join('|')})\\b`, 'i'),

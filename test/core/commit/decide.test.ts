@@ -11,7 +11,7 @@ import {
   type CountChange,
 } from '../../../src/capabilities/transfers/counts.js';
 import { transfers, type Transfer } from '../../../src/capabilities/transfers/transfer.js';
-import { holdOf } from '../../../src/capabilities/transfers/postings.js';
+import { holdOf } from '../../../src/core/outgoing-payments/outgoing-payment.js';
 import { holdPosting } from '../../../src/core/ledger/hold-postings.js';
 import { emptyWallet, lagosDay } from '../../../src/core/ledger/wallet.js';
 import { decide, balances, collides, firstSight, run } from '../../support/decisions.js';

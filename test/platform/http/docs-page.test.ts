@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import supertest from 'supertest';
+import { TEST_CUSTOMERS } from '../../../sandbox-bank/billers/behaviours.js';
 import { TEST_ACCOUNTS } from '../../../sandbox-bank/transfers/behaviours.js';
-import { fillTables, testAccountsTable } from '../../../src/ops/docs/tables.js';
+import { fillTables, testAccountsTable, testCustomersTable } from '../../../src/ops/docs/tables.js';
 import { GUIDE } from '../../../src/ops/docs/reference.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { ERRORS } from '../../../src/shared/errors.js';
@@ -117,7 +118,10 @@ test('the documentation has every operation, and no data of any account', async 
   expect(text).not.toMatch(/[sp]k_(?:sandbox|live)_[0-9A-Za-z]/);
 });
 
-const tables = { 'test-accounts': () => testAccountsTable(TEST_ACCOUNTS) };
+const tables = {
+  'test-accounts': () => testAccountsTable(TEST_ACCOUNTS),
+  'test-customers': () => testCustomersTable(TEST_CUSTOMERS),
+};
 
 test('the tables in docs/guide match the code (npm run openapi)', () => {
   for (const page of GUIDE) {

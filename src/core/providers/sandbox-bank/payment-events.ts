@@ -67,7 +67,7 @@ export function readPaymentMessage(
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
   const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
-  if (/^(transfer|check)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
+  if (/^(transfer|check|bill)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const reader = READERS.get(name);
   if (reader === undefined) return { kind: 'unreadable', dedupeKey, name };

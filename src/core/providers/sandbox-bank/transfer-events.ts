@@ -30,7 +30,8 @@ export function readTransferMessage(
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
   const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
-  if (/^(charge|refund|setup|check)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
+  if (/^(charge|refund|setup|check|bill)\./.test(name))
+    return { kind: 'other_port', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const status = STATUS_OF_EVENT.get(name as 'transfer.paid');
   if (!status) return { kind: 'unreadable', dedupeKey, name };

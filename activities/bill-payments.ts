@@ -1,0 +1,48 @@
+import type { BillPayment } from '../src/capabilities/bill-payments/bill-payment.js';
+import type { BillPaymentCalls } from '../src/capabilities/bill-payments/provider-calls.js';
+import type { BillPayments } from '../src/capabilities/bill-payments/store.js';
+import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import type { Log } from '../src/shared/log.js';
+import { providerActivities, type InstructionHandler } from './instructions.js';
+import { toFact } from './provider-result.js';
+
+/** Parts that the activities of bill payments need. */
+export type BillPaymentActivityDeps = {
+  billPayments: { store: BillPayments; providerCalls: BillPaymentCalls };
+  localSubmissions: LocalSubmissionLimiter;
+  log: Log;
+};
+
+/** The activities of bill payments. Their names are in histories, so they never change. */
+export function createBillPaymentActivities(deps: BillPaymentActivityDeps) {
+  const activities = providerActivities(billPaymentHandler(deps));
+  return {
+    submitBillPayment: activities.submit,
+    submitBillPaymentLocally: activities.submitLocally,
+    verifyBillPayment: activities.verify,
+    applyBillPaymentOutcome: activities.applyOutcome,
+  };
+}
+
+const billPaymentHandler = ({
+  billPayments: { store: payments, providerCalls },
+  localSubmissions,
+  log,
+}: BillPaymentActivityDeps): InstructionHandler<BillPayment> => ({
+  name: 'bill payment',
+  records: payments,
+  log,
+  localSubmissions,
+
+  providerCallsFor: (payment) => ({
+    provider: payment.provider,
+    resendSafety: providerCalls.resendSafetyOf(payment),
+    submit: (requestedAt, signal) => providerCalls.submit(payment, requestedAt, signal),
+    verify: (signal) => providerCalls.verify(payment, signal),
+  }),
+
+  async apply({ tenantId, id }, report, origin) {
+    const outcome = await payments.applyFact(tenantId, id, toFact(report, origin));
+    return outcome.kind === 'fact' ? outcome.payment : null;
+  },
+});

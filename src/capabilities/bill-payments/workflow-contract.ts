@@ -1,0 +1,17 @@
+import type { InstructionContract } from '../../core/instructions/workflow-contract.js';
+
+/** Contract of the workflow `billPayment`. */
+export const billPaymentContract = {
+  type: 'billPayment',
+  labels: {
+    record: 'payment',
+    provider: 'provider',
+    payment: 'payment',
+    pay: 'pay',
+    paid: 'paid',
+    meanwhile: 'The money is held',
+    release: 'the hold is released',
+    late: 'a late payment goes to suspense',
+    suspenseDebit: 'one in suspense is then paid by the wallet',
+  },
+} as const satisfies InstructionContract;

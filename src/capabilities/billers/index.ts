@@ -1,0 +1,25 @@
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { billerOperations } from './api.js';
+import { createBillCatalogue, createCustomerEnquiry } from './provider-calls.js';
+import { billerRoutes } from './routes.js';
+
+export type { BillCatalogue, CustomerEnquiry } from './provider-calls.js';
+export { billerUnavailable, checkItemAmount, itemAmong, unknownCustomer } from './rules.js';
+export { billCustomerFields, billerId, exampleBillCustomer } from './schema.js';
+
+/** The parts of billers: the catalogue, and the enquiry about customers. */
+export type BillerParts = ReturnType<typeof createBillerParts>;
+
+const createBillerParts = ({ config, providers }: CoreDeps) => ({
+  catalogue: createBillCatalogue(providers.forBills),
+  enquire: createCustomerEnquiry(providers.forBills, config.transfers.nameEnquiryTimeoutMs),
+});
+
+/** The capability `billers`: the companies whose bills can be paid, and their customers. */
+export const billerCapability = defineCapability({
+  name: 'billers',
+  servedBy: 'billpay',
+  operations: billerOperations,
+  create: createBillerParts,
+  routes: billerRoutes,
+});

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { Unknown } from '../port.js';
+import type { PaystackClient } from './client.js';
+import { plain } from './fields.js';
+import { query } from './lists.js';
+import { NIP_CODES } from './nip-codes.js';
+import { bankData, pageMeta, type BankData } from './transfer-wire.js';
+
+/** A bank as Paystack knows it. `code`: its code in requests. `id`: its number in a refund's account. */
+type PaystackBank = { name: string; code: string; nipCode: string | null; id: string | null };
+
+/** The banks of Paystack, read once an hour. */
+export type PaystackBanks = ReturnType<typeof createPaystackBanks>;
+
+type Listed = { kind: 'banks'; banks: readonly PaystackBank[] };
+type Silence = Unknown & { providerRequestId: string | null };
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 50;
+const FRESH_MS = 60 * 60 * 1000;
+
+/**
+ * Creates the list of banks. Requests take the code of the central bank or the one of the interbank network; Paystack
+ * takes its own, so each request asks this list, which is cached.
+ */
+export function createPaystackBanks(
+  client: PaystackClient,
+  clock: () => number = () => performance.now(),
+) {
+  let known: { at: number; banks: readonly PaystackBank[] } | null = null;
+
+  async function readPage(cursor: string | null, signal: AbortSignal) {
+    const fields = {
+      country: 'nigeria',
+      currency: 'NGN',
+      include_nip_sort_code: true,
+      use_cursor: true,
+      perPage: PAGE_SIZE,
+      ...(cursor !== null && { next: cursor }),
+    };
+    const path = `/bank?${query(fields)}`;
+    return client.verify({ call: 'banks', method: 'GET', path }, signal, ({ data, meta }) => {
+      const rows = z.array(z.unknown()).safeParse(data);
+      if (!rows.success) return { kind: 'unknown', reason: 'unreadable' } as const;
+      const next = pageMeta.parse(meta)?.next ?? null;
+      return { kind: 'rows', banks: rows.data.flatMap(readBank), next } as const;
+    });
+  }
+
+  /** All banks, page by page. An answer with a page missing is no list. */
+  async function list(signal: AbortSignal): Promise<Listed | Silence> {
+    const banks: PaystackBank[] = [];
+    let cursor: string | null = null;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const answer: Awaited<ReturnType<typeof readPage>> = await readPage(cursor, signal);
+      if (answer.kind === 'not_found') return { ...answer, kind: 'unknown', reason: 'unreadable' };
+      if (answer.kind === 'unknown') return answer;
+      banks.push(...answer.banks);
+      cursor = answer.next;
+      if (cursor === null) break;
+    }
+    known = { at: clock(), banks };
+    return { kind: 'banks', banks };
+  }
+
+  return {
+    list,
+    /** The bank of a code of either numbering; null if there is none. Unknown while Paystack does not list its banks. */
+    async find(code: string, signal: AbortSignal): Promise<PaystackBank | null | Silence> {
+      const fresh = known && clock() - known.at < FRESH_MS ? known : null;
+      const listed = fresh ?? (await list(signal));
+      if ('kind' in listed && listed.kind === 'unknown') return listed;
+      return (
+        listed.banks.find((bank) => bank.code === code) ??
+        listed.banks.find((bank) => bank.nipCode === code) ??
+        null
+      );
+    },
+  };
+}
+
+/** The row as a bank; nothing if no transfer can go there, or if it cannot be read. */
+function readBank(row: unknown): PaystackBank[] {
+  const parsed = bankData.safeParse(row);
+  return parsed.success && takesTransfers(parsed.data) ? [bankOf(parsed.data)] : [];
+}
+
+const takesTransfers = ({ type, active, is_deleted: gone, supports_transfer: takes }: BankData) =>
+  plain(type) === 'nuban' && active && gone !== true && takes !== false;
+
+/** The name of the field with the interbank code is not documented: without it, our table has the code. */
+const bankOf = ({ name, code, nip_sort_code: nip, id }: BankData): PaystackBank => ({
+  name,
+  code,
+  nipCode: nip ?? NIP_CODES.get(code) ?? null,
+  id: id ?? null,
+});

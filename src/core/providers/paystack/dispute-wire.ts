@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import {
+  currency,
+  dateOf,
+  domain,
+  numericId,
+  optionalAmount,
+  reference,
+  text,
+  time,
+  word,
+} from './fields.js';
+import { chargeReferences } from './references.js';
+
+/** A dispute. `refund_amount` and `currency` may be null; the transaction has both. */
+export const disputeData = z.looseObject({
+  id: numericId,
+  refund_amount: optionalAmount,
+  currency: currency.nullish().catch(null),
+  status: word,
+  resolution: text,
+  category: text,
+  domain,
+  transaction: z.looseObject({
+    id: numericId,
+    reference,
+    amount: optionalAmount,
+    currency: currency.nullish().catch(null),
+    status: text,
+  }),
+  dueAt: time,
+  due_at: time,
+});
+
+/** A parsed dispute. */
+export type DisputeData = z.infer<typeof disputeData>;
+
+const OPEN: ReadonlySet<string> = new Set([
+  'awaiting-merchant-feedback',
+  'awaiting-bank-feedback',
+  'pending',
+]);
+
+type DisputeState = 'open' | 'won' | 'lost';
+
+/**
+ * The state of a dispute; null for a word that is in no table, such as `archived`. A declined claim is won, unless the
+ * transaction was reversed all the same.
+ */
+function stateOf({ status, resolution, transaction }: DisputeData): DisputeState | null {
+  if (OPEN.has(status)) return 'open';
+  if (status !== 'resolved') return null;
+  if (resolution === 'merchant-accepted' || resolution === 'auto-accepted') return 'lost';
+  if (resolution !== 'declined') return null;
+  return transaction.status === 'reversed' ? 'lost' : 'won';
+}
+
+/** The dispute in our terms; null if its state or its amount cannot be read, or if the charge is not ours. */
+export function disputeOf(dispute: DisputeData) {
+  const { transaction } = dispute;
+  const charge = chargeReferences.toOurs(transaction.reference);
+  const state = stateOf(dispute);
+  const amountMinor = dispute.refund_amount ?? transaction.amount ?? null;
+  if (charge === null || state === null || amountMinor === null) return null;
+  return {
+    id: dispute.id,
+    charge: { reference: charge, handle: transaction.id },
+    amountMinor,
+    currency: dispute.currency ?? transaction.currency ?? 'NGN',
+    state,
+    funds: 'with_us' as const,
+    reason: reasonOf(dispute.category),
+    dueAt: dateOf(dispute.dueAt, dispute.due_at),
+  };
+}
+
+/** The category is a word of a list; any other text is dropped. */
+const reasonOf = (category: string | null | undefined): string | null =>
+  category != null && /^[a-z][a-z_-]{0,39}$/.test(category) ? category : null;

@@ -1,0 +1,170 @@
+import { LRUCache } from 'lru-cache';
+import type { PaystackSettings } from '../../../shared/paystack-settings.js';
+import type { PaymentProvider } from '../payment-provider.js';
+import {
+  confirmBody,
+  pageBody,
+  readCharge,
+  readConfirmation,
+  readPage,
+  readSetup,
+  readSetupPage,
+  setupBody,
+} from './charge-calls.js';
+import { transactionId } from './charge-wire.js';
+import type { PaystackBanks } from './banks.js';
+import { createPaystackClient, unreadable, type PaystackClient } from './client.js';
+import { pageOf, query } from './lists.js';
+import { SAFE_FIELDS } from './messages.js';
+import { createPaymentReader } from './payment-events.js';
+import { rateOf } from './rates.js';
+import { chargeReferences } from './references.js';
+import { readDisputes, readRefund, readRefunds, readResumed, refundBody } from './refund-calls.js';
+
+const { toTheirs } = chargeReferences;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const PAGE_SIZE = 100;
+const REMEMBERED_TRANSACTIONS = 10_000;
+
+const invalidAccount = { kind: 'rejected', code: 'invalid_account', scope: 'request' } as const;
+
+const at = (path: string, last: string) => `${path}/${encodeURIComponent(last)}`;
+
+/** Creates Paystack's adapter of the payment port. */
+export function createPaystackPayments(
+  settings: PaystackSettings,
+  banks: Pick<PaystackBanks, 'find'>,
+): PaymentProvider {
+  const client = createPaystackClient(settings);
+  return {
+    name: 'paystack',
+    payments: traitsOf(settings),
+    async openPage(order, signal) {
+      const path = '/transaction/initialize';
+      const request = { call: 'openPage', method: 'POST', path, body: pageBody(order) } as const;
+      return client.submit(request, signal, (found) => readPage(found, order, settings));
+    },
+    async confirmCharge(order, signal) {
+      const path = '/transaction/charge_authorization';
+      const request = { call: 'confirm', method: 'POST', path, body: confirmBody(order) } as const;
+      return client.submit(request, signal, (found) => readConfirmation(found, order, settings));
+    },
+    async verifyCharge({ reference }, signal) {
+      const path = at('/transaction/verify', toTheirs(reference));
+      const request = { call: 'verifyCharge', method: 'GET', path } as const;
+      return client.verify(request, signal, (found) => readCharge(found, reference, settings));
+    },
+    async setUp(order, signal) {
+      // A card is saved by a paid page only.
+      if (order.channel.type === 'card') {
+        const code = 'setup_not_supported';
+        return { kind: 'rejected', code, scope: 'instruction', providerRequestId: null };
+      }
+      const path = '/customer/authorization/initialize';
+      const request = { call: 'setUp', method: 'POST', path, body: setupBody(order) } as const;
+      return client.submit(request, signal, (found) => readSetupPage(found, settings));
+    },
+    async verifySetup({ handle }, signal) {
+      // Without the handle the answer with the page was lost, and nobody can have used it.
+      if (handle === null) return { kind: 'not_found', providerRequestId: null };
+      const path = at('/customer/authorization/verify', handle);
+      return client.verify({ call: 'verifySetup', method: 'GET', path }, signal, readSetup);
+    },
+    ...createRefunds(client, banks),
+    async revokeMethod({ code }, signal) {
+      const path = '/customer/authorization/deactivate';
+      const body = { authorization_code: code };
+      const request = { call: 'revoke', method: 'POST', path, body } as const;
+      return client.remove(request, signal, () => ({ kind: 'revoked' as const }));
+    },
+    ...createPaymentReader(settings),
+    safeFields: SAFE_FIELDS,
+  };
+}
+
+/** Refunds and disputes, which Paystack lists by the number of a transaction. */
+function createRefunds(
+  client: PaystackClient,
+  banks: Pick<PaystackBanks, 'find'>,
+): Pick<PaymentProvider, 'refund' | 'resumeRefund' | 'findRefunds' | 'findDisputes'> {
+  const transactionOf = createTransactionNumbers(client);
+  return {
+    async refund(order, signal) {
+      const body = refundBody(order);
+      const request = { call: 'refund', method: 'POST', path: '/refund', body } as const;
+      return client.submit(request, signal, (found) => readRefund(found, order));
+    },
+    async resumeRefund({ id, account }, signal) {
+      const bank = await banks.find(account.bankCode, signal);
+      if (bank !== null && 'kind' in bank) return bank;
+      if (!bank?.id) return { ...invalidAccount, providerRequestId: null };
+      const path = at('/refund/retry_with_customer_details', id);
+      const details = { currency: 'NGN', account_number: account.account, bank_id: bank.id };
+      const body = { refund_account_details: details };
+      const request = { call: 'resumeRefund', method: 'POST', path, body } as const;
+      return client.submit(request, signal, (found) => readResumed(found, id));
+    },
+    async findRefunds({ reference, since, cursor }, signal) {
+      const transaction = await transactionOf(reference, signal);
+      if (typeof transaction !== 'string') return transaction;
+      const page = pageOf(cursor);
+      // A day earlier, because the list is by Paystack's clock.
+      const from = new Date(since.getTime() - DAY_MS).toISOString();
+      const path = `/refund?${query({ from, perPage: PAGE_SIZE, page })}`;
+      const request = { call: 'findRefunds', method: 'GET', path } as const;
+      const wanted = { reference, transaction };
+      return client.verify(request, signal, (found) => readRefunds(found, wanted, page));
+    },
+    async findDisputes({ reference, cursor }, signal) {
+      const transaction = await transactionOf(reference, signal);
+      if (typeof transaction !== 'string') return transaction;
+      const page = pageOf(cursor);
+      const path = `/dispute?${query({ transaction, perPage: PAGE_SIZE, page })}`;
+      const request = { call: 'findDisputes', method: 'GET', path } as const;
+      const wanted = { reference, transaction };
+      return client.verify(request, signal, (found) => readDisputes(found, wanted, page));
+    },
+  };
+}
+
+/** Looks up the number of a charge's transaction, by which Paystack's lists name it, and remembers it. */
+function createTransactionNumbers(client: PaystackClient) {
+  const known = new LRUCache<string, string>({ max: REMEMBERED_TRANSACTIONS });
+  return async (reference: string, signal: AbortSignal) => {
+    const remembered = known.get(reference);
+    if (remembered !== undefined) return remembered;
+    const path = at('/transaction/verify', toTheirs(reference));
+    const request = { call: 'verifyCharge', method: 'GET', path } as const;
+    const answer = await client.verify(request, signal, ({ data }) => {
+      const parsed = transactionId.safeParse(data);
+      return parsed.success ? ({ kind: 'number', id: parsed.data.id } as const) : unreadable();
+    });
+    if (answer.kind !== 'number') return answer;
+    known.set(reference, answer.id);
+    return answer.id;
+  };
+}
+
+function traitsOf({ domain, callsPerSecond }: PaystackSettings): PaymentProvider['payments'] {
+  const rate = (bucket: Parameters<typeof rateOf>[0]) =>
+    rateOf(bucket, { isTest: domain === 'test', sharedPerSecond: callsPerSecond });
+  return {
+    currencies: ['NGN'],
+    unit: 'minor',
+    references: chargeReferences,
+    rates: {
+      page: rate('initialize'),
+      prepare: rate('shared'),
+      confirm: rate('charge_authorization'),
+      verify: rate('verify_transaction'),
+      cancel: rate('shared'),
+      setup: rate('shared'),
+      refund: rate('shared'),
+      find: rate('shared'),
+      revoke: rate('shared'),
+    },
+    charges: { kind: 'idempotent', forMs: null },
+    refunds: { kind: 'never' },
+    pages: 'new_reference',
+  };
+}

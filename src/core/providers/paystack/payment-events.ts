@@ -1,0 +1,67 @@
+import type { PaystackSettings } from '../../../shared/paystack-settings.js';
+import type { PaymentEvent } from '../payment-provider.js';
+import type { MessageReader, MessageReading } from '../provider-message.js';
+import { chargeState, transactionData } from './charge-wire.js';
+import { disputeData, disputeOf } from './dispute-wire.js';
+import { dateOf } from './fields.js';
+import { createReader, type Message } from './messages.js';
+import { chargeReferences } from './references.js';
+import { chargeOf, refundData, refundOf } from './refund-wire.js';
+
+type Found = Pick<PaymentEvent, 'reference' | 'about' | 'occurredAt'>;
+
+/** The reader of Paystack's messages about charges, refunds and disputes. */
+export const createPaymentReader = (
+  settings: Pick<PaystackSettings, 'keys' | 'domain'>,
+): Pick<MessageReader<PaymentEvent>, 'readMessage' | 'readStored'> =>
+  createReader(settings, 'payments', readEvent);
+
+function readEvent(message: Message): MessageReading<PaymentEvent> {
+  const { event: name, dedupeKey } = message;
+  // A mandate has a reference of Paystack's: its setup asks for its state.
+  if (name.startsWith('direct_debit.')) return { kind: 'irrelevant', dedupeKey, name };
+  if (isDeposit(message)) return { kind: 'other_port', dedupeKey, name };
+  const found = readFound(message);
+  if (!found) return { kind: 'unreadable', dedupeKey, name };
+  return { kind: 'event', event: { dedupeKey, name, ...found } };
+}
+
+function readFound({ event, data }: Message): Found | null {
+  if (event.startsWith('charge.dispute.')) return readDispute(data);
+  return event.startsWith('refund.') ? readRefund(event, data) : readCharge(data);
+}
+
+/** Money that came to a virtual account is reported by the same event as a charge. */
+function isDeposit({ event, data }: Message): boolean {
+  const parsed = event === 'charge.success' ? transactionData.safeParse(data) : null;
+  return parsed?.success === true && parsed.data.channel === 'dedicated_nuban';
+}
+
+function readCharge(data: unknown): Found | null {
+  const parsed = transactionData.safeParse(data);
+  const reference = parsed.success ? chargeReferences.toOurs(parsed.data.reference) : null;
+  // A payment that was not started by us is money without an owner: an operator finds out whose it is.
+  if (!parsed.success || reference === null) return null;
+  const state = chargeState(parsed.data);
+  if (state.kind !== 'succeeded') return null;
+  const occurredAt = dateOf(parsed.data.paid_at, parsed.data.paidAt);
+  return { reference, about: { subject: 'charge', state }, occurredAt };
+}
+
+function readRefund(event: string, data: unknown): Found | null {
+  const parsed = refundData.safeParse(data);
+  if (!parsed.success || event !== `refund.${parsed.data.status}`) return null;
+  const reference = chargeOf(parsed.data);
+  const refund = reference === null ? null : refundOf(parsed.data, reference);
+  if (reference === null || !refund) return null;
+  const occurredAt = dateOf(parsed.data.updatedAt, parsed.data.updated_at);
+  return { reference, about: { subject: 'refund', refund }, occurredAt };
+}
+
+function readDispute(data: unknown): Found | null {
+  const parsed = disputeData.safeParse(data);
+  const dispute = parsed.success ? disputeOf(parsed.data) : null;
+  if (!dispute) return null;
+  const { reference } = dispute.charge;
+  return { reference, about: { subject: 'dispute', dispute }, occurredAt: null };
+}

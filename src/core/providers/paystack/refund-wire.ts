@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import {
+  amount,
+  currency,
+  domain,
+  numericId,
+  optionalId,
+  reference,
+  text,
+  time,
+  word,
+} from './fields.js';
+import { chargeReferences } from './references.js';
+
+const refundedTransaction = z
+  .union([
+    z.looseObject({ id: optionalId, reference: reference.nullish().catch(null) }),
+    numericId.transform((id) => ({ id, reference: null })),
+  ])
+  .nullish()
+  .catch(null);
+
+/**
+ * A refund. Its `id` is a number, a string or absent; its `transaction` is an object or a number; `fully_deducted` has
+ * three forms and is not read.
+ */
+export const refundData = z.looseObject({
+  id: optionalId,
+  status: word,
+  amount,
+  currency: currency.nullish().catch(null),
+  domain,
+  transaction: refundedTransaction,
+  transaction_reference: reference.nullish().catch(null),
+  merchant_note: text,
+  dispute: z
+    .union([z.looseObject({ id: numericId }), numericId])
+    .nullish()
+    .catch(null),
+  createdAt: time,
+  created_at: time,
+  updatedAt: time,
+  updated_at: time,
+});
+
+/** A parsed refund. */
+export type RefundData = z.infer<typeof refundData>;
+
+/** The status words of a refund. The money of `needs-attention` waits for an account of the customer. */
+const STATUSES = {
+  pending: 'pending',
+  processing: 'pending',
+  processed: 'succeeded',
+  failed: 'rejected',
+  'needs-attention': 'needs_account',
+} as const;
+
+/** The reference of the refunded transaction, in Paystack's form, if the refund names it. */
+export const transactionOf = (refund: RefundData) => ({
+  reference: refund.transaction_reference ?? refund.transaction?.reference ?? null,
+  id: refund.transaction?.id ?? null,
+});
+
+/** Our marker as a whole word of the note, or null: the refund was made elsewhere. */
+export const markerIn = (note: string | null | undefined): string | null =>
+  (note ?? '')
+    .split(/[^0-9a-z_]+/)
+    .find((each) => /^ref_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(each)) ?? null;
+
+/** The refund in our terms; null if its status word is not in the table. */
+export function refundOf(refund: RefundData, charge: string) {
+  if (!Object.hasOwn(STATUSES, refund.status)) return null;
+  const { dispute } = refund;
+  return {
+    id: refund.id ?? null,
+    marker: markerIn(refund.merchant_note),
+    charge: { reference: charge, handle: transactionOf(refund).id },
+    dispute: dispute == null ? null : typeof dispute === 'string' ? dispute : dispute.id,
+    amountMinor: refund.amount,
+    currency: refund.currency ?? 'NGN',
+    state: STATUSES[refund.status as keyof typeof STATUSES],
+  };
+}
+
+/** Our reference of the refunded charge, if the refund names it and the charge is ours. */
+export const chargeOf = (refund: RefundData): string | null => {
+  const { reference: theirs } = transactionOf(refund);
+  return theirs === null ? null : chargeReferences.toOurs(theirs);
+};

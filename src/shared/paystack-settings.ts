@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+/** The address of Paystack. */
+const OFFICIAL_URL = 'https://api.paystack.co';
+
+/** The variables of Paystack. */
+export const paystackVariables = {
+  /** Secret keys, separated by commas: the first signs requests, all of them verify messages. */
+  PAYSTACK_SECRET_KEY: z
+    .string()
+    .transform((list) => list.split(',').map((key) => key.trim()))
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(
+            /^sk_(test|live)_[0-9A-Za-z]{8,200}$/,
+            'must be a list of secret keys that begin with sk_test_ or sk_live_',
+          ),
+      ),
+    )
+    .optional(),
+  PAYSTACK_BASE_URL: z.url({ protocol: /^https?$/ }).default(OFFICIAL_URL),
+  /** Replaces the rate that most calls share. */
+  PAYSTACK_CALLS_PER_SECOND: z.coerce.number().positive().optional(),
+  /** Bound of one call, from the first byte to the last. */
+  PAYSTACK_TIMEOUT_MS: z.coerce.number().int().positive().max(60_000).default(10_000),
+  /** The health check raises an alarm while our balance at Paystack is below this amount. */
+  PAYSTACK_FLOAT_ALERT_MINOR: z.coerce.number().int().min(0).default(0),
+};
+
+/** The variables of Paystack, and those that decide which of them are allowed. */
+export type PaystackVariables = z.output<z.ZodObject<typeof paystackVariables>> & {
+  BURSAR_ENV: 'sandbox' | 'live';
+  BURSAR_LIVE_REHEARSAL: boolean;
+};
+
+/** The settings of Paystack. */
+export type PaystackSettings = NonNullable<ReturnType<typeof paystackOf>>;
+
+/** The settings of Paystack; null if there is no key. */
+export function paystackOf(e: PaystackVariables) {
+  const { PAYSTACK_SECRET_KEY: keys } = e;
+  if (keys === undefined) return null;
+  return {
+    keys: keys as readonly string[],
+    /** The environment in Paystack's word: every answer and message must name it. */
+    domain: e.BURSAR_ENV === 'live' ? ('live' as const) : ('test' as const),
+    url: e.PAYSTACK_BASE_URL,
+    isOfficial: e.PAYSTACK_BASE_URL === OFFICIAL_URL,
+    timeoutMs: e.PAYSTACK_TIMEOUT_MS,
+    callsPerSecond: e.PAYSTACK_CALLS_PER_SECOND ?? null,
+    floatAlertMinor: BigInt(e.PAYSTACK_FLOAT_ALERT_MINOR),
+  };
+}
+
+/** A reason why the process must not start with these settings. */
+type Refusal = { path: keyof typeof paystackVariables; message: string };
+
+/** The settings of Paystack that contradict the environment. */
+export function paystackRefusals(e: PaystackVariables): Refusal[] {
+  const keys = e.PAYSTACK_SECRET_KEY ?? [];
+  const wanted = e.BURSAR_ENV === 'live' ? 'sk_live_' : 'sk_test_';
+  const refusals: Refusal[] = [];
+  if (keys.some((key) => !key.startsWith(wanted))) {
+    refusals.push({
+      path: 'PAYSTACK_SECRET_KEY',
+      message: `must hold keys of ${e.BURSAR_ENV} only: they begin with ${wanted}`,
+    });
+  }
+  if (!isAllowed(new URL(e.PAYSTACK_BASE_URL), e)) {
+    refusals.push({
+      path: 'PAYSTACK_BASE_URL',
+      message:
+        'must begin with https; http is for this machine only, in sandbox, or in live with BURSAR_LIVE_REHEARSAL=true',
+    });
+  }
+  return refusals;
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+function isAllowed(url: URL, e: PaystackVariables): boolean {
+  if (url.protocol === 'https:') return true;
+  const isRehearsed = e.BURSAR_ENV === 'sandbox' || e.BURSAR_LIVE_REHEARSAL;
+  return LOOPBACK.has(url.hostname) && isRehearsed;
+}

@@ -1,0 +1,64 @@
+import { done, refused, type Answer } from './answers.js';
+import { listBanks, resolveAccount } from './banks.js';
+import * as charges from './charges.js';
+import type { Context } from './context.js';
+import * as disputes from './disputes.js';
+import type { Request } from './http.js';
+import * as mandates from './mandates.js';
+import * as refunds from './refunds.js';
+import * as transfers from './transfers.js';
+
+/** A route of Paystack's API: the call's name in plans, and its handler. */
+type Route = { method: string; path: RegExp; call: string; handle: (request: Request) => Answer };
+
+/** The part of Paystack's API that the fake has. */
+export function routesOf(ctx: Context): Route[] {
+  const route = (
+    method: string,
+    path: string,
+    call: string,
+    handle: (ctx: Context, request: Request) => Answer,
+  ): Route => ({
+    method,
+    path: new RegExp(`^${path.replace('{}', '([^/]+)')}$`),
+    call,
+    handle: (request) => handle(ctx, request),
+  });
+  return [
+    route('GET', '/bank', 'banks', (_ctx, request) => listBanks(request)),
+    route('GET', '/bank/resolve', 'resolve', (_ctx, request) => resolveAccount(request)),
+    route('GET', '/balance', 'balance', balance),
+    route('POST', '/transferrecipient', 'prepare', transfers.createRecipient),
+    route('POST', '/transfer', 'submit', transfers.submitTransfer),
+    route('GET', '/transfer', 'list', transfers.listTransfers),
+    route('GET', '/transfer/verify/{}', 'verify_transfer', transfers.verifyTransfer),
+    route('POST', '/transaction/initialize', 'initialize', charges.initialize),
+    route('POST', '/transaction/charge_authorization', 'charge', charges.chargeAuthorization),
+    route('GET', '/transaction', 'transactions', charges.listTransactions),
+    route('GET', '/transaction/verify/{}', 'verify_transaction', charges.verifyTransaction),
+    route('POST', '/customer/authorization/deactivate', 'revoke', charges.deactivate),
+    route('POST', '/customer/authorization/initialize', 'set_up', mandates.initializeMandate),
+    route('GET', '/customer/authorization/verify/{}', 'verify_setup', mandates.verifyMandate),
+    route('POST', '/refund', 'refund', refunds.createRefund),
+    route('GET', '/refund', 'refunds', refunds.listRefunds),
+    route('GET', '/refund/{}', 'get_refund', refunds.getRefund),
+    route('POST', '/refund/retry_with_customer_details/{}', 'resume_refund', refunds.retryRefund),
+    route('GET', '/dispute', 'disputes', disputes.listDisputes),
+    route('GET', '/dispute/{}', 'get_dispute', disputes.getDispute),
+    route('GET', '/integration/payment_session_timeout', 'session_timeout', () =>
+      done('Payment session timeout retrieved', { payment_session_timeout: 0 }),
+    ),
+  ];
+}
+
+const balance = ({ store }: Context): Answer =>
+  done('Balances retrieved', [
+    { currency: 'NGN', balance: store.balance() },
+    { currency: 'USD', balance: 0 },
+  ]);
+
+/** The refusal of a path that is not there, which has no envelope. */
+export const noSuchPath: Answer = { status: 404, body: { error: 'Cannot find this path' } };
+
+/** The refusal of a key. */
+export const wrongKey: Answer = refused(401, 'Invalid key', 'invalid_Key');

@@ -1,0 +1,142 @@
+import { audits } from '../../src/composition/capabilities.js';
+import { auditLedger } from '../../src/core/ledger/audit.js';
+import { eventually } from '../support/eventually.js';
+import { newCustomer, paymentClient, type PaymentClient } from '../support/payments.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+import { startFake } from './support.js';
+
+const KEY = 'sk_live_inventedkey0000';
+
+let fake: Awaited<ReturnType<typeof startFake>>;
+let service: Service;
+let tenant: TestTenant;
+let payments: PaymentClient;
+
+/** A rehearsal of live: the fake takes the place of Paystack, and all is done by REST. */
+beforeAll(async () => {
+  fake = await startFake({ keys: [KEY], domain: 'live' });
+  service = await startService({
+    env: {
+      BURSAR_ENV: 'live',
+      BURSAR_LIVE_REHEARSAL: 'true',
+      BURSAR_ATTENTION_AFTER_MS: '600000',
+      PAYSTACK_SECRET_KEY: KEY,
+      PAYSTACK_BASE_URL: fake.url,
+      PAYSTACK_CALLS_PER_SECOND: '200',
+      PAYSTACK_TIMEOUT_MS: '1500',
+    },
+  });
+  fake.sendTo(`${service.api.url}/api/v1/webhooks/payments/paystack`);
+  tenant = await service.tenant({ balanceMinor: 50_000_000 });
+  payments = paymentClient(tenant);
+});
+afterAll(async () => {
+  await service?.close();
+  await fake?.close();
+});
+
+/** Acts as the customer on the page. */
+async function act(url: string, choice: string, next = 'success'): Promise<void> {
+  const body = new URLSearchParams({ choice, next });
+  await fetch(url, { method: 'POST', body, redirect: 'manual' });
+}
+const charged = (reference: string) =>
+  fake
+    .journal()
+    .filter((entry) => entry.kind === 'charged' && entry.reference.startsWith(reference)).length;
+const theirsOf = async (reference: string): Promise<string> => {
+  const charge = await service.deps.charges.store.byReference(tenant.id, reference);
+  expect(charge?.provider).toBe('paystack');
+  return String(charge?._id).replace('_', '-');
+};
+
+describe('payments of live by Paystack', () => {
+  test('a customer pays on the page, and the wallet gets what is left after the fee', async () => {
+    const charge = await payments.page('', { amount_minor: 500_000 });
+    await act(charge.url, 'pay');
+    await payments.waitFor(charge.reference, 'completed');
+    expect(charged(await theirsOf(charge.reference))).toBe(1);
+  });
+
+  test('a decline on the page ends nothing, and a later payment with a surcharge completes the charge', async () => {
+    const charge = await payments.page('', { amount_minor: 500_000 });
+    await act(charge.url, 'decline');
+    await payments.verify(charge.reference);
+    expect(await payments.get(charge.reference)).toMatchObject({ status: 'requires_action' });
+    await act(charge.url, 'surcharge');
+    expect(await payments.waitFor(charge.reference, 'completed')).toMatchObject({
+      amount_minor: 500_000,
+    });
+  });
+
+  test('an answer with the address of a page that is lost leads to another page, and at most one payment', async () => {
+    fake.plan('initialize', 'drop_after');
+    const charge = await payments.page('', { amount_minor: 500_000 });
+    await act(charge.url, 'pay');
+    await payments.waitFor(charge.reference, 'completed');
+    const theirs = await theirsOf(charge.reference);
+    const opened = fake.transactions().filter(({ reference }) => reference.startsWith(theirs));
+    expect(opened).toHaveLength(2);
+    expect(charged(theirs)).toBe(1);
+  });
+
+  async function savedCard(next = 'success') {
+    const customer = newCustomer();
+    const { payment_token_id } = await payments.token(customer);
+    const charge = await payments.page('', { customer, payment_token_id });
+    await act(charge.url, 'pay', next);
+    await payments.waitFor(charge.reference, 'completed');
+    await eventually('the token is active', async () =>
+      (await payments.tokens(customer.id)).some(({ status }) => status === 'active')
+        ? true
+        : undefined,
+    );
+    return { customer, payment_token_id };
+  }
+
+  const renew = async (card: object) =>
+    (await payments.charge({ ...chargeWithout, ...card, reference: `renewal-${Math.random()}` }))
+      .body.data;
+  const chargeWithout = { amount_minor: 400_000, capture_mode: 'merchant_initiated' };
+
+  test('a renewal charges the saved card once, also if its answer is lost', async () => {
+    const charge = await renew(await savedCard('lost'));
+    await payments.waitFor(charge.reference, 'completed');
+    expect(charged(await theirsOf(charge.reference))).toBe(1);
+  });
+
+  test('a renewal that wants the customer has a page, and completes by it', async () => {
+    const charge = await renew(await savedCard('paused'));
+    const open = await payments.waitFor(charge.reference, 'requires_action');
+    await act(String(open.next_action?.url), 'pay');
+    await payments.waitFor(charge.reference, 'completed');
+  });
+
+  test('a refund is made once, also if its answer is lost', async () => {
+    const charge = await payments.page('', { amount_minor: 500_000 });
+    await act(charge.url, 'pay');
+    await payments.waitFor(charge.reference, 'completed');
+    fake.plan('refund', 'drop_after');
+    const reference = `refund-${charge.reference}`;
+    const { body } = await payments.refund({
+      charge_reference: charge.reference,
+      amount_minor: 120_000,
+      reference,
+    });
+    expect(body).toMatchObject({ success: true });
+    await eventually('the refund is completed', async () =>
+      (await payments.getRefund(reference)).status === 'completed' ? true : undefined,
+    );
+    const theirs = await theirsOf(charge.reference);
+    const made = fake
+      .journal()
+      .filter((entry) => entry.kind === 'refunded' && entry.reference.startsWith(theirs));
+    expect(made).toHaveLength(1);
+  });
+
+  test('the books balance', async () => {
+    const { problems } = await auditLedger(service.deps.database, audits);
+    expect(problems).toEqual([]);
+  });
+});

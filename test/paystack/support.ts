@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPaystackBanks } from '../../src/core/providers/paystack/banks.js';
+import { createPaystackClient } from '../../src/core/providers/paystack/client.js';
+import type { PaystackSettings } from '../../src/shared/paystack-settings.js';
+import type { PaystackOptions } from '../fakes/paystack/context.js';
+import { startPaystack } from '../fakes/paystack/server.js';
+
+export const KEY = 'sk_test_inventedkey0000';
+export const never = new AbortController().signal;
+
+/** Settings of an adapter for a server of ours. */
+export const settingsFor = (url: string, timeoutMs = 2_000): PaystackSettings => ({
+  keys: [KEY],
+  domain: 'test',
+  url,
+  isOfficial: false,
+  timeoutMs,
+  callsPerSecond: null,
+  floatAlertMinor: 0n,
+});
+
+/** The list of banks at a server of ours. */
+export const banksFor = (settings: PaystackSettings) =>
+  createPaystackBanks(createPaystackClient(settings));
+
+/** A fake with a folder of its own, which is removed with it. */
+export async function startFake(options: Partial<PaystackOptions> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'paystack-fake-'));
+  const recordTo = process.env['PAYSTACK_RECORD_REQUESTS'];
+  const fake = await startPaystack({ dataDir: folder, keys: [KEY], recordTo, ...options });
+  return {
+    ...fake,
+    async close(): Promise<void> {
+      await fake.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A received message. */
+type Received = { raw: Buffer; headers: Record<string, string | undefined>; event: string };
+
+/** A receiver of messages, which accepts them all. */
+export async function startReceiver() {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      const headers = request.headers as Received['headers'];
+      received.push({ raw, headers, event: (JSON.parse(raw.toString()) as Received).event });
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** The ends of a connection that answer no request. */
+export const ENDINGS: [string, (socket: Socket) => void][] = [
+  ['a reset', (socket) => socket.resetAndDestroy()],
+  ['an orderly end', (socket) => void socket.end()],
+  ['a 500', (socket) => void socket.write('HTTP/1.1 500 Oops\r\ncontent-length: 99\r\n\r\n{')],
+  ['a 409', (socket) => void socket.write('HTTP/1.1 409 No\r\ncontent-length: 2\r\n\r\n{}')],
+  [
+    'a redirect',
+    (socket) =>
+      void socket.write('HTTP/1.1 307 There\r\nlocation: /transfer\r\ncontent-length: 2\r\n\r\n{}'),
+  ],
+  ['silence', () => undefined],
+  ['half a body', (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{')],
+];
+
+/** A server that reads whole requests, counts them, and ends each connection in its way. */
+export async function startCounter(end: (socket: Socket) => void) {
+  let requests = 0;
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    let seen = '';
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+      const whole = /^(GET|POST|PUT|DELETE) .*\r\n\r\n/s.test(seen) && isWhole(seen);
+      if (!whole) return;
+      requests += 1;
+      seen = '';
+      end(socket);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: () => requests,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+function isWhole(request: string): boolean {
+  const [head = '', body = ''] = request.split('\r\n\r\n');
+  const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  return Buffer.byteLength(body) >= length;
+}
