@@ -24,9 +24,15 @@ import type {
   VerifyInput,
 } from '../src/core/instructions/workflow-contract.js';
 import { provesArrival } from '../src/core/instructions/transition.js';
-import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
+import type {
+  CancelAnswer,
+  PrepareAnswer,
+  ResendSafety,
+} from '../src/core/providers/transfer-provider.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
+import { noteFaults, prepareSubmission } from './preparation.js';
 import {
   isFinal,
   isRejectedTemporarily,
@@ -119,6 +125,10 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   records: InstructionStore<R>;
   log: Log;
   localSubmissions: LocalSubmissionLimiter;
+  /** Left out if faults of a provider do not stop the first submissions of these records. */
+  faults?: ProviderFaults;
+  /** True if a provider of these records prepares submissions. */
+  prepares?: () => boolean;
   /** Returns how this record is submitted to its provider, and verified there. */
   providerCallsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
   /** Commits a fact. Returns the record after it, or null if there is no such record. */
@@ -131,6 +141,10 @@ export type ProviderCalls = {
   resendSafety: ResendSafety;
   /** Nothing is submitted after this time, even with a permit. */
   notAfter?: Date | null;
+  /** Prepares the submission; see transfer-provider.ts. Missing if there is nothing to prepare. */
+  prepare?: ((signal: AbortSignal) => Promise<PrepareAnswer>) | undefined;
+  /** Cancels what the provider does not know, if that is its resend safety. */
+  cancel?: ((signal: AbortSignal) => Promise<CancelAnswer>) | undefined;
   submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome>;
   verify(signal: AbortSignal): Promise<ProviderOutcome>;
 };
@@ -153,16 +167,21 @@ async function submit<R extends InstructionRecord, Own>(
   startSignal: () => AbortSignal,
 ): Promise<ProviderCallResult> {
   const { records, log, name } = handler;
+  const ready = await makeReady(
+    handler,
+    { tenantId, id, submissions, suppressTimeline },
+    startSignal,
+  );
+  if ('kind' in ready) return ready;
   // Taken before the permit: the time in the request must not be later than the decision to submit.
   const requestedAt = new Date();
   const began = performance.now();
-  const safety = submissions > 0 ? await resendSafetyOf(handler, { tenantId, id }) : undefined;
   const record = await records.acquireSubmitPermit(
     tenantId,
     id,
     submissions,
     suppressTimeline,
-    safety,
+    ready.resendSafety,
   );
   if (!record) return whyPermitDenied(records, await load(handler, { tenantId, id }));
   const calls = await handler.providerCallsFor(record);
@@ -171,16 +190,20 @@ async function submit<R extends InstructionRecord, Own>(
   if (isOver || isLate) return unsent(handler, record, { calls, isOver });
   failpoint('submit.permitted');
   // The time of the call itself begins here, because a slow permit must not end it before it was made.
-  const answer = await calls.submit(requestedAt, startSignal());
+  const said = await calls.submit(requestedAt, startSignal());
   failpoint('submit.answered');
+  await noteFaults(handler.faults, calls.provider, said, record);
+  const answer = await withoutVoidHandle(handler, record, said);
   const acknowledged = isFirstAcknowledgement(record, answer);
   if (answer.result) {
     if (acknowledged) await records.acknowledge(tenantId, id);
     return resultOf(handler, answer.result, record);
   }
-  if (!isFinal(answer)) {
+  const refused = isRefusedRequest(record, answer);
+  if (!isFinal(answer) || refused) {
     // If this write fails, the provider's answer still counts: the run remembers an acknowledgement and stores it later.
-    const extra = { wasRejected: isRejectedTemporarily(answer), suppressTimeline, acknowledged };
+    const wasRejected = isRejectedTemporarily(answer) || refused;
+    const extra = { wasRejected, suppressTimeline, acknowledged };
     await records
       .recordAnswer(tenantId, id, calls.provider, answer, extra)
       .catch((error: unknown) =>
@@ -188,7 +211,57 @@ async function submit<R extends InstructionRecord, Own>(
       );
   }
   const counts = submissionCountsOf(record);
+  if (refused && answer.kind === 'rejected') {
+    const possibleSubmissions = counts.possibleSubmissions - 1;
+    const { resendSafety } = calls;
+    return { kind: 'refused', code: answer.code, resendSafety, ...counts, possibleSubmissions };
+  }
   return toProviderCallResult(answer, 'provider_answer', calls.resendSafety, counts);
+}
+
+/**
+ * Makes a record ready for its permit. The record is read only if that may matter: it was submitted before, its provider
+ * prepares submissions, or a provider has a fault.
+ */
+async function makeReady<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
+  { submissions, suppressTimeline = false, ...ref }: SubmitInput,
+  signal: () => AbortSignal,
+): Promise<ProviderCallResult | { resendSafety: ResendSafety | undefined }> {
+  const { records, faults } = handler;
+  const looks = submissions > 0 || handler.prepares?.() === true || faults?.mayStop() === true;
+  if (!looks) return { resendSafety: undefined };
+  const record = await load(handler, ref);
+  const { provider, resendSafety, prepare } = await handler.providerCallsFor(record);
+  if (record.submissions !== submissions) return { resendSafety };
+  const parts = { records, faults, provider, resendSafety, prepare };
+  const result = await prepareSubmission(parts, record, { suppressTimeline, signal });
+  return result ?? { resendSafety };
+}
+
+/** True for a rejection of this request alone, while the provider may have another one. */
+const isRefusedRequest = (record: InstructionRecord, answer: ProviderOutcome): boolean =>
+  answer.kind === 'rejected' &&
+  answer.scope === 'request' &&
+  submissionCountsOf(record).possibleSubmissions > 1;
+
+/** Forgets a handle that the provider has declared void. The second time, the provider refuses what it was made for. */
+async function withoutVoidHandle<R extends InstructionRecord, Own>(
+  { records }: InstructionHandler<R, Own>,
+  record: R,
+  answer: ProviderOutcome,
+): Promise<ProviderOutcome> {
+  const { tenant_id: tenantId, _id: id, handle = null, void_handles: before = 0 } = record;
+  const isVoid =
+    answer.kind === 'rejected_temporarily' &&
+    'reason' in answer &&
+    answer.reason === 'stale_handle';
+  if (!isVoid || handle === null) return answer;
+  await records.forgetHandle(tenantId, id, handle);
+  const { providerRequestId } = answer;
+  return before === 0
+    ? answer
+    : { kind: 'rejected', code: 'invalid_account', scope: 'request', providerRequestId };
 }
 
 /** Returns the permit of a submission that was not made. If that fails, the permit counts as used: verify. */
@@ -204,13 +277,6 @@ async function unsent<R extends InstructionRecord, Own>(
   const counts = submissionCountsOf(returned ?? record);
   if (isOver || !returned) return { kind: 'unknown', reason: 'too_old', ...counts };
   return { kind: 'unsent', resendSafety: calls.resendSafety, ...counts };
-}
-
-async function resendSafetyOf<R extends InstructionRecord, Own>(
-  handler: InstructionHandler<R, Own>,
-  ref: RecordRef,
-): Promise<ResendSafety> {
-  return (await handler.providerCallsFor(await load(handler, ref))).resendSafety;
 }
 
 /** True if an answer proves for the first time that the provider has the instruction. */
@@ -264,8 +330,13 @@ async function verify<R extends InstructionRecord, Own>(
   if (record.submissions === 0) return notSubmitted(record);
   const calls = await handler.providerCallsFor(record);
   failpoint('verify.before');
-  const answer = await calls.verify(cancellationSignal());
+  const found = await calls.verify(cancellationSignal());
   failpoint('verify.answered');
+  // Only a submission proves that the provider asks for confirmations: what it asked for before stays open for a while.
+  const { fault: _, ...rest } = found;
+  const said = found.fault === 'otp_required' ? rest : found;
+  await noteFaults(handler.faults, calls.provider, said, record);
+  const answer = await cancelAbsent(calls, record, found);
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
     const arrived = isFirstAcknowledgement(record, answer);
     const knownToRun = acknowledged && record.acknowledged_at === null;
@@ -280,6 +351,27 @@ async function verify<R extends InstructionRecord, Own>(
   // A monitored record is never submitted again and never raises attention, so anything but an outcome is "pending".
   if (closed && !evenIfClosed && !isFinal(answer)) return { kind: 'pending', monitored: true };
   return toProviderCallResult(answer, 'poll', calls.resendSafety, submissionCountsOf(record));
+}
+
+/** Polls that a provider with a fence gets to find what was submitted, before it is cancelled. */
+const POLLS_BEFORE_CANCEL = 3;
+
+/** Cancels an instruction that its provider does not know, if a cancellation is what proves its end. */
+async function cancelAbsent(
+  { resendSafety, cancel }: ProviderCalls,
+  record: InstructionRecord,
+  answer: ProviderOutcome,
+): Promise<ProviderOutcome> {
+  const isAbsent = answer.kind === 'not_found' && record.acknowledged_at === null;
+  const mayExist = submissionCountsOf(record).possibleSubmissions > 0;
+  if (!isAbsent || !mayExist || resendSafety.kind !== 'fence' || !cancel) return answer;
+  if (record.polls < POLLS_BEFORE_CANCEL) return answer;
+  const cancelled = await cancel(cancellationSignal());
+  failpoint('cancel.answered');
+  const { providerRequestId } = cancelled;
+  return cancelled.kind === 'cancelled'
+    ? { kind: 'rejected', code: 'not_executed', scope: 'instruction', providerRequestId }
+    : cancelled;
 }
 
 /** The result that the capability has decided already. `not_submitted` takes its counts from the record. */

@@ -51,8 +51,10 @@ export function toProviderCallResult(
       const amountMinor = wireAmount(answer.amountMinor);
       return { kind, sessionId, amountMinor, providerRequestId, via };
     }
-    case 'rejected':
-      return { kind: 'rejected', code: answer.code, providerRequestId, via };
+    case 'rejected': {
+      const { kind, code, scope } = answer;
+      return { kind, code, ...(scope === 'request' && { scope }), providerRequestId, via };
+    }
     case 'pending':
       return { kind: 'pending' };
     // Explicitly not accepted: this submission does not count as possible.
@@ -64,7 +66,8 @@ export function toProviderCallResult(
     case 'rejected_temporarily':
       return {
         kind: answer.kind,
-        code: answer.code,
+        code: 'reason' in answer ? answer.reason : answer.code,
+        ...(answer.afterMs !== undefined && { afterMs: answer.afterMs }),
         resendSafety,
         ...counts,
         possibleSubmissions: counts.possibleSubmissions - 1,
@@ -85,6 +88,7 @@ export function toFact(result: FactResult, origin: FactSource): InstructionFact 
         kind: 'rejected',
         code: result.code,
         ...(result.ifNotSubmitted && { ifNotSubmitted: true }),
+        ...(result.scope && { scope: result.scope }),
       };
     case 'operator_confirmed': {
       const { amountMinor, sessionId = null } = result;

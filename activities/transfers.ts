@@ -1,5 +1,6 @@
 import { cancellationSignal, Context } from '@temporalio/activity';
 import type { Log } from '../src/shared/log.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/provider-calls.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
@@ -21,11 +22,16 @@ import { toFact } from './provider-result.js';
 /** Parts that the activities of transfers need. */
 export type TransferActivityDeps = {
   transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
-  providers: Pick<Providers, 'transfer' | 'find'>;
+  providers: Pick<Providers, 'all' | 'transfer' | 'find'>;
   localSubmissions: LocalSubmissionLimiter;
+  providerFaults: ProviderFaults;
   log: Log;
 };
 type Deps = TransferActivityDeps;
+
+/** The answers of a provider that needs no preparation, and of one that cannot cancel. */
+const READY = { kind: 'ready', handle: null, providerRequestId: null } as const;
+const CANNOT_CANCEL = { kind: 'not_found', providerRequestId: null } as const;
 
 /** Short, because the payment does not depend on the name: the bank checks the account again when it pays. */
 const NAME_ENQUIRY_WITHIN_MS = 3_000;
@@ -66,33 +72,39 @@ const transferHandler = ({
   transfers: { store: transfers },
   providers,
   localSubmissions,
+  providerFaults: faults,
   log,
 }: Deps): InstructionHandler<Transfer, NoSuchAccount> => ({
   name: 'transfer',
   records: transfers,
   log,
   localSubmissions,
+  faults,
+  prepares: () => providers.all.some((provider) => 'prepare' in provider),
 
   providerCallsFor(transfer) {
     const provider = providers.transfer(transfer.provider);
     const { account, bank_code: bankCode, name } = transfer.recipient;
+    const { handle = null } = transfer;
+    const request = {
+      reference: transfer._id,
+      clientReference: transfer.reference,
+      amountMinor: transfer.amount_minor,
+      currency: transfer.currency,
+      recipient: { account, bankCode, name },
+      narration: transfer.narration,
+    };
     return {
       provider: provider.name,
       resendSafety: provider.traits.resendSafety,
-      submit: (requestedAt, signal) =>
-        provider.submit(
-          {
-            reference: transfer._id,
-            clientReference: transfer.reference,
-            amountMinor: transfer.amount_minor,
-            currency: transfer.currency,
-            recipient: { account, bankCode, name },
-            narration: transfer.narration,
-            requestedAt,
-          },
-          signal,
-        ),
+      prepare:
+        provider.prepare && handle === null
+          ? async (signal) =>
+              (await provider.prepare?.({ ...request, requestedAt: new Date() }, signal)) ?? READY
+          : undefined,
+      submit: (requestedAt, signal) => provider.submit({ ...request, handle, requestedAt }, signal),
       verify: (signal) => provider.verify(transfer._id, signal),
+      cancel: async (signal) => (await provider.cancel?.(transfer._id, signal)) ?? CANNOT_CANCEL,
     };
   },
 

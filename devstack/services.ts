@@ -70,6 +70,7 @@ export function serviceEnvironment(
     BURSAR_KEY_PEPPER: secrets.key_pepper,
     BURSAR_SEALING_KEYS: secrets.sealing_keys,
     SANDBOX_BANK_SECRET: secrets.bank_secret,
+    SANDBOX_BANK_PREPARE: 'true',
     ...env,
     BURSAR_ENV: 'sandbox',
     PORT: String(ports.api.port),

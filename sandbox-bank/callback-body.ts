@@ -14,6 +14,7 @@ export function callbackBody(state: State, callback: CallbackRecord) {
     id: callback.id,
     event: callback.event,
     occurred_at: new Date(callback.occurred_at).toISOString(),
+    ...elsewhere(state, callback),
     data: dataOf(state, callback, isStale(callback)),
   };
 }
@@ -55,8 +56,15 @@ function dataOf(state: State, about: Subject, stale: boolean) {
   return reportData(authorization, message);
 }
 
+/** An event of the other environment says so. */
+const elsewhere = ({ transfers }: State, about: Subject) =>
+  'transfer' in about && transfers.get(about.transfer).behaviour === 'event_elsewhere'
+    ? { environment: 'elsewhere' }
+    : {};
+
 function transferData(state: State, number: number, stale: boolean) {
-  const { order, amountMinor, sessionId, code } = state.transfers.get(number);
+  const { order, amountMinor, sessionId, code, behaviour } = state.transfers.get(number);
+  if (behaviour === 'unreadable_event') return { ref: order.reference };
   return {
     reference: order.reference,
     client_reference: order.client_reference,

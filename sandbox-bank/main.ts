@@ -8,6 +8,10 @@ const environment = z.object({
   SANDBOX_BANK_SECRET: z.string().min(16),
   SANDBOX_BANK_DEDUPLICATE: z.enum(['true', 'false']).default('true'),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: z.coerce.number().int().positive().optional(),
+  SANDBOX_BANK_IDEMPOTENT_FOR_MS: z.coerce.number().int().positive().optional(),
+  SANDBOX_BANK_RESEND_SAFETY: z
+    .enum(['idempotent', 'conclusive_after', 'fence', 'never'])
+    .optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: z.coerce.number().int().positive().default(5_000),
   SANDBOX_BANK_PAGES: z.enum(['repeatable', 'new_reference']).default('repeatable'),
   SANDBOX_BANK_ANSWER_WITHIN_MS: z.coerce.number().int().positive().default(2_000),
@@ -30,7 +34,8 @@ async function main(): Promise<void> {
     dataDir: e.SANDBOX_BANK_DATA,
     secret: e.SANDBOX_BANK_SECRET,
     deduplicate: e.SANDBOX_BANK_DEDUPLICATE === 'true',
-    deduplicateForMs: e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
+    deduplicateForMs: e.SANDBOX_BANK_IDEMPOTENT_FOR_MS ?? e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
+    resendSafety: e.SANDBOX_BANK_RESEND_SAFETY ?? null,
     conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
     pages: e.SANDBOX_BANK_PAGES,
     answerWithinMs: e.SANDBOX_BANK_ANSWER_WITHIN_MS,

@@ -7,7 +7,7 @@ import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
 import { createCallbacks, type CallbackUrls } from './shared/callbacks.js';
-import { createFaults, type Faults } from './shared/faults.js';
+import { createFaults, type Fault, type Faults } from './shared/faults.js';
 import { Refusal, send } from './shared/http.js';
 import { createLaggingCopy } from './shared/lagging-copy.js';
 import { createTurnAway, type RequestRules } from './shared/request-handler.js';
@@ -43,6 +43,8 @@ export type SandboxBankOptions = {
   pages?: 'repeatable' | 'new_reference';
   /** Without de-duplication for ever, requests of this age are refused. */
   conclusiveAfterMs?: number;
+  /** By default `idempotent`, or `conclusive_after` without `deduplicate`. It takes precedence over `deduplicate`. */
+  resendSafety?: 'idempotent' | 'conclusive_after' | 'fence' | 'never' | null;
   /** Receives the outcomes of transfers, charges, refunds and bills. */
   callbackUrl?: string | null;
   /** Receives card events, and decides each authorization. */
@@ -63,13 +65,7 @@ export type RunningSandboxBank = { url: string; port: number; close(): Promise<v
  * it answers or calls back is on disk first.
  */
 export async function startSandboxBank(options: SandboxBankOptions): Promise<RunningSandboxBank> {
-  const {
-    host = '127.0.0.1',
-    port = 0,
-    deduplicate = true,
-    conclusiveAfterMs = CONCLUSIVE_AFTER_MS,
-    pages = 'repeatable',
-  } = options;
+  const { host = '127.0.0.1', port = 0, pages = 'repeatable' } = options;
   const state = createState();
   const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
     for (const record of JSON.parse(line) as BankRecord[]) state.apply(record);
@@ -89,8 +85,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const journal: Journal<BankRecord> = createJournal({ state, log, callbacks });
   const copy = createLaggingCopy();
   const turnAway = createTurnAway({ state, journal });
-  const deduplicateForMs = options.deduplicateForMs ?? null;
-  const rules = { turnAway, timers, deduplicate, deduplicateForMs, conclusiveAfterMs, copy };
+  const rules = { ...rulesOf(options), turnAway, timers, copy };
   const common = { journal, timers, rules };
   const sendsCallbacks = urls.transfers !== null;
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
@@ -146,6 +141,17 @@ function createServices(options: SandboxBankOptions, parts: ServiceParts) {
   return { transfers, issuer, acquirer, checks, bills, resume };
 }
 
+const resendSafetyOf = ({ resendSafety, deduplicate = true }: SandboxBankOptions) =>
+  resendSafety ?? (deduplicate ? 'idempotent' : 'conclusive_after');
+
+function rulesOf(options: SandboxBankOptions) {
+  const { deduplicateForMs = null, conclusiveAfterMs = CONCLUSIVE_AFTER_MS } = options;
+  const resendSafety = resendSafetyOf(options);
+  const deduplicate = resendSafety === 'idempotent';
+  const refusesOld = deduplicate || resendSafety === 'conclusive_after';
+  return { deduplicate, deduplicateForMs, conclusiveAfterMs, refusesOld };
+}
+
 async function stop(parts: {
   server: Server;
   timers: Timers;
@@ -165,7 +171,8 @@ async function stop(parts: {
 }
 
 const aboutOf = (options: SandboxBankOptions, sendsCallbacks: boolean) => ({
-  deduplicate: options.deduplicate ?? true,
+  resend_safety: resendSafetyOf(options),
+  deduplicate: resendSafetyOf(options) === 'idempotent',
   deduplicate_for_ms: options.deduplicateForMs ?? null,
   final_after_ms: options.conclusiveAfterMs ?? CONCLUSIVE_AFTER_MS,
   sends_callbacks: sendsCallbacks,
@@ -215,6 +222,7 @@ function createListener({ routes, faults, log, timers, secret }: ListenerParts) 
 
     const fault = route.call === 'other' || !route.call ? null : faults.next(route.call);
     if (fault?.kind === 'hang') return SILENCE;
+    if (fault?.kind === 'conflict') return errorAnswer(409, 'reference_conflict', 'a fault');
     if (fault?.kind === 'drop_before') return reset(req);
     if (fault?.kind === 'error_500') return errorAnswer(500, 'internal_error', 'a fault');
     if (fault?.kind === 'throttle') {
@@ -225,7 +233,8 @@ function createListener({ routes, faults, log, timers, secret }: ListenerParts) 
     await log.flushed();
     const waitMs = outcome.kind === 'answer' ? (outcome.afterMs ?? 0) : 0;
     if (waitMs > 0) await new Promise<void>((resolve) => timers.after(waitMs, resolve));
-    return fault?.kind === 'drop_after' ? reset(req) : outcome;
+    if (fault?.kind === 'reset' || fault?.kind === 'drop_after') return reset(req);
+    return fault && outcome.kind === 'answer' ? disturbed(outcome, fault) : outcome;
   }
 
   return (req: IncomingMessage, res: ServerResponse): void => {
@@ -240,6 +249,17 @@ function createListener({ routes, faults, log, timers, secret }: ListenerParts) 
     );
   };
 }
+
+/** The answer of an executed request, as a fault disturbs it. */
+function disturbed(outcome: Extract<Outcome, { kind: 'answer' }>, { kind, ms }: Fault): Outcome {
+  if (kind === 'half_open') return { ...outcome, sends: 'half' };
+  if (kind === 'slow_body') return { ...outcome, sends: { bodyAfterMs: ms } };
+  if (kind !== 'unknown_word' || !isStatusBody(outcome.body)) return outcome;
+  return { ...outcome, body: { ...outcome.body, status: 'reticulating' } };
+}
+
+const isStatusBody = (body: unknown): body is { status: string } =>
+  typeof body === 'object' && body !== null && 'status' in body;
 
 function reset(req: IncomingMessage): null {
   req.socket.resetAndDestroy();

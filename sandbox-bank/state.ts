@@ -60,6 +60,9 @@ export function createState(): State {
         return;
       case 'callback_done':
         return endCallback(record.delivery);
+      case 'cancelled':
+      case 'float':
+        return transfers.apply(record);
       default:
         if ('transfer' in record) transfers.apply(record);
         else if ('check' in record) identity.apply(record);

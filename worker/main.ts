@@ -17,6 +17,7 @@ import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
 import { createProviderEventRetention, createWebhookRetention } from './retention.js';
 import { createWebhookRecovery } from './recovery.js';
+import { createProviderHealthLoop } from './provider-health.js';
 import { createWatchdog } from './watchdog.js';
 import { createWorkerCount } from './worker-count.js';
 import { createWorkers } from './worker.js';
@@ -64,6 +65,7 @@ async function main(): Promise<void> {
     createWebhookRetention(deps),
     createCardExpiryLoop(deps),
     createProviderEventRetention(deps),
+    createProviderHealthLoop(deps),
     workerCount.loop,
   ];
   const stop = () => {

@@ -28,6 +28,27 @@ export type Behaviour =
   | 'declined_first'
   /** Paid; the fee becomes known 3 s later. */
   | 'fee_later'
+  /** Paid, and the bank charges a fee for it. */
+  | 'charged_for'
+  /** The client's balance is too small three times. */
+  | 'uncovered_first'
+  | 'prepared_without_answer_first'
+  | 'preparation_refused'
+  /** Pending for 2 s, unknown for 10 s, then paid. */
+  | 'forgotten'
+  /** The client must confirm it at the bank; after 30 s it is refused. */
+  | 'awaits_operator'
+  /** Reported with a word that no client knows. */
+  | 'unknown_status'
+  /** Refused, and paid 3 s later. */
+  | 'refused_then_done'
+  /** Done without an answer, and a repeat is a conflict. */
+  | 'conflict_on_repeat'
+  /** Not answered and unknown for 20 s, then done, unless it is cancelled. */
+  | 'done_much_later'
+  | 'reversed_without_event'
+  | 'unreadable_event'
+  | 'event_elsewhere'
   /** The first request is not answered, and executed so late that a look-up does not find it before. */
   | 'executed_late'
   /** The customer pays the acquirer's fee on top. */
@@ -64,11 +85,13 @@ const NOT_AT_ONCE: ReadonlySet<Behaviour> = new Set([
   'needs_account',
   'done_unreported',
   'listed_later',
+  'awaits_operator',
+  'unknown_status',
 ]);
 
 /** True if the bank executes the request before it answers. */
 export function isExecutedAtOnce(behaviour: Behaviour): boolean {
-  return !NOT_AT_ONCE.has(behaviour) && !isReportedByCallbackOnly(behaviour);
+  return doneAfterMs(behaviour) === null && !NOT_AT_ONCE.has(behaviour);
 }
 
 const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
@@ -76,6 +99,8 @@ const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
   ['refused_first', 2],
   ['throttled_first', 1],
   ['lost_first', 1],
+  ['uncovered_first', 3],
+  ['prepared_without_answer_first', 1],
   ['executed_late', 1],
 ]);
 
@@ -84,16 +109,25 @@ export function timesTurnedAway(behaviour: Behaviour): number {
   return TIMES_TURNED_AWAY.get(behaviour) ?? 0;
 }
 
+const DONE_AFTER_MS = new Map<Behaviour, number>([
+  ['done_later', 2_000],
+  ['done_unreported', 2_000],
+  ['listed_later', 500],
+  ['reported_out_of_order', 500],
+  ['forgotten', 12_000],
+  ['done_much_later', 20_000],
+  ['unreadable_event', 1_000],
+  ['event_elsewhere', 1_000],
+]);
+
 /** Returns the delay from acceptance to the outcome of a pending request; null if none comes by itself. */
 export function doneAfterMs(behaviour: Behaviour): number | null {
-  if (behaviour === 'done_later' || behaviour === 'done_unreported') return 2_000;
-  if (behaviour === 'listed_later') return 500;
-  return behaviour === 'reported_out_of_order' ? 500 : null;
+  return DONE_AFTER_MS.get(behaviour) ?? null;
 }
 
 /** Returns the delay from payment to reversal; null if it is not reversed. */
 export function reversedAfterMs(behaviour: Behaviour): number | null {
-  return behaviour === 'reversed_later' ? 3_000 : null;
+  return behaviour === 'reversed_later' || behaviour === 'reversed_without_event' ? 3_000 : null;
 }
 
 /** Returns the delay of the answer to a request that was executed at once. */

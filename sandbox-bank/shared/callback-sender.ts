@@ -16,6 +16,9 @@ export type CallbackSender = {
   close(): Promise<void>;
 };
 
+/** Faults of a callback that is sent all the same. */
+const SENT: ReadonlySet<string> = new Set(['drop_after', 'reset', 'duplicate_event']);
+
 /** Creates a sender with connections of its own; `close` ends them. */
 export function createCallbackSender({
   secret,
@@ -59,9 +62,11 @@ export function createCallbackSender({
     async post(call, url, body, withinMs) {
       const fault = faults.next(call);
       if (fault?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, fault.ms));
-      else if (fault && fault.kind !== 'drop_after') return null;
+      else if (fault?.kind === 'lost_event') return { status: 200, text: '' };
+      else if (fault && !SENT.has(fault.kind)) return null;
+      if (fault?.kind === 'duplicate_event') await within(withinMs, url, JSON.stringify(body));
       const answer = await within(withinMs, url, JSON.stringify(body));
-      return fault?.kind === 'drop_after' ? null : answer;
+      return fault?.kind === 'drop_after' || fault?.kind === 'reset' ? null : answer;
     },
     close: () => agent.destroy(),
   };

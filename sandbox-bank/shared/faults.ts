@@ -1,10 +1,28 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-const KINDS = ['error_500', 'hang', 'drop_before', 'drop_after', 'slow', 'throttle'] as const;
+const KINDS = [
+  'error_500',
+  'hang',
+  'drop_before',
+  'drop_after',
+  'slow',
+  'throttle',
+  'conflict',
+  'unknown_word',
+  'half_open',
+  'slow_body',
+  'reset',
+  'lost_event',
+  'duplicate_event',
+] as const;
 const CALLS = [
   'submit',
+  'prepare',
   'lookup',
+  'cancel',
+  'list',
+  'balance',
   'enquiry',
   'callback',
   'issue',

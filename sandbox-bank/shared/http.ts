@@ -86,5 +86,9 @@ export function send(res: ServerResponse, requestId: string, outcome: Outcome): 
     'x-request-id': requestId,
     ...outcome.headers,
   });
-  res.end(body);
+  if (outcome.sends === 'half') res.write(body.subarray(0, Math.ceil(body.length / 2)));
+  else if (outcome.sends) {
+    res.flushHeaders();
+    setTimeout(() => res.destroyed || res.end(body), outcome.sends.bodyAfterMs).unref();
+  } else res.end(body);
 }

@@ -34,6 +34,8 @@ export type RequestRules = {
   /** A reference is forgotten this long after its acceptance: then a repeat is executed again. Null: never. */
   deduplicateForMs: number | null;
   conclusiveAfterMs: number;
+  /** Without de-duplication for ever, requests of that age are refused. */
+  refusesOld: boolean;
   /** The copy that answers look-ups after a fail-over. */
   copy: LaggingCopy;
 };
@@ -53,14 +55,16 @@ export function createRequestHandler<
     const behaviour = kind.behaviourOf(order);
     const first = deduplicate ? kind.find(order) : undefined;
     if (first && at - first.createdAt < remembersMs) {
-      return kind.isSame(first, order)
+      return kind.isSame(first, order) && behaviour !== 'conflict_on_repeat'
         ? answered(behaviour, 200, kind.present(first))
         : errorAnswer(409, 'reference_conflict', `the reference belongs to another ${kind.what}`);
     }
-    const isTimeless = deduplicate && deduplicateForMs === null;
+    const isTimeless = deduplicate ? deduplicateForMs === null : !rules.refusesOld;
     const late = isTimeless ? null : outOfTime(order, at, conclusiveAfterMs);
     if (late) return late;
-    if (behaviour === 'lost') return SILENCE;
+    // Where "not found" is conclusive, nothing may be executed after it.
+    const isConclusive = !deduplicate && rules.refusesOld;
+    if (behaviour === 'lost' || (behaviour === 'done_much_later' && isConclusive)) return SILENCE;
     const away = turnAway(kind.keyOf(order), behaviour, at);
     if (away && behaviour === 'executed_late')
       timers.after(EXECUTED_LATE_MS, () => void handle(order));
@@ -70,11 +74,27 @@ export function createRequestHandler<
   return handle;
 }
 
+const SILENT_FIRST: ReadonlySet<Behaviour> = new Set([
+  'lost_first',
+  'executed_late',
+  'prepared_without_answer_first',
+]);
+
+const UNANSWERED: ReadonlySet<Behaviour> = new Set([
+  'done_without_answer',
+  'conflict_on_repeat',
+  'done_much_later',
+]);
+
 /** The answer to an executed request: delayed or silent, as the behaviour says. */
 export function answered(behaviour: Behaviour, status: number, body: unknown): Outcome {
-  if (behaviour === 'done_without_answer') return SILENCE;
+  if (UNANSWERED.has(behaviour)) return SILENCE;
   return { ...answer(status, body), afterMs: answeredAfterMs(behaviour) };
 }
+
+/** The refusal of a transfer that the client's balance does not cover. */
+export const uncovered = (): Outcome =>
+  errorAnswer(422, 'insufficient_float', 'not executed: your balance is too small');
 
 /** Decides whether a request is rejected without being executed; null accepts it. */
 type TurnAway = (key: string, behaviour: Behaviour, at: number) => Outcome | null;
@@ -93,7 +113,8 @@ export function createTurnAway({
   return (key, behaviour, at) => {
     if (state.timesTurnedAway(key) >= timesTurnedAway(behaviour)) return null;
     journal.commit([{ kind: 'turned_away', reference: key, at }]);
-    if (behaviour === 'lost_first' || behaviour === 'executed_late') return SILENCE;
+    if (SILENT_FIRST.has(behaviour)) return SILENCE;
+    if (behaviour === 'uncovered_first') return uncovered();
     if (behaviour === 'refused_first') return errorAnswer(422, 'not_now', 'refused');
     return behaviour === 'throttled_first'
       ? errorAnswer(429, 'throttled', 'too many requests', { 'retry-after': '1' })

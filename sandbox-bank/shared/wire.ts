@@ -9,6 +9,8 @@ export type Outcome =
       headers: Record<string, string>;
       /** Delay of the answer to a request that was executed at once. */
       afterMs?: number;
+      /** For a fault: the first half of the body and nothing more, or the body after a pause. */
+      sends?: 'half' | { bodyAfterMs: number };
     }
   | { kind: 'silence' };
 
@@ -48,6 +50,7 @@ export const transferBody = z.strictObject({
   currency: z.literal('NGN'),
   account,
   bank_code: bankCode,
+  recipient: z.string().max(100).optional(),
   narration: z.string().max(100),
   requested_at: requestedAt,
 });
@@ -60,6 +63,16 @@ export const setOutcomeBody = z.strictObject({
   outcome: z.enum(['paid', 'failed']),
   /** The amount that is paid, in place of the ordered one. */
   amount_minor: z.int().min(1).optional(),
+});
+
+/** The body of the control that sets the client's balance; null is a balance without end. */
+export const floatBody = z.strictObject({ amount_minor: z.int().min(0).nullable() });
+
+/** The query of a list of transfers. */
+export const listQuery = z.strictObject({
+  from: z.iso.datetime({ offset: true }),
+  to: z.iso.datetime({ offset: true }),
+  cursor: z.coerce.number().int().min(0).optional(),
 });
 
 /** The query of the journal. */

@@ -76,6 +76,90 @@ export const TEST_ACCOUNTS: readonly {
     bank: 'name enquiry hangs',
     transfer: 'accepted without a name, completed',
   },
+  {
+    ending: '012',
+    behaviour: 'charged_for',
+    bank: 'paid, and the bank charges ₦10 for it',
+    transfer: 'completed; the bank’s fee is booked once',
+  },
+  {
+    ending: '013',
+    behaviour: 'uncovered_first',
+    bank: 'our balance is too small three times, then paid',
+    transfer: 'waits, no customer is refused; completed once the balance is there',
+  },
+  {
+    ending: '014',
+    behaviour: 'another_amount',
+    bank: 'half of the amount is paid',
+    transfer: '`attention`: an operator accepts the amount',
+  },
+  {
+    ending: '015',
+    behaviour: 'prepared_without_answer_first',
+    bank: 'the recipient is prepared, the first answer never comes',
+    transfer: 'prepared again, completed',
+  },
+  {
+    ending: '016',
+    behaviour: 'preparation_refused',
+    bank: 'the recipient is refused: account closed',
+    transfer: 'failed, the money is back',
+  },
+  {
+    ending: '017',
+    behaviour: 'forgotten',
+    bank: 'pending, unknown for 10 s, then paid',
+    transfer: 'verified until it is paid, completed',
+  },
+  {
+    ending: '018',
+    behaviour: 'awaits_operator',
+    bank: 'must be confirmed at the bank, refused after 30 s',
+    transfer: 'other first submissions wait for an operator; failed after 30 s',
+  },
+  {
+    ending: '019',
+    behaviour: 'unknown_status',
+    bank: 'a status that nobody knows, until you decide it',
+    transfer: 'verified repeatedly; the word calls an operator once',
+  },
+  {
+    ending: '020',
+    behaviour: 'refused_then_done',
+    bank: 'refused, and paid 3 s later',
+    transfer: 'failed, then the payment is in suspense, `attention`',
+  },
+  {
+    ending: '021',
+    behaviour: 'conflict_on_repeat',
+    bank: 'paid without an answer; a repeat is a conflict',
+    transfer: 'verified as paid, completed',
+  },
+  {
+    ending: '022',
+    behaviour: 'done_much_later',
+    bank: 'no answer, unknown for 20 s, then paid unless it is cancelled',
+    transfer: 'verified, completed; cancelled if the bank offers that',
+  },
+  {
+    ending: '023',
+    behaviour: 'reversed_without_event',
+    bank: 'as 008, without a callback',
+    transfer: 'completed; failed by the next reconciliation',
+  },
+  {
+    ending: '024',
+    behaviour: 'unreadable_event',
+    bank: 'paid 1 s later, the callback can’t be read',
+    transfer: 'completed by a poll; the event has `attention`',
+  },
+  {
+    ending: '025',
+    behaviour: 'event_elsewhere',
+    bank: 'paid 1 s later, the callback is of another environment',
+    transfer: 'completed by a poll; the event has `attention`',
+  },
 ];
 
 const BY_ENDING = new Map(TEST_ACCOUNTS.map(({ ending, behaviour }) => [ending, behaviour]));

@@ -6,6 +6,8 @@ export type TransferRequest = {
   currency: 'NGN';
   account: string;
   bank_code: string;
+  /** The id of the prepared recipient. */
+  recipient?: string | undefined;
   narration: string;
   requested_at: string;
 };
@@ -23,4 +25,8 @@ export type TransferRecord =
       at: number;
     }
   | { kind: 'reversed'; transfer: number; seq: number; at: number }
-  | { kind: 'refused'; transfer: number; code: string; at: number };
+  | { kind: 'refused'; transfer: number; code: string; at: number }
+  /** A reference that the bank does not have: nothing may be executed under it. */
+  | { kind: 'cancelled'; reference: string; at: number }
+  /** The client's balance from now on; null is a balance without end. */
+  | { kind: 'float'; amount_minor: number | null; at: number };

@@ -23,13 +23,35 @@ export type Transfer = {
   isNotified: boolean;
 };
 
+/** The bank's fee for a transfer, which it takes from the client's balance. */
+export const feeOf = ({ behaviour }: Pick<Transfer, 'behaviour'>): number =>
+  behaviour === 'charged_for' ? 1_000 : 0;
+
 /** The bank's transfers. */
 export type TransferState = ReturnType<typeof createTransferState>;
+
+const refusedBy = ({ code, at }: Extract<TransferRecord, { kind: 'refused' }>) => ({
+  status: 'refused',
+  code,
+  updatedAt: at,
+});
+
+/** The client's balance; null is a balance without end. */
+function createFloat() {
+  let minor: number | null = null;
+  return {
+    get: () => minor,
+    set: (amount: number | null): void => void (minor = amount),
+    move: (amount: number): void => void (minor = minor === null ? null : minor + amount),
+  };
+}
 
 /** Holds the bank's transfers. Only `apply` changes them, so a replay of the journal gives the same state. */
 export function createTransferState(effects: JournalEffects) {
   const all: Transfer[] = [];
   const byReference = new Map<string, Transfer[]>();
+  const cancelled = new Set<string>();
+  const float = createFloat();
   const byClientReference = new Map<string, Transfer[]>();
 
   function get(number: number): Transfer {
@@ -66,6 +88,7 @@ export function createTransferState(effects: JournalEffects) {
     const about = { reference, client_reference, amount_minor, currency, session_id, card: null };
     effects.add({ seq, kind, ...about, at });
     Object.assign(transfer, { status: kind, updatedAt: at });
+    float.move(kind === 'paid' ? -amount_minor - feeOf(transfer) : amount_minor);
   }
 
   return {
@@ -77,8 +100,16 @@ export function createTransferState(effects: JournalEffects) {
     /** Oldest first. */
     withClientReference: (reference: string): readonly Transfer[] =>
       byClientReference.get(reference) ?? [],
+    /** The client's balance; null is a balance without end. */
+    floatMinor: float.get,
+    isCancelled: (reference: string) => cancelled.has(reference),
     apply(record: TransferRecord): void {
       switch (record.kind) {
+        case 'cancelled':
+          cancelled.add(record.reference);
+          return;
+        case 'float':
+          return float.set(record.amount_minor);
         case 'submitted':
           return add(record.transfer, record.order, record.at);
         case 'paid':
@@ -88,10 +119,8 @@ export function createTransferState(effects: JournalEffects) {
           return addEffect(record);
         case 'reversed':
           return addEffect(record);
-        case 'refused': {
-          const { code, at: updatedAt } = record;
-          Object.assign(get(record.transfer), { status: 'refused', code, updatedAt });
-        }
+        case 'refused':
+          Object.assign(get(record.transfer), refusedBy(record));
       }
     },
   };

@@ -1,4 +1,4 @@
-import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { isExecutedAtOnce, type Behaviour } from '../shared/behaviours.js';
 import { behaviourOf } from './behaviours.js';
 import type { TransferOutcomes } from './transfer-outcomes.js';
 import { findBank } from '../shared/directory.js';
@@ -25,7 +25,7 @@ export function transferRequestKind({
     what: 'transfer',
     find: ({ reference }) => state.withReference(reference).at(-1),
     isSame: ({ order }, repeated) => isSameTransfer(order, repeated),
-    behaviourOf: ({ account }) => behaviourOf(account),
+    behaviourOf: ({ account }) => onSubmission(behaviourOf(account)),
     keyOf: ({ reference }) => reference,
     accept(order, at) {
       const number = state.all.length;
@@ -33,7 +33,7 @@ export function transferRequestKind({
       const outcome: TransferRecord[] = [];
       if (refusal !== null) outcome.push({ kind: 'refused', transfer: number, code: refusal, at });
       else if (isExecutedAtOnce(behaviourOf(order.account)))
-        outcome.push(outcomes.paid(number, at));
+        outcome.push(outcomes.paid(number, at, paidAmount(order)));
       journal.commit([{ kind: 'submitted', transfer: number, order, at }, ...outcome]);
       const transfer = state.get(number);
       outcomes.scheduleNextOutcome(transfer);
@@ -46,8 +46,17 @@ export function transferRequestKind({
 function refusalOf(order: TransferRequest): string | null {
   const behaviour = behaviourOf(order.account);
   if (behaviour === 'no_such_account' || !findBank(order.bank_code)) return 'no_such_account';
-  return behaviour === 'refused' ? 'account_closed' : null;
+  if (behaviour === 'refused_then_done') return 'declined';
+  return behaviour === 'refused' || behaviour === 'preparation_refused' ? 'account_closed' : null;
 }
+
+/** Only the preparation has no first answer. */
+const onSubmission = (behaviour: Behaviour): Behaviour =>
+  behaviour === 'prepared_without_answer_first' ? 'done' : behaviour;
+
+/** The paid amount, if it is not the ordered one. */
+const paidAmount = ({ account, amount_minor: asked }: TransferRequest) =>
+  behaviourOf(account) === 'another_amount' ? Math.ceil(asked / 2) : undefined;
 
 function isSameTransfer(a: TransferRequest, b: TransferRequest): boolean {
   return (

@@ -1,10 +1,28 @@
-import { doneAfterMs, reversedAfterMs } from '../shared/behaviours.js';
+import { doneAfterMs, reversedAfterMs, type Behaviour } from '../shared/behaviours.js';
 import type { Journal } from '../shared/journal.js';
 import { sessionId } from './session-id.js';
 import type { TransferEventName } from '../shared/callback-record.js';
 import type { TransferRecord } from './records.js';
 import type { Transfer, TransferState } from './state.js';
 import type { Timers } from '../shared/timers.js';
+
+/** Behaviours whose outcome changes by itself, besides a payment of what is pending. */
+const DECIDED_LATER: Partial<
+  Record<Behaviour, { from: 'pending' | 'refused'; to: 'paid' | 'refused'; afterMs: number }>
+> = {
+  awaits_operator: { from: 'pending', to: 'refused', afterMs: 30_000 },
+  refused_then_done: { from: 'refused', to: 'paid', afterMs: 3_000 },
+};
+
+/** The outcome that follows by itself, and the time after acceptance; null if there is none. */
+function decisionOf(behaviour: Behaviour) {
+  const afterMs = doneAfterMs(behaviour);
+  const paid = afterMs === null ? null : ({ from: 'pending', to: 'paid', afterMs } as const);
+  return DECIDED_LATER[behaviour] ?? paid;
+}
+
+const refusalCode = ({ behaviour }: Transfer) =>
+  behaviour === 'awaits_operator' ? 'not_confirmed' : 'declined';
 
 /** Decides transfers and reports their outcomes. */
 export type TransferOutcomes = ReturnType<typeof createTransferOutcomes>;
@@ -47,7 +65,7 @@ export function createTransferOutcomes(parts: {
     const record: TransferRecord =
       outcome === 'paid'
         ? paid(number, at, amountMinor)
-        : { kind: 'refused', transfer: number, code: 'declined', at };
+        : { kind: 'refused', transfer: number, code: refusalCode(transfer), at };
     commitAndNotify(transfer, record, `transfer.${outcome}`);
     scheduleNextOutcome(transfer);
   }
@@ -55,16 +73,17 @@ export function createTransferOutcomes(parts: {
   function reverse(transfer: Transfer): void {
     const seq = journal.nextSeq();
     const record = { kind: 'reversed', transfer: transfer.number, seq, at: Date.now() } as const;
+    if (transfer.behaviour === 'reversed_without_event') return journal.commit([record]);
     commitAndNotify(transfer, record, 'transfer.reversed');
   }
 
   /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(transfer: Transfer): void {
-    const payAfterMs = transfer.status === 'pending' ? doneAfterMs(transfer.behaviour) : null;
     const reverseAfterMs = transfer.status === 'paid' ? reversedAfterMs(transfer.behaviour) : null;
-    if (payAfterMs !== null) {
-      timers.after(transfer.createdAt + payAfterMs - Date.now(), () => {
-        if (transfer.status === 'pending') applyOutcome(transfer, 'paid');
+    const decided = decisionOf(transfer.behaviour);
+    if (decided && transfer.status === decided.from) {
+      timers.after(transfer.createdAt + decided.afterMs - Date.now(), () => {
+        if (transfer.status === decided.from) applyOutcome(transfer, decided.to);
       });
     }
     if (reverseAfterMs !== null) {

@@ -1,16 +1,17 @@
+import { createClientCalls, isHidden, recipientOf, type ClientCalls } from './client-calls.js';
 import { isOutcomeWithheld } from '../shared/behaviours.js';
 import { behaviourOf } from './behaviours.js';
 import type { TransferOutcomes } from './transfer-outcomes.js';
 import { accountName, findBank } from '../shared/directory.js';
-import { createRequestHandler, type RequestRules } from '../shared/request-handler.js';
+import { createRequestHandler, uncovered, type RequestRules } from '../shared/request-handler.js';
 import type { Journal } from '../shared/journal.js';
 import type { TransferRecord, TransferRequest } from './records.js';
-import type { Status, Transfer, TransferState } from './state.js';
+import { feeOf, type Status, type Transfer, type TransferState } from './state.js';
 import { transferRequestKind } from './submit.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from '../shared/wire.js';
 
 /** The bank's operations on transfers, and name enquiry. */
-export type Transfers = {
+export type Transfers = ClientCalls & {
   submit(order: TransferRequest): Outcome;
   /** Finds the newest transfer with this reference. */
   lookup(reference: string): Outcome;
@@ -30,16 +31,29 @@ export function createTransfers(parts: {
   const { state, journal, outcomes, rules, sendsCallbacks } = parts;
   const presentVisible = (transfer: Transfer) =>
     present(transfer, isOutcomeWithheld(transfer, sendsCallbacks) ? 'pending' : transfer.status);
+  const accept = createRequestHandler(
+    transferRequestKind({ state, journal, outcomes, present: presentVisible }),
+    rules,
+  );
+  const isKnown = (order: TransferRequest) => state.withReference(order.reference).length > 0;
 
   return {
-    submit: createRequestHandler(
-      transferRequestKind({ state, journal, outcomes, present: presentVisible }),
-      rules,
-    ),
+    submit(order) {
+      const { recipient, reference, amount_minor: amount } = order;
+      if (state.isCancelled(reference)) {
+        return errorAnswer(409, 'cancelled', 'not executed: the reference was cancelled');
+      }
+      if (recipient !== undefined && recipient !== recipientOf(order)) {
+        return errorAnswer(422, 'unknown_recipient', 'not executed: there is no such recipient');
+      }
+      if (!isKnown(order) && amount > (state.floatMinor() ?? Infinity)) return uncovered();
+      return accept(order);
+    },
+    ...createClientCalls({ state, journal, rules, present: presentVisible }),
     lookup(reference) {
       if (rules.copy.lacks(reference)) return noSuchTransfer();
       const newest = state.withReference(reference).at(-1);
-      return newest ? answer(200, presentVisible(newest)) : noSuchTransfer();
+      return newest && !isHidden(newest) ? answer(200, presentVisible(newest)) : noSuchTransfer();
     },
     enquire({ account, bank_code }) {
       const behaviour = behaviourOf(account);
@@ -74,15 +88,23 @@ export function createTransfers(parts: {
   };
 }
 
+/** The status on the wire. */
+function statusOf({ behaviour }: Transfer, status: Status): string {
+  if (status !== 'pending') return status;
+  if (behaviour === 'awaits_operator') return 'otp';
+  return behaviour === 'unknown_status' ? 'in_review' : status;
+}
+
 /** Presents a transfer; never with its account. */
 function present(transfer: Transfer, status: Status) {
   const isOpen = status === 'pending';
   return {
     reference: transfer.order.reference,
     client_reference: transfer.order.client_reference,
-    status,
+    status: statusOf(transfer, status),
     amount_minor: isOpen ? transfer.order.amount_minor : transfer.amountMinor,
     currency: transfer.order.currency,
+    fee_minor: isOpen ? null : feeOf(transfer),
     session_id: isOpen ? null : transfer.sessionId,
     code: isOpen ? null : transfer.code,
     created_at: new Date(transfer.createdAt).toISOString(),

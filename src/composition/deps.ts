@@ -1,7 +1,7 @@
 import { createApiKeys } from '../platform/api-keys/store.js';
-import { createParts } from '../core/capability.js';
+import { createParts, type CoreDeps } from '../core/capability.js';
 import type { Config } from '../shared/config.js';
-import { connectDatabase } from '../platform/database/client.js';
+import { connectDatabase, type Database } from '../platform/database/client.js';
 import { claimDatabase } from '../platform/database/environment.js';
 import { migrate } from '../platform/database/migrations.js';
 import { watchUniqueIndexes } from '../platform/database/unique-indexes.js';
@@ -13,6 +13,8 @@ import { createGroupCommit } from '../core/commit/group-commit.js';
 import { createCommitProcesses } from '../core/commit/processes.js';
 import { createLog } from '../shared/log.js';
 import { createLedger } from '../core/ledger/index.js';
+import { createProviderFaults } from '../core/providers/faults.js';
+import { createProviderHealthChecks } from '../core/providers/health.js';
 import { createProviders } from '../core/providers/registry.js';
 import { createSealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
@@ -76,6 +78,7 @@ export async function createDeps(config: Config, name: string) {
     tenants,
     apiKeys,
     providers,
+    ...createProviderStates({ db, providers, config, log }),
     sealing,
     temporal,
     groupCommit,
@@ -102,6 +105,17 @@ export async function createDeps(config: Config, name: string) {
       await database.client.close();
     },
   };
+}
+
+/** The faults of providers, and the health checks that end them. */
+function createProviderStates({
+  config,
+  ...parts
+}: Pick<CoreDeps, 'config' | 'providers' | 'log'> & Pick<Database, 'db'>) {
+  const providerFaults = createProviderFaults(parts);
+  const everyMs = config.providerHealthEveryMs;
+  const providerHealth = createProviderHealthChecks({ ...parts, faults: providerFaults, everyMs });
+  return { providerFaults, providerHealth };
 }
 
 /** Waits for the parts in sequence, because a part that ends may hand work to the next one. */

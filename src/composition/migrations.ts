@@ -8,6 +8,8 @@ import {
   verificationsCollection,
   walletsCollection,
 } from '../core/ledger/collections.js';
+import { providerFaultsCollection } from '../core/providers/faults.js';
+import { providerHealthCollection } from '../core/providers/health.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
@@ -31,6 +33,8 @@ export const migrations: readonly Migration[] = [
     eventsCollection,
     deliveriesCollection,
     commitProcessesCollection,
+    providerFaultsCollection,
+    providerHealthCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
 ];

@@ -107,6 +107,11 @@ const fields = z.object({
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: milliseconds.optional(),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
+  SANDBOX_BANK_IDEMPOTENT_FOR_MS: milliseconds.optional(),
+  SANDBOX_BANK_RESEND_SAFETY: z
+    .enum(['idempotent', 'conclusive_after', 'fence', 'never'])
+    .optional(),
+  SANDBOX_BANK_PREPARE: flag(false),
   SANDBOX_BANK_CARD_BALANCES: z.enum(['issuer', 'ours']).default('issuer'),
   SANDBOX_BANK_PAGES: z.enum(['repeatable', 'new_reference']).default('repeatable'),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
@@ -132,6 +137,9 @@ const fields = z.object({
   BURSAR_AUTHORIZATION_HOLD_DAYS: z.coerce.number().positive().max(90).default(7),
   BURSAR_OVER_CLEARING_PERCENT: z.coerce.number().int().min(0).max(1_000).default(20),
   BURSAR_OVER_CLEARING_MINOR: z.coerce.number().int().min(0).default(500_000),
+
+  /** Time between two health checks of a provider. */
+  BURSAR_PROVIDER_HEALTH_EVERY_MS: milliseconds.default(30_000),
 
   /** Days back that ended transfers are compared with their provider; 0 turns the comparison off. */
   BURSAR_RECONCILIATION_DAYS: z.coerce.number().int().min(0).max(90).default(7),
@@ -234,6 +242,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     sealingKeys: e.BURSAR_SEALING_KEYS,
     /** The name of the provider of each capability's new records, or null. */
     providers: providersOf(e),
+    providerHealthEveryMs: e.BURSAR_PROVIDER_HEALTH_EVERY_MS,
     sandboxBank: sandboxBankOf(e),
     paystack: paystackOf(e),
     instructions: {
@@ -289,7 +298,10 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     url: e.SANDBOX_BANK_URL,
     secret: e.SANDBOX_BANK_SECRET,
     deduplicates: e.SANDBOX_BANK_DEDUPLICATE,
-    deduplicatesForMs: e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
+    deduplicatesForMs:
+      e.SANDBOX_BANK_IDEMPOTENT_FOR_MS ?? e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
+    resendSafety: e.SANDBOX_BANK_RESEND_SAFETY ?? null,
+    prepares: e.SANDBOX_BANK_PREPARE,
     conclusiveAfterMs: e.SANDBOX_BANK_CONCLUSIVE_AFTER_MS,
     cardBalances: e.SANDBOX_BANK_CARD_BALANCES,
     pages: e.SANDBOX_BANK_PAGES,

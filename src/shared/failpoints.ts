@@ -20,6 +20,8 @@ export const FAILPOINTS = [
   /** The record is committed, and its workflow is not started. */
   'start.before',
   'start.after',
+  /** The provider has prepared a submission, and its handle is not kept. */
+  'prepare.answered',
   /** The submit permit is used up, and no request has been sent. */
   'submit.permitted',
   /** The provider has answered, and the answer is not recorded. */
@@ -32,6 +34,8 @@ export const FAILPOINTS = [
   'bill.answered',
   'verify.before',
   'verify.answered',
+  /** The provider has answered a cancellation, and the answer is not applied. */
+  'cancel.answered',
   'outcome.before',
   'outcome.after',
   /** A provider event is stored and answered, and not applied. */

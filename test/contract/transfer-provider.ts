@@ -70,6 +70,7 @@ export function describeTransferProvider(
       expect(answer).toEqual({
         kind: 'succeeded',
         amountMinor: 250_000n,
+        feeMinor: 0n,
         sessionId: expect.stringMatching(/^\d{30}$/) as string,
         providerRequestId: expect.any(String) as string,
       });

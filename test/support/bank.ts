@@ -90,6 +90,9 @@ export function bankAudit(url: string) {
       outcome: 'paid' | 'failed',
       amountMinor?: number,
     ) => (await call(`/transfers/${reference}`, { outcome, amount_minor: amountMinor })).status,
+    /** Sets our balance at the bank; null is a balance without end. */
+    setFloat: async (amountMinor: number | null) =>
+      (await call('/float', { amount_minor: amountMinor })).status,
     /** Sets the outcome of a charge; an open page is paid with `choice`. */
     setChargeOutcome: async (
       reference: string,

@@ -23,6 +23,8 @@ export type ExecutionProgress = {
   acknowledged: boolean;
   /** Time of the first "not found" since the last submission; null if any other answer followed it. */
   absentSinceMs: number | null;
+  /** A submission was rejected with this code while an earlier one may have been executed: nothing is submitted again. */
+  refusedCode?: string;
   /** An operator attests, for the present call alone, that nothing that was submitted will be executed. */
   absenceAttested?: boolean;
 };
@@ -105,7 +107,7 @@ export function nextStep(
     case 'unsent':
     case 'rejected_temporarily': {
       const pollMs = Math.min(progress.pollMs, policy.pollMaxMs);
-      const afterMs = Math.max(result.kind === 'throttled' ? result.retryAfterMs : 0, pollMs);
+      const afterMs = pauseAfter(result, pollMs);
       const later = { ...answered, pollMs: pollMs * 2 };
       return mustNotRepeat(answered, result.resendSafety, labels, asked.answeredMs) === null
         ? [
@@ -114,6 +116,11 @@ export function nextStep(
           ]
         : [later, { do: 'verify', afterMs, stuck: null }];
     }
+    case 'refused':
+      return [
+        { ...answered, refusedCode: result.code },
+        { do: 'verify', afterMs: FIRST_POLL_MS, stuck: null },
+      ];
     case 'permit_denied':
       return [answered, { do: 'verify', afterMs: 0, stuck: null }];
     case 'pending': {
@@ -127,11 +134,7 @@ export function nextStep(
     case 'mismatch':
       return [answered, { do: 'verify', afterMs: policy.pollMaxMs, stuck: result.attention }];
     case 'unknown': {
-      const errors = progress.errors + 1;
-      const counts = result.reason === 'server_error' || result.reason === 'unreadable';
-      const failing = counts && errors >= policy.maxErrors;
-      const stuck = failing ? `the ${labels.provider} answers with errors` : null;
-      return verifyLater({ ...answered, errors }, policy, stuck);
+      return pollAgain({ ...answered, errors: progress.errors + 1 }, result, rules);
     }
     case 'not_found':
       return rules.repeatable
@@ -177,20 +180,28 @@ function notFound(
   if (reason !== null) return verifyLater(progress, policy, reason);
   // Every submission was rejected or never made, so there is nothing that the provider could still execute.
   const mayExist = progress.possibleSubmissions > 0 && progress.absenceAttested !== true;
-  if ((resendSafety.kind === 'never' || resendSafety.kind === 'fence') && mayExist) {
+  // The next verification cancels it, and the answer to that is final.
+  if (resendSafety.kind === 'fence' && mayExist) return verifyLater(progress, policy, null);
+  if (resendSafety.kind === 'never' && mayExist) {
     const stuck = `the ${provider} does not know the ${payment} and cannot rule it out`;
     return verifyLater(progress, policy, stuck);
   }
-  if (resendSafety.kind === 'conclusive_after' && progress.possibleSubmissions > 0) {
+  const provenAfterMs = absenceProvenAfter(progress, resendSafety);
+  if (provenAfterMs > 0 && progress.possibleSubmissions > 0) {
     // From the first answer to the second call, because an answer in transit proves nothing about that time.
     const sinceMs = progress.absentSinceMs ?? answeredMs;
-    if (progress.absentSinceMs === null || askedMs - sinceMs < resendSafety.ms) {
-      const afterMs = Math.max(sinceMs + resendSafety.ms - answeredMs, 1);
+    if (progress.absentSinceMs === null || askedMs - sinceMs < provenAfterMs) {
+      const afterMs = Math.max(sinceMs + provenAfterMs - answeredMs, 1);
       return [
         { ...progress, absentSinceMs: sinceMs },
         { do: 'verify', afterMs, stuck: null },
       ];
     }
+  }
+  if (progress.refusedCode !== undefined) {
+    const { refusedCode: code } = progress;
+    const fact = { kind: 'rejected', code, providerRequestId: null, via: 'poll' } as const;
+    return [progress, { do: 'applyOutcome', fact }];
   }
   if (progress.possibleSubmissions - progress.operatorRetries >= policy.maxSubmissions) {
     const stuck = `the ${provider} does not answer submissions and does not know the ${payment}`;
@@ -200,6 +211,54 @@ function notFound(
     { ...progress, absentSinceMs: null },
     { do: 'submit', afterMs: 0 },
   ];
+}
+
+/** The errors of a provider that call an operator if they do not end. */
+const ERRORS: ReadonlySet<string> = new Set([
+  'server_error',
+  'unreadable',
+  'unrecognized',
+  'mismatch',
+]);
+
+/** Verifies later. Errors that do not end call an operator. */
+function pollAgain(
+  progress: ExecutionProgress,
+  { reason }: Extract<ProviderCallResult, { kind: 'unknown' }>,
+  { policy, labels }: ExecutionRules,
+): [ExecutionProgress, Step] {
+  const failing = ERRORS.has(reason) && progress.errors >= policy.maxErrors;
+  return verifyLater(
+    progress,
+    policy,
+    failing ? `the ${labels.provider} answers with errors` : null,
+  );
+}
+
+/** Longest pause before a submission that the provider's state prevents: it ends as soon as that does. */
+const NOT_NOW_MAX_MS = 60_000;
+/** Time after a request for which an idempotent provider may still be processing it. */
+const PROCESSED_AFTER_MS = 60_000;
+
+/** Pause before a submission that was explicitly not accepted is made again. */
+function pauseAfter(
+  result: Extract<ProviderCallResult, { kind: 'throttled' | 'unsent' | 'rejected_temporarily' }>,
+  pollMs: number,
+): number {
+  if (result.kind === 'throttled') return Math.max(result.retryAfterMs, pollMs);
+  if (result.kind === 'unsent' || result.afterMs === undefined) return pollMs;
+  return Math.max(result.afterMs, Math.min(pollMs, NOT_NOW_MAX_MS));
+}
+
+/** Time between two "not found" that allow another submission or, after a refusal, prove that there was none. */
+function absenceProvenAfter(
+  { refusedCode }: ExecutionProgress,
+  resendSafety: ResendSafety,
+): number {
+  if (resendSafety.kind === 'conclusive_after') return resendSafety.ms;
+  if (resendSafety.kind !== 'idempotent') return 0;
+  const pauseMs = resendSafety.pauseMs ?? 0;
+  return refusedCode === undefined ? pauseMs : Math.max(pauseMs, PROCESSED_AFTER_MS);
 }
 
 /** Reason why the instruction is never submitted again, whatever a look-up says; null if a look-up may allow it. */

@@ -15,8 +15,11 @@ export type FactSource = {
 export type InstructionFact = FactSource &
   (
     | { kind: 'succeeded'; amountMinor: bigint | null; sessionId: string | null }
-    /** `ifNotSubmitted`: by an operator, and without effect if anything was submitted. */
-    | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean }
+    /**
+     * `ifNotSubmitted`: without effect if the provider may have anything. Scope `request`: without effect if it may have
+     * another submission.
+     */
+    | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean; scope?: 'request' }
     | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
     /**
      * By an operator, after the provider has confirmed the payment. The wallet pays for a payment in suspense; attention

@@ -117,11 +117,20 @@ function transitionFact(
   }
   const contradiction = rules.contradicts?.(fact) ?? null;
   if (contradiction !== null) return raiseAttention(record, now, contradiction);
-  if (fact.kind === 'rejected' && fact.ifNotSubmitted && record.submissions > 0) return 'stale';
+  if (fact.kind === 'rejected' && mayBeExecuted(record, fact)) return 'stale';
   if (isOpen(record)) return transitionOpen(given, fact);
   return record.status === 'completed'
     ? transitionCompleted(given, fact)
     : transitionFailed(given, fact);
+}
+
+/** True if a rejection says nothing about a submission that the provider may still have. */
+function mayBeExecuted(
+  { submissions, rejected_submissions: rejected }: HeldInstruction,
+  { ifNotSubmitted, scope }: Extract<InstructionFact, { kind: 'rejected' }>,
+): boolean {
+  const possible = submissions - rejected;
+  return (ifNotSubmitted === true && possible > 0) || (scope === 'request' && possible > 1);
 }
 
 function transitionOpen(given: TransitionCase, fact: InstructionFact): HeldChange | 'stale' {

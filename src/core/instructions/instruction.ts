@@ -20,6 +20,10 @@ export type InstructionRecord = {
   /** Submissions that the provider explicitly did not accept. */
   rejected_submissions: number;
   polls: number;
+  /** The provider's id of the prepared submission; null or missing before it, and if the provider prepares nothing. */
+  handle?: string | null;
+  /** The provider has declared this many handles void. */
+  void_handles?: number;
   /** Time of the first submit permit, from which an idempotent provider recognizes repeats; null before it. */
   first_submitted_at: Date | null;
   /** Time of the first report that proves that the provider has the instruction; null before it. */

@@ -171,8 +171,10 @@ export function describeResult(
       return `the ${provider} reports something else than was requested`;
     case 'rejected_temporarily':
       return `the ${provider} rejects it for now (${result.code})`;
+    case 'refused':
+      return `the ${provider} refused the last request (${result.code}), and an earlier one may have been executed`;
     case 'unsent':
-      return 'our own database was too slow to submit it';
+      return 'it could not be submitted yet';
     case 'throttled':
       return `the ${provider} accepts no requests for now`;
     case 'unknown':

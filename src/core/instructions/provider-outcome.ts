@@ -2,7 +2,11 @@ import type { CallTrace, SubmitAnswer, VerifyAnswer } from '../providers/transfe
 import type { ProviderCallResult } from './workflow-contract.js';
 
 /** Explicitly not executed, for a temporary reason. */
-type RejectedTemporarily = CallTrace & { kind: 'rejected_temporarily'; code: string };
+type RejectedTemporarily = CallTrace & {
+  kind: 'rejected_temporarily';
+  code: string;
+  afterMs?: number;
+};
 
 /**
  * A provider's answer, as a capability returns it. `result` is set if the capability has decided the result itself; for

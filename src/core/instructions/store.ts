@@ -44,6 +44,7 @@ export const createInstructionStore = <R extends InstructionRecord>(
 ) => ({
   ...submissionWrites(settings),
   ...returnedPermits(settings),
+  ...handleWrites(settings),
   ...verificationWrites(settings),
   ...timelineWrites(settings),
   ...attentionWrites(settings),
@@ -170,6 +171,26 @@ function returnedPermits<R extends InstructionRecord>({
         { returnDocument: 'after' },
       );
       return returned as R | null;
+    },
+  };
+}
+
+function handleWrites<R extends InstructionRecord>({ collection }: InstructionStoreSettings<R>) {
+  return {
+    /** Keeps the handle of a prepared submission. A handle that is there already stays. */
+    async keepHandle(tenantId: string, id: string, handle: string) {
+      await collection.updateOne(
+        { _id: id, tenant_id: tenantId, handle: null },
+        { $set: { handle }, $inc: { version: 1 } },
+      );
+    },
+
+    /** Forgets a handle that the provider has declared void, once. */
+    async forgetHandle(tenantId: string, id: string, handle: string) {
+      await collection.updateOne(
+        { _id: id, tenant_id: tenantId, handle },
+        { $set: { handle: null }, $inc: { void_handles: 1, version: 1 } },
+      );
     },
   };
 }

@@ -73,7 +73,7 @@ export type FactResult<Own = never> = ResultSource &
   (
     | { kind: 'succeeded'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
-    | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean }
+    | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean; scope?: 'request' }
     | { kind: 'operator_confirmed'; amountMinor?: number; sessionId?: string | null }
     | Own
   );
@@ -100,9 +100,12 @@ export type ProviderCallResult =
   | ({
       kind: 'rejected_temporarily';
       code: string;
+      afterMs?: number;
       resendSafety?: ResendSafety;
     } & SubmissionCounts)
-  /** Surely not submitted, because the permit came too late. It was returned and does not count as possible. */
+  /** This submission was rejected, and an earlier one may have been executed: verify. */
+  | ({ kind: 'refused'; code: string; resendSafety: ResendSafety } & SubmissionCounts)
+  /** Surely not submitted: the permit came too late and was returned, or nothing was prepared. */
   | ({ kind: 'unsent'; resendSafety?: ResendSafety } & SubmissionCounts)
   | ({ kind: 'unknown'; reason: UnknownReason | 'activity_failed' } & Partial<SubmissionCounts>)
   /** The provider does not know the reference, which proves absence only as far as its resend safety says. */

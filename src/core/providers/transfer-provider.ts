@@ -1,5 +1,18 @@
 import type { MessageReader } from './provider-message.js';
-import type { NotFound, ResendSafety, Throttled, Trace, Unknown, UnknownReason } from './port.js';
+import type {
+  About,
+  Fault,
+  NotFound,
+  NotNow,
+  Page,
+  Ready,
+  Rejected,
+  ResendSafety,
+  Trace,
+  Unknown,
+  UnknownReason,
+  Window,
+} from './port.js';
 
 export type {
   NotFound,
@@ -15,6 +28,8 @@ type TransferTraits = {
   resendSafety: ResendSafety;
   /** Bound of our calls to this provider over all workers. */
   callsPerSecond: number;
+  /** Faults that a good answer about our balance does not disprove: an operator ends them. */
+  endedByOperator?: readonly Fault[];
 };
 
 /** A request to pay out. */
@@ -33,15 +48,31 @@ export type TransferRequest = {
 
 /** The state of one payment. `code` and `reason` are those of Bursar, never the provider's own text. */
 export type PaymentState =
-  | { kind: 'succeeded'; amountMinor: bigint | null; sessionId: string | null }
-  | { kind: 'rejected'; code: string }
+  /** `feeMinor`: the provider's price to us; null or missing if it is not known yet. */
+  | {
+      kind: 'succeeded';
+      amountMinor: bigint | null;
+      feeMinor?: bigint | null;
+      sessionId: string | null;
+    }
+  | Rejected
   | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
-  | { kind: 'pending' };
+  /** `operator`: somebody on our side has to act at the provider. */
+  | { kind: 'pending'; awaits?: 'provider' | 'operator' };
 
 /** The answer to a request to pay out. */
-export type SubmitAnswer = Trace & (PaymentState | Throttled | Unknown);
+export type SubmitAnswer = Trace & (PaymentState | NotNow | Unknown);
 /** The answer to the query of a payment by its reference. */
 export type VerifyAnswer = Trace & (PaymentState | NotFound | Unknown);
+/** The answer to a preparation, which has moved nothing. */
+export type PrepareAnswer = Trace & (Ready | Rejected | NotNow | Unknown);
+/** The answer to a cancellation. `cancelled`: nothing will ever happen under this reference. */
+export type CancelAnswer = Trace & (PaymentState | { kind: 'cancelled' } | NotFound | Unknown);
+/** The answer to the query of a part of our transfers. A transfer that is missing in it may exist all the same. */
+export type ListAnswer = Trace & (Page<About & { state: PaymentState }> | Unknown);
+/** The answer to the query of our balance at the provider. */
+export type BalanceAnswer = Trace &
+  ({ kind: 'balance'; availableMinor: bigint; currency: string } | Unknown);
 
 /** The answer to the query of an account's holder. */
 export type NameEnquiryAnswer =
@@ -84,6 +115,19 @@ export type TransferProvider = MessageReader<TransferEvent> & {
   ): Promise<NameEnquiryAnswer>;
   /** Every bank that this provider reaches, in any order. */
   listBanks(signal: AbortSignal): Promise<BankListAnswer>;
-  submit(request: TransferRequest, signal: AbortSignal): Promise<SubmitAnswer>;
+  /**
+   * Prepares a submission, for example the recipient. Moves nothing, may be repeated, and comes before the submit permit. A
+   * provider without it needs no preparation.
+   */
+  prepare?(request: TransferRequest, signal: AbortSignal): Promise<PrepareAnswer>;
+  submit(
+    request: TransferRequest & { handle?: string | null },
+    signal: AbortSignal,
+  ): Promise<SubmitAnswer>;
   verify(reference: string, signal: AbortSignal): Promise<VerifyAnswer>;
+  /** Only of a provider with the resend safety `fence`. The answer is final. */
+  cancel?(reference: string, signal: AbortSignal): Promise<CancelAnswer>;
+  /** Up to a hundred transfers with each call, the newest first. */
+  list?(window: Window, signal: AbortSignal): Promise<ListAnswer>;
+  balance?(signal: AbortSignal): Promise<BalanceAnswer>;
 };

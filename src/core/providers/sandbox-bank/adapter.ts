@@ -10,6 +10,7 @@ import {
   resendSafetyOf,
   errorCode,
   readLookup,
+  readReply,
   readSubmitReply,
   reasonOf,
   unreadable,
@@ -18,7 +19,16 @@ import {
 import { readSigned, readStored } from './signed.js';
 import { readTransferMessage, TRANSFER_SAFE_FIELDS } from './transfer-events.js';
 import type { Reply } from '../http.js';
-import { banksAnswer, enquiryAnswer, paymentState, transferAnswer } from './wire.js';
+import { createPreparation, readNotNow } from './preparation.js';
+import {
+  balanceAnswer,
+  banksAnswer,
+  cancelAnswer,
+  enquiryAnswer,
+  paymentState,
+  transferAnswer,
+  transfersAnswer,
+} from './wire.js';
 
 const NARRATION_LENGTH = 100;
 /** Creates the sandbox bank's adapter of the transfer port. */
@@ -28,15 +38,37 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
   return {
     name: 'sandbox-bank',
     traits: { resendSafety: resendSafetyOf(options), callsPerSecond },
+    ...(options.prepares && { prepare: createPreparation(http) }),
     async submit(request, signal) {
       const body = transferBody(request);
       const reply = await http({ method: 'POST', path: '/v1/transfers', body }, signal);
-      return readSubmitReply(reply, (answer) => readTransfer(answer, request.reference));
+      return (
+        readNotNow(reply) ??
+        readSubmitReply(reply, (answer) => readTransfer(answer, request.reference))
+      );
     },
     async verify(reference, signal) {
-      const path = `/v1/transfers/${encodeURIComponent(reference)}`;
-      const reply = await http({ method: 'GET', path }, signal);
+      const reply = await http({ method: 'GET', path: transferPath(reference) }, signal);
       return readLookup(reply, 'transfer_not_found', (answer) => readTransfer(answer, reference));
+    },
+    async cancel(reference, signal) {
+      const reply = await http({ method: 'DELETE', path: transferPath(reference) }, signal);
+      return readLookup(reply, 'transfer_not_found', (answer) => readCancelled(answer, reference));
+    },
+    async list({ from, to, cursor }, signal) {
+      const query = new URLSearchParams({
+        from: from.toISOString(),
+        to: to.toISOString(),
+        ...(cursor !== null && { cursor }),
+      });
+      const reply = await http(
+        { method: 'GET', path: `/v1/transfers?${query.toString()}` },
+        signal,
+      );
+      return readReply(reply, readPage);
+    },
+    async balance(signal) {
+      return readReply(await http({ method: 'GET', path: '/v1/balance' }, signal), readBalance);
     },
     async resolveAccount({ account, bankCode }, signal) {
       const body = { account, bank_code: bankCode };
@@ -51,7 +83,11 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
   };
 }
 
-function transferBody(order: TransferRequest): Record<string, unknown> {
+const transferPath = (reference: string) => `/v1/transfers/${encodeURIComponent(reference)}`;
+
+function transferBody(
+  order: TransferRequest & { handle?: string | null },
+): Record<string, unknown> {
   return {
     reference: order.reference,
     client_reference: order.clientReference,
@@ -59,6 +95,7 @@ function transferBody(order: TransferRequest): Record<string, unknown> {
     currency: order.currency,
     account: order.recipient.account,
     bank_code: order.recipient.bankCode,
+    ...(order.handle != null && { recipient: order.handle }),
     // By characters: half of an emoji would be no text at all.
     narration: [...order.narration].slice(0, NARRATION_LENGTH).join(''),
     requested_at: order.requestedAt.toISOString(),
@@ -90,6 +127,34 @@ function readBanks(reply: Reply): BankListAnswer {
 /** The state of this very transfer, or unknown: an answer about another one says nothing. */
 function readTransfer(body: unknown, reference: string) {
   const parsed = transferAnswer.safeParse(body);
-  if (!parsed.success || parsed.data.reference !== reference) return unreadable();
+  if (!parsed.success) return unreadable();
+  if (parsed.data.reference !== reference || parsed.data.currency !== 'NGN') {
+    return { kind: 'unknown' as const, reason: 'mismatch' as const };
+  }
   return paymentState(parsed.data.status, parsed.data);
+}
+
+function readCancelled(body: unknown, reference: string) {
+  const parsed = cancelAnswer.safeParse(body);
+  return parsed.success && parsed.data.reference === reference
+    ? { kind: 'cancelled' as const }
+    : readTransfer(body, reference);
+}
+
+function readPage(body: unknown) {
+  const parsed = transfersAnswer.safeParse(body);
+  if (!parsed.success) return unreadable();
+  const items = parsed.data.transfers.flatMap(({ reference, status, ...payment }) => {
+    const state = paymentState(status, payment);
+    return state.kind === 'unknown' ? [] : [{ reference, handle: null, state }];
+  });
+  const { next } = parsed.data;
+  return { kind: 'page' as const, items, next: next === null ? null : String(next) };
+}
+
+function readBalance(body: unknown) {
+  const parsed = balanceAnswer.safeParse(body);
+  if (!parsed.success) return unreadable();
+  const { available_minor: availableMinor, currency } = parsed.data;
+  return { kind: 'balance' as const, availableMinor, currency };
 }

@@ -17,6 +17,10 @@ export type SandboxBankOptions = {
   /** The bank recognizes a repeat for this long, and then refuses old requests too; null means without end. */
   deduplicatesForMs: number | null;
   conclusiveAfterMs: number;
+  /** Takes precedence over `deduplicates`. */
+  resendSafety?: ResendSafety['kind'] | null;
+  /** Recipients are prepared before a transfer. */
+  prepares?: boolean;
   /** The party that holds the balances of cards; the issuer if missing. */
   cardBalances?: 'issuer' | 'ours';
   /** Bound of one call, from the first byte to the last. */
@@ -35,15 +39,25 @@ export function resendSafetyOf({
   deduplicates,
   deduplicatesForMs: forMs,
   conclusiveAfterMs,
+  resendSafety,
 }: SandboxBankOptions): ResendSafety {
   const requestLivesMs = conclusiveAfterMs + CLOCK_AHEAD_MS;
-  if (!deduplicates) return { kind: 'conclusive_after', ms: requestLivesMs };
+  const kind = resendSafety ?? (deduplicates ? 'idempotent' : 'conclusive_after');
+  if (kind === 'fence' || kind === 'never') return { kind };
+  if (kind === 'conclusive_after') return { kind, ms: requestLivesMs };
   // A repeat may arrive as late as its age allows, and must still be recognized then.
   return {
     kind: 'idempotent',
     forMs: forMs === null ? null : Math.max(0, forMs - requestLivesMs),
   };
 }
+
+/** The settings of a port that cannot cancel, and of one whose requests the bank does not recognize. */
+export const withoutFence = (options: SandboxBankOptions): SandboxBankOptions => {
+  const { resendSafety: kind = null, deduplicates } = options;
+  if (kind === 'fence') return { ...options, resendSafety: 'never' };
+  return kind === 'idempotent' && !deduplicates ? { ...options, resendSafety: null } : options;
+};
 
 /**
  * Reads the reply to a request that moves money. Only `read`, which parses a success, reports that something was done: no
@@ -54,9 +68,13 @@ export function readSubmitReply<State>(reply: Reply, read: (body: unknown) => St
   if (reply.kind === 'none') return { ...trace, kind: 'unknown' as const, reason: reply.reason };
   if (reply.status === 200 || reply.status === 201) return { ...trace, ...read(reply.body) };
   if (reply.status === 429) return { ...trace, ...throttled(reply) };
-  const tooOld = reply.status === 422 && ['too_old', 'too_early'].includes(errorCode(reply.body));
-  const reason: UnknownReason = tooOld ? 'too_old' : 'unreadable';
-  return { ...trace, kind: 'unknown' as const, reason };
+  return { ...trace, kind: 'unknown' as const, reason: refusalReason(reply) };
+}
+
+function refusalReason({ status, body }: { status: number; body: unknown }): UnknownReason {
+  if (status === 409) return 'conflict';
+  const tooOld = status === 422 && ['too_old', 'too_early'].includes(errorCode(body));
+  return tooOld ? 'too_old' : 'unreadable';
 }
 
 /**
@@ -70,6 +88,14 @@ export function readLookup<State>(reply: Reply, absent: string, read: (body: unk
   if (reply.status === 404 && errorCode(reply.body) === absent) {
     return { ...trace, kind: 'not_found' as const };
   }
+  return { ...trace, kind: 'unknown' as const, reason: reasonOf(reply.status) };
+}
+
+/** Reads the reply to a query that always has an answer. */
+export function readReply<State>(reply: Reply, read: (body: unknown) => State) {
+  const trace = { providerRequestId: reply.requestId };
+  if (reply.kind === 'none') return { ...trace, kind: 'unknown' as const, reason: reply.reason };
+  if (reply.status === 200) return { ...trace, ...read(reply.body) };
   return { ...trace, kind: 'unknown' as const, reason: reasonOf(reply.status) };
 }
 

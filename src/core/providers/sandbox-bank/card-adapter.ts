@@ -9,6 +9,7 @@ import type {
 import {
   bankHttp,
   resendSafetyOf,
+  withoutFence,
   errorCode,
   readLookup,
   readSubmitReply,
@@ -36,7 +37,7 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
   return {
     name: 'sandbox-bank',
     cards: {
-      resendSafety: resendSafetyOf(options),
+      resendSafety: resendSafetyOf(withoutFence(options)),
       balances: options.cardBalances ?? 'issuer',
       callsPerSecond,
     },

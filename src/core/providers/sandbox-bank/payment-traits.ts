@@ -1,6 +1,6 @@
 import type { PaymentCall, PaymentTraits } from '../payment-provider.js';
 import { OWN_REFERENCES } from '../port.js';
-import { resendSafetyOf, type SandboxBankOptions } from './answers.js';
+import { resendSafetyOf, withoutFence, type SandboxBankOptions } from './answers.js';
 
 const CALLS: readonly PaymentCall[] = [
   'page',
@@ -22,8 +22,8 @@ export function paymentTraits(options: SandboxBankOptions): PaymentTraits {
     unit: 'minor',
     references: OWN_REFERENCES,
     rates: Object.fromEntries(CALLS.map((call) => [call, rate])) as PaymentTraits['rates'],
-    charges: resendSafetyOf(options),
-    refunds: resendSafetyOf({ ...options, deduplicates: false }),
+    charges: resendSafetyOf(withoutFence(options)),
+    refunds: resendSafetyOf(withoutFence({ ...options, deduplicates: false })),
     pages: options.pages ?? 'repeatable',
   };
 }

@@ -29,7 +29,9 @@ export function readTransferMessage(
 ): MessageReading<TransferEvent> {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
+  // It concerns nothing of ours: an operator looks at it.
+  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
   if (/^(charge|refund|setup|check|bill)\./.test(name))
     return { kind: 'other_port', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
@@ -38,13 +40,15 @@ export function readTransferMessage(
   const about = transferData.safeParse(data);
   // By its hash: the provider may send the event again under the same id, corrected.
   if (!about.success) return { kind: 'unreadable', dedupeKey: hash(), name };
+  const state = paymentState(status, about.data);
+  if (state.kind === 'unknown') return { kind: 'unreadable', dedupeKey: hash(), name };
   return {
     kind: 'event',
     event: {
       dedupeKey,
       reference: about.data.reference,
       name,
-      state: paymentState(status, about.data),
+      state,
       occurredAt: new Date(occurred_at),
     },
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Unknown } from '../port.js';
 import type { PaymentState } from '../transfer-provider.js';
 
 /** An amount in minor units, as a bigint. */
@@ -19,12 +20,28 @@ export const code = z.string().max(100).nullish();
 /** The bank's answer about a transfer. */
 export const transferAnswer = z.object({
   reference: z.string(),
-  status: z.enum(['pending', 'paid', 'refused', 'reversed']),
+  status: z.string().max(100),
   amount_minor: amount,
-  currency: z.literal('NGN'),
+  fee_minor: amount.nullish(),
+  currency: z.string(),
   session_id: sessionId,
   code,
 });
+
+/** The bank's answer about a cancelled reference. */
+export const cancelAnswer = z.object({ reference: z.string(), status: z.literal('cancelled') });
+
+/** A page of the bank's transfers. */
+export const transfersAnswer = z.object({
+  transfers: z.array(transferAnswer),
+  next: z.int().nullable(),
+});
+
+/** The bank's answer about our balance. */
+export const balanceAnswer = z.object({ available_minor: amount, currency: z.string() });
+
+/** The bank's answer about a prepared recipient. */
+export const recipientAnswer = z.object({ recipient: z.string().regex(/^[0-9A-Za-z_]{1,64}$/) });
 
 /** The bank's answer to a name enquiry. */
 export const enquiryAnswer = z.object({
@@ -52,6 +69,7 @@ export const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
 export const eventBody = z.object({
   id: z.string().min(1).max(200),
   event: z.string(),
+  environment: z.string().max(100).optional(),
   occurred_at: z.iso.datetime({ offset: true }),
   data: z.unknown(),
 });
@@ -75,26 +93,38 @@ export const transferData = z.object({
 });
 
 /** The bank's refusal codes, mapped to ours. Any other code becomes `provider_declined`. */
-const REFUSALS = new Map([
+export const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['account_closed', 'account_closed'],
+  ['not_confirmed', 'not_confirmed'],
   ['no_such_account', 'invalid_account'],
 ]);
 
 type Payment = {
   amount_minor: bigint;
+  fee_minor?: bigint | null | undefined;
   session_id?: string | null | undefined;
   code?: string | null | undefined;
 };
 
-/** Converts the bank's status of a transfer. */
+/** Converts the bank's status of a transfer. Any other word than its own says nothing about the money. */
 export function paymentState(
-  status: 'pending' | 'paid' | 'refused' | 'reversed',
+  status: string,
   payment: Payment,
-): PaymentState {
-  if (status === 'pending') return { kind: 'pending' };
-  if (status === 'refused') {
-    return { kind: 'rejected', code: REFUSALS.get(payment.code ?? '') ?? 'provider_declined' };
+): (PaymentState & { fault?: 'otp_required' }) | Unknown {
+  const { amount_minor: amountMinor, fee_minor: feeMinor = null } = payment;
+  const sessionId = payment.session_id ?? null;
+  switch (status) {
+    case 'pending':
+      return { kind: 'pending' };
+    case 'otp':
+      return { kind: 'pending', awaits: 'operator', fault: 'otp_required' };
+    case 'refused':
+      return { kind: 'rejected', code: REFUSALS.get(payment.code ?? '') ?? 'provider_declined' };
+    case 'paid':
+      return { kind: 'succeeded', amountMinor, sessionId, ...(feeMinor !== null && { feeMinor }) };
+    case 'reversed':
+      return { kind: 'reversed', amountMinor, sessionId };
+    default:
+      return { kind: 'unknown', reason: 'unrecognized', word: status };
   }
-  const kind = status === 'paid' ? 'succeeded' : status;
-  return { kind, amountMinor: payment.amount_minor, sessionId: payment.session_id ?? null };
 }

@@ -1,0 +1,158 @@
+import type { Collection, Db } from 'mongodb';
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+import type { Log } from '../../shared/log.js';
+import type { Fault } from './port.js';
+
+/** A fault of a whole provider, or a word of it that no adapter knows. It is stored once, however often it is met. */
+export type ProviderFault = {
+  /** `<provider>/<fault>`, or `<provider>/word/<word>`. */
+  _id: string;
+  provider: string;
+  kind: 'fault' | 'word';
+  name: string;
+  since: Date;
+  last_seen_at: Date;
+  /** Null while it lasts. */
+  ended_at: Date | null;
+  /** The smallest amount that our balance did not cover; null for other faults. */
+  needed_minor: bigint | null;
+};
+
+/** Faults of providers. */
+export const providerFaultsCollection: CollectionSpec = {
+  name: 'provider_faults',
+  validator: {
+    bsonType: 'object',
+    required: ['provider', 'kind', 'name', 'since', 'last_seen_at'],
+    properties: {
+      provider: { bsonType: 'string' },
+      kind: { enum: ['fault', 'word'] },
+      name: { bsonType: 'string' },
+      since: { bsonType: 'date' },
+      last_seen_at: { bsonType: 'date' },
+      ended_at: { bsonType: ['date', 'null'] },
+      needed_minor: { bsonType: ['long', 'null'] },
+    },
+  },
+  indexes: [],
+};
+
+/** A list of faults may be this old: for so long, first submissions go on after a fault began or ended. */
+const KEPT_MS = 1_000;
+/** Words go into operators' lists, so anything but an identifier is dropped. */
+const WORD = /^[0-9A-Za-z_.-]{1,60}$/;
+
+/** The faults of providers. */
+export type ProviderFaults = ReturnType<typeof createProviderFaults>;
+
+/**
+ * Keeps the faults that concern whole providers. While one lasts, nothing is submitted to the provider for the first time;
+ * what may have been executed is verified and repeated as before. Each calls an operator once, by the log and the doctor.
+ */
+export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Date }) {
+  const { db, log, clock = () => new Date() } = deps;
+  const collection: Collection<ProviderFault> = db.collection(providerFaultsCollection.name);
+  const present = createPresentFaults(collection, log);
+
+  async function report(
+    fault: Pick<ProviderFault, 'provider' | 'kind' | 'name'>,
+    neededMinor: bigint | null,
+  ): Promise<void> {
+    const { provider, kind, name } = fault;
+    const _id = kind === 'word' ? `${provider}/word/${name}` : `${provider}/${name}`;
+    const now = clock();
+    const lasts = { $eq: [{ $ifNull: ['$ended_at', '$missing'] }, null] };
+    const goesOn = { $and: [lasts, { $eq: [{ $type: '$since' }, 'date'] }] };
+    const needed = { $cond: [goesOn, { $min: ['$needed_minor', neededMinor] }, neededMinor] };
+    const before = await collection.findOneAndUpdate(
+      { _id },
+      [
+        {
+          $set: {
+            provider,
+            kind,
+            name,
+            since: { $cond: [goesOn, '$since', now] },
+            last_seen_at: now,
+            needed_minor: needed,
+          },
+        },
+        { $set: { ended_at: null } },
+      ],
+      { upsert: true, returnDocument: 'before' },
+    );
+    present.expire();
+    if (before && before.ended_at === null) return;
+    log.error({ provider, [kind]: name }, 'a provider needs an operator');
+  }
+
+  return {
+    /** Stores a fault. `neededMinor`: the amount that our balance did not cover. */
+    report: (provider: string, name: Fault, neededMinor: bigint | null = null) =>
+      report({ provider, kind: 'fault', name }, neededMinor),
+
+    /** Stores a word that the adapter has no entry for. */
+    reportWord: async (provider: string, word: string) =>
+      report({ provider, kind: 'word', name: WORD.test(word) ? word : 'unreadable' }, null),
+
+    /** True if a provider may have a fault. Reads nothing itself, so that submissions without a fault cost nothing. */
+    mayStop: present.any,
+
+    /** The fault that stops first submissions to the provider; null if there is none. */
+    stopping: async (provider: string): Promise<ProviderFault | null> =>
+      (await present.all()).find((fault) => fault.provider === provider) ?? null,
+
+    /** Ends a fault: first submissions go on. Returns false if it did not last. */
+    async end(provider: string, name: string): Promise<boolean> {
+      const { modifiedCount } = await collection.updateOne(
+        { provider, name, ended_at: null },
+        { $set: { ended_at: clock() } },
+      );
+      present.expire();
+      if (modifiedCount > 0) log.info({ provider, fault: name }, 'a fault of a provider has ended');
+      return modifiedCount > 0;
+    },
+
+    /** The faults that last, and those that have ended with `ended`. */
+    list: ({ ended = false } = {}): Promise<ProviderFault[]> =>
+      collection
+        .find(ended ? {} : { ended_at: null })
+        .sort({ since: 1 })
+        .toArray(),
+  };
+}
+
+/** The faults that last, as this process has read them within the last second. */
+function createPresentFaults(collection: Collection<ProviderFault>, log: Log) {
+  let known: ProviderFault[] | null = null;
+  let readAt = -Infinity;
+  let reading: Promise<void> | null = null;
+
+  async function read(): Promise<void> {
+    try {
+      known = await collection.find({ ended_at: null, kind: 'fault' }).toArray();
+      readAt = performance.now();
+    } finally {
+      reading = null;
+    }
+  }
+  const isOld = () => performance.now() - readAt > KEPT_MS;
+
+  return {
+    /** The next look reads them again. */
+    expire: () => void (readAt = -Infinity),
+    any: (): boolean => {
+      if (isOld() && reading === null) {
+        reading = read();
+        reading.catch((error: unknown) =>
+          log.warn({ err: error }, 'could not read provider faults'),
+        );
+      }
+      return known === null || known.length > 0;
+    },
+    all: async (): Promise<readonly ProviderFault[]> => {
+      if (isOld()) await (reading ??= read());
+      return known ?? [];
+    },
+  };
+}
