@@ -150,7 +150,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('billers with %p'
     expect(await tenant.balance()).toEqual(UNTOUCHED);
     const { db } = service.deps.database;
     expect(await db.collection('bill_payments').countDocuments({ tenant_id: tenant.id })).toBe(0);
-    const reused = await bills.pay({ ...body, customer_reference: '45030788' });
+    const reused = await bills.pay({ ...body, customer_reference: '4503061788' });
     expect(reused.status).toBe(201);
     await bills.waitFor(reused.body.data.id, 'completed');
   });

@@ -24,7 +24,7 @@ export function billPaymentBody(suffix = '789', changes: Record<string, unknown>
   return {
     biller_id: 'harbour-electric',
     item_id: 'harbour-prepaid',
-    customer_reference: `45030${suffix}`,
+    customer_reference: `4503061${suffix}`,
     amount_minor: BILL_MINOR,
     reference: `bill-${process.pid}-${bodies}`,
     ...changes,

@@ -30,7 +30,13 @@ export const createBillPayment = operation({
   idempotent: true,
   waits: true,
   answer: { status: 201, data: billPaymentResource },
-  refusals: ['insufficient_balance', 'invalid_account', 'limit_exceeded', 'duplicate_reference'],
+  refusals: [
+    'not_found',
+    'insufficient_balance',
+    'invalid_account',
+    'limit_exceeded',
+    'duplicate_reference',
+  ],
   examples: {
     body: {
       ...exampleBillCustomer,

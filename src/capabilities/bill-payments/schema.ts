@@ -3,7 +3,6 @@ import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import {
   amountMinor,
   idempotencyKey,
-  MAX_AMOUNT_MINOR,
   pageQuery,
   timestamp,
   withDaysInOrder,
@@ -22,10 +21,14 @@ import { billCustomerFields, billerId, exampleBillCustomer } from '../billers/in
 export const createBillPaymentBody = z
   .strictObject({
     ...billCustomerFields,
-    amount_minor: z.int().min(1).max(MAX_AMOUNT_MINOR).meta({
-      description: 'Amount in kobo: the price of the item, or an amount within its bounds.',
-      example: 120_000,
-    }),
+    amount_minor: z
+      .int()
+      .min(1)
+      .meta({
+        description: 'Amount in kobo: the price of the item, or an amount within its bounds.',
+        example: 120_000,
+        override: { minimum: 1, maximum: 500_000_000 },
+      }),
     currency: z.literal('NGN').default('NGN'),
     reference: z
       .string()

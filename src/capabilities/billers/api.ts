@@ -63,7 +63,7 @@ export const validateBillCustomer = operation({
   body: validateBillCustomerBody,
   safe: true,
   answer: { status: 200, data: billCustomerResource },
-  refusals: ['invalid_account'],
+  refusals: ['not_found', 'invalid_account'],
   examples: {
     body: exampleBillCustomer,
     data: { ...exampleBillCustomer, customer_name: 'OLUWASEUN ABUBAKAR' },

@@ -18,13 +18,15 @@ export const unknownCustomer = () =>
     message: 'The biller does not know this customer reference.',
   });
 
-/** The item of a biller. Throws a `validation_error` that names the field without a match. */
+/** The item of a biller. Throws `not_found` with the field that has no match. */
 export function itemAmong(items: readonly BillItem[], itemId: string): BillItem {
-  if (items.length === 0) throw invalidField('biller_id', 'unknown', 'There is no such biller.');
+  if (items.length === 0) throw unknown('biller_id', 'There is no such biller.');
   const item = items.find(({ id }) => id === itemId);
-  if (!item) throw invalidField('item_id', 'unknown', 'The biller has no such item.');
+  if (!item) throw unknown('item_id', 'The biller has no such item.');
   return item;
 }
+
+const unknown = (field: string, message: string) => new ApiError('not_found', { field, message });
 
 /** Throws a `validation_error` if the item cannot be paid with this amount. */
 export function checkItemAmount(

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { mapWithConcurrency } from '../../../src/shared/concurrency.js';
 import { FAILPOINTS } from '../../../src/shared/failpoints.js';
 import { authorizations } from './authorizations.js';
+import { billPayments } from './bill-payments.js';
 import type { Case } from './capability.js';
 import { cards } from './cards.js';
 import { closing, unloads } from './closing.js';
@@ -41,6 +42,7 @@ const all = [
   ...pages,
   ...renewals,
   ...identityChecks,
+  ...billPayments,
 ];
 const [first = 0, every = 1] = (sample ?? '0/1').split('/').map(Number);
 if (!Number.isInteger(first) || !(every >= 1))

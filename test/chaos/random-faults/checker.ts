@@ -70,6 +70,7 @@ const OPEN: readonly (readonly [string, Documents])[] = [
   ['card_operations', { $or: [IN_DOUBT, DUE] }],
   ['charges', { $or: [IN_DOUBT, DUE] }],
   ['refunds', { $or: [IN_DOUBT, DUE] }],
+  ['bill_payments', { $or: [IN_DOUBT, DUE] }],
   ['provider_event_replays', { $or: [IN_DOUBT, DUE] }],
   // An event that failed with attention is not open: it waits for an operator.
   ['provider_events', { $or: [{ status: 'received' }, { status: 'failed', attention: null }] }],
@@ -115,7 +116,7 @@ export async function nothingOpen(cluster: ChaosCluster): Promise<string[]> {
   );
 }
 
-/** The number of open transfers, cards operations, charges and refunds for which no operator is called. */
+/** The number of open transfers, cards operations, charges, refunds and bill payments for which no operator is called. */
 async function withoutAttention({ service }: ChaosCluster, what: string): Promise<number> {
   if (!OPEN.some(([name, filter]) => name === what && '$or' in filter)) return 0;
   const unseen = { ...IN_DOUBT, attention: null };

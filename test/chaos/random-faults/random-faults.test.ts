@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { Workload, WorkloadFactory } from './workload.js';
+import { createBillPayments } from './workloads/bill-payments.js';
 import { createCards } from './workloads/cards.js';
 import { createCharges } from './workloads/charges.js';
 import { createIdentityChecks } from './workloads/identity-checks.js';
@@ -50,6 +51,7 @@ const WORKLOADS: readonly WorkloadFactory[] = [
   createCards,
   createCharges,
   createRefunds,
+  createBillPayments,
   createReplays,
   createMessages,
   createWallets,
