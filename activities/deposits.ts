@@ -58,7 +58,12 @@ export function createDepositActivities(deps: DepositActivityDeps) {
 
 /** A fact names its instruction: one that comes late from a confirmation must not end a return. */
 const depositHandler = (
-  { deposits: { store: deposits, providerCalls }, localSubmissions, operatorActs, log }: DepositActivityDeps,
+  {
+    deposits: { store: deposits, providerCalls },
+    localSubmissions,
+    operatorActs,
+    log,
+  }: DepositActivityDeps,
   instruction: DepositInstruction,
 ): InstructionHandler<Deposit> => ({
   name: 'deposit',

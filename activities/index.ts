@@ -13,6 +13,10 @@ import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js'
 import { createCardUnloadActivities } from './card-unloads.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
+import {
+  createIdentityCheckActivities,
+  type IdentityCheckActivityDeps,
+} from './identity-checks.js';
 import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
 import { createLedgerActivities, type LedgerActivityDeps } from './ledger.js';
 import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
@@ -44,6 +48,7 @@ export type ActivityDeps = InstructionActivityDeps &
   ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
+  IdentityCheckActivityDeps &
   BillPaymentActivityDeps &
   RecurringChargeActivityDeps &
   VirtualAccountActivityDeps &
@@ -63,6 +68,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
+    ...createIdentityCheckActivities(deps),
     ...createBillPaymentActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),

@@ -1,12 +1,5 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { BillPayment } from '../src/capabilities/bill-payments/bill-payment.js';
-import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
-import type { Charge } from '../src/capabilities/charges/charge.js';
-import type { Refund } from '../src/capabilities/refunds/refund.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
-import type { Deposit } from '../src/capabilities/deposits/deposit.js';
-import type { VirtualAccount } from '../src/capabilities/virtual-accounts/virtual-account.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
@@ -37,6 +30,12 @@ import { ApprovalRefused } from '../src/core/approvals/approval.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import { describeActor } from '../src/core/audit/entry.js';
 import type { Log } from '../src/shared/log.js';
+import {
+  CAPABILITIES,
+  instructionStores,
+  type InstructionStoreDeps,
+  type InstructionType,
+} from './instruction-stores.js';
 import { noteFaults, prepareSubmission } from './preparation.js';
 import {
   isFinal,
@@ -54,76 +53,18 @@ const SUBMIT_WITHIN_MS = 5_000;
  */
 const LOCAL_WITHIN_MS = 2_000;
 
-/** The store of each type of instruction. The types are workflow types and stay in histories. */
-type InstructionStores = {
-  transfer: InstructionStore<Transfer>;
-  charge: InstructionStore<Charge>;
-  refund: InstructionStore<Refund>;
-  billPayment: InstructionStore<BillPayment>;
-  cardIssuance: InstructionStore<CardOperation>;
-  cardState: InstructionStore<CardOperation>;
-  cardFunding: InstructionStore<CardOperation>;
-  cardUnload: InstructionStore<CardOperation>;
-  virtualAccountAssignment: InstructionStore<VirtualAccount>;
-  virtualAccountClosing: InstructionStore<VirtualAccount>;
-  depositConfirmation: InstructionStore<Deposit>;
-  depositReturn: InstructionStore<Deposit>;
-};
-
-/** Type of an instruction: the type of the workflow that executes it. */
-export type InstructionType = keyof InstructionStores;
-
-/** The capability of each type, which the acts of operators are named after. */
-const CAPABILITIES: Record<InstructionType, string> = {
-  transfer: 'transfers',
-  charge: 'charges',
-  refund: 'refunds',
-  cardIssuance: 'cards',
-  cardState: 'cards',
-  cardFunding: 'cards',
-  cardUnload: 'cards',
-  billPayment: 'bill-payments',
-  virtualAccountAssignment: 'virtual-accounts',
-  virtualAccountClosing: 'virtual-accounts',
-  depositConfirmation: 'deposits',
-  depositReturn: 'deposits',
-};
-
 /** A line for the timeline; with `operator`, a command and its outcome. */
 type OperatorNote = InstructionRef & { actor: string; detail: string; operator?: OperatorMessage };
 
 /** Input of the generic activities: one instruction, by its type and id. */
 type InstructionRef = RecordRef & { type: InstructionType };
 
-/** Stores of all instructions, by their collection. */
-export type InstructionActivityDeps = {
-  transfers: { store: InstructionStores['transfer'] };
-  charges: { store: InstructionStores['charge'] };
-  refunds: { store: InstructionStores['refund'] };
-  billPayments: { store: InstructionStores['billPayment'] };
-  cards: { operations: InstructionStores['cardFunding'] };
-  virtualAccounts: { store: InstructionStores['virtualAccountAssignment'] };
-  deposits: { store: InstructionStores['depositReturn'] };
-  operatorActs: OperatorActs;
-};
+/** The parts that the generic activities need. */
+export type InstructionActivityDeps = InstructionStoreDeps & { operatorActs: OperatorActs };
 
 /** The four activities that all instructions share. The store of the record is found by the instruction's type. */
 export function createInstructionActivities(deps: InstructionActivityDeps) {
-  const { operations } = deps.cards;
-  const stores: InstructionStores = {
-    transfer: deps.transfers.store,
-    charge: deps.charges.store,
-    refund: deps.refunds.store,
-    billPayment: deps.billPayments.store,
-    cardIssuance: operations,
-    cardState: operations,
-    cardFunding: operations,
-    cardUnload: operations,
-    virtualAccountAssignment: deps.virtualAccounts.store,
-    virtualAccountClosing: deps.virtualAccounts.store,
-    depositConfirmation: deps.deposits.store,
-    depositReturn: deps.deposits.store,
-  };
+  const stores = instructionStores(deps);
   return {
     /** Returns the record's present status and attention. */
     async readInstructionStatus({ type, tenantId, id }: InstructionRef): Promise<StatusReport> {

@@ -1,6 +1,7 @@
 import { shownState, type Card } from './issuer/card-state.js';
 import { movedMinor } from './issuer/funding-state.js';
 import { presentAccount, presentDeposit } from './accounts/wire.js';
+import { presentCheck } from './identity/wire.js';
 import { isSetup } from './acquirer/charge-state.js';
 import { presentCharge, presentDispute, presentRefund, presentSetup } from './acquirer/wire.js';
 import { presentReports, reportData } from './issuer/wire.js';
@@ -53,6 +54,7 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     const refund = presentRefund(state.acquirer.refunds.get(about.refund), stale);
     return { reference: refund.charge, ...refund };
   }
+  if ('check' in about) return presentCheck(state.identity.get(about.check));
   const authorization = state.issuer.authorizations.get(about.authorization);
   const message = authorization.messages[about.message];
   if (!message) throw new Error('an authorization has no such message');

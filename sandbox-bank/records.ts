@@ -1,5 +1,6 @@
 import type { AccountRecord } from './accounts/records.js';
 import type { AcquirerRecord } from './acquirer/records.js';
+import type { CheckRecord } from './identity/records.js';
 import type { BillRecord } from './billers/records.js';
 import type { CardRecord } from './issuer/records.js';
 import type { CallbackRecord } from './shared/callback-record.js';
@@ -12,6 +13,7 @@ export type BankRecord =
   | CardRecord
   | AcquirerRecord
   | AccountRecord
+  | CheckRecord
   | BillRecord
   | CallbackRecord
   | SharedRecord;

@@ -8,6 +8,8 @@ import { cardRoutes } from './issuer/routes.js';
 import { faultsBody, type Faults } from './shared/faults.js';
 import { failoverBody, type LaggingCopy } from './shared/lagging-copy.js';
 import { readBody, Refusal, validate } from './shared/http.js';
+import type { Checks } from './identity/checks.js';
+import { identityRoutes } from './identity/routes.js';
 import type { Issuer } from './issuer/issuer.js';
 import type { Methods, Route, RouteEntry } from './shared/route.js';
 import type { Acquirer } from './acquirer/acquirer.js';
@@ -21,6 +23,8 @@ type Parts = {
   issuer: Issuer;
   acquirer: Acquirer;
   virtualAccounts: Accounts;
+  checks: Checks;
+  secret: string;
   bills: Bills;
   state: State;
   faults: Faults;
@@ -35,6 +39,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
     ...accountRoutes(parts.virtualAccounts),
+    ...identityRoutes(parts.checks, parts.secret),
     ...billRoutes(parts.bills),
     ...auditRoutes(parts),
   ];

@@ -12,6 +12,7 @@ import { createFaults, type Fault, type Faults } from './shared/faults.js';
 import { Refusal, send } from './shared/http.js';
 import { createLaggingCopy } from './shared/lagging-copy.js';
 import { createTurnAway } from './shared/request-handler.js';
+import { createChecks } from './identity/checks.js';
 import { createIssuer } from './issuer/issuer.js';
 import { createJournal, type Journal } from './shared/journal.js';
 import { openLog, type Log } from './shared/log.js';
@@ -104,6 +105,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   });
   const routes = createRoutes({
     ...departments,
+    secret: options.secret,
     state,
     faults,
     copy,
@@ -141,16 +143,18 @@ function createDepartments(parts: DepartmentParts) {
   const issuer = createIssuer({ ...parts, state: state.issuer });
   const acquirer = createAcquirer({ ...parts, state: state.acquirer });
   const virtualAccounts = createAccounts({ ...parts, state: state.virtualAccounts });
+  const checks = createChecks({ ...parts, state: state.identity });
   const bills = createBills({ ...parts, state: state.bills });
   return {
     transfers: createTransfers({ ...parts, state: state.transfers, outcomes }),
     issuer,
     acquirer,
     virtualAccounts,
+    checks,
     bills,
     resume(): void {
-      for (const each of [outcomes, ...Object.values(issuer), acquirer, virtualAccounts, bills])
-        each.resume();
+      const services = [acquirer, virtualAccounts, checks, bills];
+      for (const each of [outcomes, ...Object.values(issuer), ...services]) each.resume();
     },
   };
 }

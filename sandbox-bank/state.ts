@@ -1,5 +1,6 @@
 import { createAccountsState, type AccountsState } from './accounts/state.js';
 import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
+import { createIdentityState, type IdentityState } from './identity/state.js';
 import { createBillState, type BillState } from './billers/state.js';
 import { createIssuerState, type IssuerState } from './issuer/state.js';
 import type { BankRecord } from './records.js';
@@ -14,6 +15,7 @@ export type State = {
   issuer: IssuerState;
   acquirer: AcquirerState;
   virtualAccounts: AccountsState;
+  identity: IdentityState;
   bills: BillState;
   /** Sorted by time, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
@@ -31,6 +33,7 @@ export function createState(): State {
   const issuer = createIssuerState(effects);
   const acquirer = createAcquirerState(effects);
   const virtualAccounts = createAccountsState(effects);
+  const identity = createIdentityState(effects);
   const bills = createBillState(effects);
   const callbacks = new Map<number, CallbackRecord>();
   const turnedAway = new Map<string, number>();
@@ -46,6 +49,7 @@ export function createState(): State {
     if ('charge' in callback) acquirer.charges.get(callback.charge).isNotified = true;
     if ('account' in callback) virtualAccounts.accounts.get(callback.account).isNotified = true;
     if ('refund' in callback) acquirer.refunds.get(callback.refund).isNotified = true;
+    if ('check' in callback) identity.get(callback.check).isNotified = true;
     if ('bill' in callback) bills.get(callback.bill).isNotified = true;
   }
 
@@ -66,6 +70,7 @@ export function createState(): State {
       default:
         if ('transfer' in record) transfers.apply(record);
         else if ('account' in record || 'deposit' in record) virtualAccounts.apply(record);
+        else if ('check' in record) identity.apply(record);
         else if ('bill' in record) bills.apply(record);
         else if ('charge' in record || 'refund' in record || 'dispute' in record)
           acquirer.apply(record);
@@ -79,6 +84,7 @@ export function createState(): State {
     issuer,
     acquirer,
     virtualAccounts,
+    identity,
     bills,
     effects: effects.all,
     callbacks,

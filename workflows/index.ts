@@ -8,6 +8,7 @@ export { charge } from './charge.js';
 export { webhookDelivery } from './webhook-delivery.js';
 export { billPayment } from './bill-payment.js';
 export { refund } from './refund.js';
+export { identityCheck } from './identity-check.js';
 export { recurringChargeRenewal } from './recurring-charge-renewal.js';
 export { providerEventReplay } from './provider-event-replay.js';
 export { bulkTransfer } from './bulk-transfer.js';

@@ -67,6 +67,8 @@ export type NewCard = {
   name?: string;
   /** The security settings of the card, in force from its first payment. By default it has no limits. */
   security?: NewCardSecurity;
+  /** The auto-reload settings of a prepaid card, in force from its issuance. */
+  auto_reload?: CardAutoReloadSettings;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
@@ -142,6 +144,21 @@ export type CardStateChange = {
   metadata?: { [name: string]: unknown };
 };
 
+export type NewIdentityCheck = {
+  /** The BVN or the NIN. Required for `bvn` and `nin`, and for them alone. */
+  number?: string;
+  /** NUBAN account number. Required for `bank_account`, and for it alone. */
+  account_number?: string;
+  /** Required for `bank_account`, see `GET /transfers/banks`. */
+  bank_code?: string;
+  /** For `bank_account` alone: the BVN that the account must belong to. */
+  bvn?: string;
+  first_name: string;
+  last_name: string;
+  /** For `bvn` and `nin` alone. */
+  date_of_birth?: string;
+};
+
 export type NewCharge = {
   /** Amount in kobo that the customer pays. */
   amount_minor: number;
@@ -149,7 +166,10 @@ export type NewCharge = {
   currency?: 'NGN';
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
-  customer: Customer;
+  /** The paying customer. With a payment token it is the token’s, and may be left out. */
+  customer?: Customer;
+  /** Your own id of the customer, in place of `customer` where a payment token is named. */
+  customer_id?: string;
   /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. */
   payment_token_id?: string;
   /** Your own name of the charge, unique for ever. The default is its id. */
@@ -347,6 +367,46 @@ export type AccountToResolve = {
     }
 );
 
+export type NewVirtualAccount = {
+  customer?: AccountHolder;
+  /** The customer’s id, in place of `customer`. */
+  customer_id?: string;
+  /** The wished name of the account. */
+  account_name?: string;
+  /** The wished bank; the provider’s choice without it. */
+  bank_code?: string;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own name of the account, unique for ever. The default is its id. */
+  reference?: string;
+  /** The amount in kobo that each deposit is expected to have. */
+  expected_amount_minor?: number;
+  /**
+   * The treatment of a deposit of another amount than expected: it is credited, or sent back.
+   * @default "accept"
+   */
+  on_mismatch?: 'accept' | 'return';
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+  metadata?: { [name: string]: unknown };
+} & (
+  | {
+      customer: AccountHolder;
+    }
+  | {
+      /** The customer’s id, in place of `customer`. */
+      customer_id: string;
+    }
+);
+
+/** The customer who holds the account. */
+export type AccountHolder = {
+  /** Your own id of the customer. */
+  id: string;
+  email?: string;
+  name?: string;
+  phone?: string;
+};
+
 export type Balance = {
   /** The amount that can be spent. */
   available_minor: number;
@@ -519,6 +579,8 @@ export type Card = {
   expiry_year: number | null;
   currency: 'NGN';
   status: 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
+  /** The parties that lock a `locked` card. `activation`: it was never unlocked since it was issued. None: the issuer has not confirmed the unlock yet. */
+  locked_by: ('tenant' | 'issuer' | 'operator' | 'activation')[];
   provider: string;
   failure: {
     code: string;
@@ -537,6 +599,8 @@ export type CardAuthorization = {
   approved: boolean;
   /** The reason for the decision. */
   code: string;
+  /** The `code` of a payment of which nothing was approved; otherwise null. */
+  decline_code: string | null;
   /** The approved amount with all increments, in minor units of the currency; of a declined payment the requested one. */
   amount_minor: number;
   /** Amount in kobo that is still held. */
@@ -671,6 +735,48 @@ export type WebhookDelivery = {
   delivered_at: string | null;
 };
 
+export type IdentityCustomer = {
+  /** Your own id of the customer. */
+  customer_id: string;
+  email: string | null;
+  name: string | null;
+  /** The status of the latest check of each type. `rejected`: the data do not match. `failed`: they could not be checked. */
+  kyc: {
+    bvn: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+    nin: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+    bank_account: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+  };
+  /** When a request first named the customer. */
+  created_at: string;
+  /** When the customer last changed. */
+  updated_at: string;
+};
+
+export type IdentityCheck = {
+  id: string;
+  /** Your own id of the customer. */
+  customer_id: string;
+  check_type: 'bvn' | 'nin' | 'bank_account';
+  /** `rejected`: the data do not match. `failed`: they could not be checked. A provider that does not answer rejects nothing: the check stays `pending`. */
+  status: 'pending' | 'verified' | 'rejected' | 'failed';
+  /** The last digits of the number, which is not kept. */
+  last4: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  provider: string;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the check was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
 export type Charge = {
   /** Identifies the charge in paths. */
   reference: string;
@@ -691,6 +797,8 @@ export type Charge = {
   } | null;
   /** Refunded amount in kobo. */
   refunded_minor: number;
+  /** Amount in kobo of its open and lost disputes. */
+  disputed_minor: number;
   failure: {
     code: string;
     message: string;
@@ -719,6 +827,29 @@ export type PaymentToken = {
   bank_code?: string;
   /** When the token was created. */
   created_at: string;
+};
+
+export type Dispute = {
+  id: string;
+  /** Your reference of the charge. */
+  charge_reference: string;
+  /** Disputed amount in kobo. */
+  amount_minor: number;
+  currency: 'NGN';
+  /** `open`: the amount is taken from the wallet. `won`: it is in the wallet again. `lost`: the customer has it. */
+  status: 'open' | 'won' | 'lost';
+  /** The reason that the provider names. */
+  reason: string | null;
+  due_at: string | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the dispute became known. */
+  created_at: string;
+  decided_at: string | null;
 };
 
 export type RecurringCharge = {
@@ -866,6 +997,79 @@ export type Recipient = {
   recipient_bank_code: string;
 };
 
+export type VirtualAccount = {
+  id: string;
+  /** Your own id of the customer. */
+  customer_id: string;
+  /** Null until the provider has assigned the account. */
+  account_number: string | null;
+  account_name: string;
+  /** Null until the provider has assigned the account. */
+  bank_name: string | null;
+  bank_code: string | null;
+  currency: 'NGN';
+  status: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
+  /** Sum in kobo of the deposits that were credited. */
+  total_received_minor: number;
+  expected_amount_minor: number | null;
+  on_mismatch: 'accept' | 'return';
+  reference: string;
+  metadata: { [name: string]: unknown };
+  provider: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the account was accepted. */
+  created_at: string;
+  closed_at: string | null;
+};
+
+export type Deposit = {
+  id: string;
+  virtual_account_id: string | null;
+  amount_minor: number | null;
+  /** Amount in kobo that the provider keeps of it. */
+  fee_minor: number;
+  currency: string;
+  status: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+  /** `exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the account was not active. Null until the provider has confirmed the deposit. */
+  match: ('exact' | 'under' | 'over' | 'late' | 'unexpected') | null;
+  session_id: string | null;
+  /** The provider’s id of the deposit. */
+  provider_reference: string;
+  provider: string;
+  sender: {
+    name: string | null;
+    /** The last digits only. */
+    account: string | null;
+    bank: string | null;
+  } | null;
+  narration: string | null;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Time and reason of the call for one of our operators; null without one. */
+  attention: {
+    /** When the attention began. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When the money arrived at the provider. */
+  received_at: string;
+  /** When it was reported to us. */
+  created_at: string;
+  credited_at: string | null;
+  reversed_at: string | null;
+};
+
 export type CardEvent = {
   id: string;
   card_id: string | null;
@@ -940,6 +1144,26 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      event: 'card.issued';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.failed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
       event: 'card.locked';
       /** Time of the event. */
       created_at: string;
@@ -951,6 +1175,26 @@ export type WebhookEvent =
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
       event: 'card.unlocked';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.closed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'card.expired';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1090,6 +1334,36 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      event: 'charge.disputed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Dispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'charge.dispute_won';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Dispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'charge.dispute_lost';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Dispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
       event: 'recurring_charge.renewed';
       /** Time of the event. */
       created_at: string;
@@ -1116,6 +1390,46 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: RecurringCharge;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.created';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: VirtualAccount;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.failed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: VirtualAccount;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.closed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: VirtualAccount;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'kyc.completed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: IdentityCheck;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
@@ -1156,6 +1470,36 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: BillPayment;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.credited';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.deposit_suspended';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      event: 'virtual_account.deposit_reversed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: Deposit;
     };
 
 /** The operations, each with its input and the data of its answer. */
@@ -1453,6 +1797,35 @@ export type Operations = {
     };
     data: CardAuthorization;
   };
+  /** List the authorizations of all cards, newest first */
+  listAuthorizations: {
+    input: {
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * Number of results to skip. Beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+      card_id?: string;
+      status?: 'approved' | 'declined' | 'partially_cleared' | 'cleared' | 'reversed' | 'expired';
+      /** First day of the first decision, UTC. */
+      start_date?: string;
+      /** Last day of the first decision, UTC; not before `start_date`. */
+      end_date?: string;
+    };
+    data: CardAuthorization;
+  };
+  /** Get an authorization */
+  getAuthorization: {
+    input: {
+      id: string;
+    };
+    data: CardAuthorization;
+  };
   /**
    * Create a card token.
    *
@@ -1567,11 +1940,47 @@ export type Operations = {
     data: Charge;
   };
   /**
+   * Cancel an open charge.
+   *
+   * Ends a charge that its customer has not paid: it becomes `failed` with the code `cancelled`. A charge that is paid at this moment may become `completed` all the same, and a payment that is proven later completes a cancelled charge. A charge of a payment token that is with the provider can’t be cancelled (`invalid_state`). Repeated calls are safe.
+   */
+  cancelCharge: {
+    input: {
+      /** Your reference of the charge, or its id. */
+      reference: string;
+    } & {};
+    data: Charge;
+  };
+  /**
    * Create a refund.
    *
    * Refunds a charge in full or in part. The amount is held in the wallet until the provider has refunded it (`completed`) or has definitely not (`failed`: the hold is released). Refunds of a charge, including those in flight, never exceed its amount. The provider’s fee is not refunded.
    */
   createRefund: { input: NewRefund; data: Refund };
+  /** List refunds */
+  listRefunds: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      status?: 'pending' | 'processing' | 'completed' | 'failed';
+      /** Your reference of the charge. */
+      charge_reference?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Refund;
+  };
   /** Get a refund */
   getRefund: {
     input: {
@@ -1601,6 +2010,41 @@ export type Operations = {
       limit?: number;
     };
     data: TimelineEntry;
+  };
+  /**
+   * List disputes of charges.
+   *
+   * A customer’s bank demands the money of a charge back. The amount is taken from the wallet when the dispute is opened, and returns to it when the dispute is won.
+   */
+  listDisputes: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      status?: 'open' | 'won' | 'lost';
+      /** Your reference of the charge. */
+      charge_reference?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Dispute;
+  };
+  /** Get a dispute of a charge */
+  getDispute: {
+    input: {
+      id: string;
+    };
+    data: Dispute;
   };
   /**
    * Create a recurring charge.
@@ -1664,6 +2108,169 @@ export type Operations = {
       id: string;
     } & {};
     data: RecurringCharge;
+  };
+  /**
+   * Create a virtual account.
+   *
+   * A bank account of a customer of yours. It is `pending` until the provider has assigned it (`active`) or refused it (`failed`). Deposits on it are credited to your wallet.
+   */
+  createVirtualAccount: { input: NewVirtualAccount; data: VirtualAccount };
+  /**
+   * List virtual accounts.
+   *
+   * By page or by offset, which exclude each other.
+   */
+  listVirtualAccounts: {
+    input: {
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
+      customer_id?: string;
+      account_number?: string;
+      /** First day of acceptance, UTC. */
+      start_date?: string;
+      /** Last day of acceptance, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?:
+        | 'created_at'
+        | '-created_at'
+        | 'account_number'
+        | '-account_number'
+        | 'total_received_minor'
+        | '-total_received_minor';
+    };
+    data: VirtualAccount;
+  };
+  /** Get a virtual account */
+  getVirtualAccount: {
+    input: {
+      id: string;
+    };
+    data: VirtualAccount;
+  };
+  /**
+   * Close a virtual account.
+   *
+   * The account is `closing` until the provider has closed it. Money that arrives from now on is not credited: it is suspended until one of our operators assigns or returns it. Closing a closed account changes nothing.
+   */
+  closeVirtualAccount: {
+    input: {
+      id: string;
+    } & {};
+    data: VirtualAccount;
+  };
+  /**
+   * Get the timeline of a virtual account.
+   *
+   * Every step in order, with time, actor and the provider’s request id.
+   */
+  getVirtualAccountTimeline: {
+    input: {
+      id: string;
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * List customers, newest first.
+   *
+   * A customer exists as soon as a card, a payment token, a charge or a check names it.
+   */
+  listCustomers: {
+    input: {
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Your own id of the customer. */
+      customer_id?: string;
+      /** Customers of whom the latest check of any type has this status. `not_started`: no check of any type was started. */
+      kyc_status?: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+      /** First day on which a request named the customer, UTC. */
+      start_date?: string;
+      /** Last such day, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: IdentityCustomer;
+  };
+  /** Get a customer */
+  getCustomer: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+    };
+    data: IdentityCustomer;
+  };
+  /**
+   * Verify a customer.
+   *
+   * Starts a check of the customer’s data by the identity provider; a customer that no request has named before is added. The number is sealed while the check runs and erased when it ends. A customer has at most one check of a type under way, and none of a type that is verified. At most 5 checks a minute for each customer.
+   */
+  verifyCustomer: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      check_type: 'bvn' | 'nin' | 'bank_account';
+    } & NewIdentityCheck;
+    data: IdentityCheck;
+  };
+  /** List a customer’s checks, newest first */
+  listIdentityChecks: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      /**
+       * Number of the page. A page beyond the end is empty and has the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+    };
+    data: IdentityCheck;
+  };
+  /** Get a check */
+  getIdentityCheck: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      kyc_id: string;
+    };
+    data: IdentityCheck;
   };
   /** List categories of billers */
   listBillCategories: {
@@ -1791,6 +2398,66 @@ export type Operations = {
       limit?: number;
     };
     data: TimelineEntry;
+  };
+  /** List deposits on all accounts */
+  listDeposits: {
+    input: {
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+      /** First day of the record, UTC. */
+      start_date?: string;
+      /** Last day of the record, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+      session_id?: string;
+      provider_reference?: string;
+    };
+    data: Deposit;
+  };
+  /** Get a deposit */
+  getDeposit: {
+    input: {
+      deposit_id: string;
+    };
+    data: Deposit;
+  };
+  /** List the deposits on an account */
+  listVirtualAccountDeposits: {
+    input: {
+      id: string;
+      /** Number of the page; 1 without it and without `offset`. */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** Number of results to skip, in place of `page`. */
+      offset?: number;
+      status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
+      /** First day of the record, UTC. */
+      start_date?: string;
+      /** Last day of the record, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus sorts in descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Deposit;
   };
   /**
    * Get your balance.
@@ -1981,6 +2648,13 @@ export const operations = {
     list: true,
     safe: true,
   },
+  listAuthorizations: {
+    method: 'GET',
+    path: '/api/v1/cards/authorizations',
+    list: true,
+    safe: true,
+  },
+  getAuthorization: { method: 'GET', path: '/api/v1/cards/authorizations/{id}', safe: true },
   createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
   createBankAccountToken: {
     method: 'POST',
@@ -2004,7 +2678,9 @@ export const operations = {
     safe: true,
   },
   verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
+  cancelCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/cancel', safe: true },
   createRefund: { method: 'POST', path: '/api/v1/payments/refunds', idempotent: true, waits: true },
+  listRefunds: { method: 'GET', path: '/api/v1/payments/refunds', list: true, safe: true },
   getRefund: { method: 'GET', path: '/api/v1/payments/refunds/{reference}', safe: true },
   getRefundTimeline: {
     method: 'GET',
@@ -2012,6 +2688,8 @@ export const operations = {
     list: true,
     safe: true,
   },
+  listDisputes: { method: 'GET', path: '/api/v1/payments/disputes', list: true, safe: true },
+  getDispute: { method: 'GET', path: '/api/v1/payments/disputes/{id}', safe: true },
   createRecurringCharge: {
     method: 'POST',
     path: '/api/v1/payments/recurring-charges',
@@ -2043,6 +2721,45 @@ export const operations = {
     path: '/api/v1/payments/recurring-charges/{id}/cancel',
     idempotent: true,
   },
+  createVirtualAccount: {
+    method: 'POST',
+    path: '/api/v1/virtual-accounts',
+    idempotent: true,
+    waits: true,
+  },
+  listVirtualAccounts: { method: 'GET', path: '/api/v1/virtual-accounts', list: true, safe: true },
+  getVirtualAccount: { method: 'GET', path: '/api/v1/virtual-accounts/{id}', safe: true },
+  closeVirtualAccount: {
+    method: 'POST',
+    path: '/api/v1/virtual-accounts/{id}/close',
+    idempotent: true,
+    waits: true,
+  },
+  getVirtualAccountTimeline: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/{id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listCustomers: { method: 'GET', path: '/api/v1/identity/customers', list: true, safe: true },
+  getCustomer: { method: 'GET', path: '/api/v1/identity/customers/{customer_id}', safe: true },
+  verifyCustomer: {
+    method: 'POST',
+    path: '/api/v1/identity/customers/{customer_id}/kyc/{check_type}/verify',
+    idempotent: true,
+    waits: true,
+  },
+  listIdentityChecks: {
+    method: 'GET',
+    path: '/api/v1/identity/customers/{customer_id}/kyc',
+    list: true,
+    safe: true,
+  },
+  getIdentityCheck: {
+    method: 'GET',
+    path: '/api/v1/identity/customers/{customer_id}/kyc/{kyc_id}',
+    safe: true,
+  },
   listBillCategories: { method: 'GET', path: '/api/v1/billpay/categories', list: true, safe: true },
   listBillers: { method: 'GET', path: '/api/v1/billpay/billers', list: true, safe: true },
   listBillItems: {
@@ -2063,6 +2780,19 @@ export const operations = {
   getBillPaymentTimeline: {
     method: 'GET',
     path: '/api/v1/billpay/payments/{id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listDeposits: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/deposits',
+    list: true,
+    safe: true,
+  },
+  getDeposit: { method: 'GET', path: '/api/v1/virtual-accounts/deposits/{deposit_id}', safe: true },
+  listVirtualAccountDeposits: {
+    method: 'GET',
+    path: '/api/v1/virtual-accounts/{id}/deposits',
     list: true,
     safe: true,
   },

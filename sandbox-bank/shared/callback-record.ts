@@ -1,6 +1,11 @@
 /** Every event that the sandbox bank delivers by callback, as named on the wire. */
 export type EventName =
-  TransferEventName | CardEventName | AcquirerEventName | AccountEventName | BillEventName;
+  | TransferEventName
+  | CardEventName
+  | AcquirerEventName
+  | AccountEventName
+  | IdentityEventName
+  | BillEventName;
 
 /** Events of transfers; `transfer.pending` is delivered only for accounts whose callbacks arrive out of order. */
 export type TransferEventName =
@@ -50,6 +55,8 @@ export type AcquirerEventName =
 /** Events of virtual accounts and deposits. */
 export type AccountEventName =
   'account.opened' | 'account.refused' | 'account.closed' | 'deposit.received' | 'deposit.reversed';
+/** Events of identity checks. */
+export type IdentityEventName = 'check.verified' | 'check.rejected' | 'check.failed';
 
 /** Events of bills. */
 export type BillEventName = 'bill.pending' | 'bill.paid' | 'bill.refused' | 'bill.reversed';
@@ -65,6 +72,7 @@ export type Subject =
   | { refund: number }
   | { account: number }
   | { deposit: number }
+  | { check: number }
   | { bill: number }
   | { dispute: number };
 

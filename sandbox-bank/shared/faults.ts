@@ -42,6 +42,7 @@ const CALLS = [
   'deposit',
   'list',
   'return',
+  'check',
   'cancel',
   'setup',
 ] as const;

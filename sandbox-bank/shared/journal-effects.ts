@@ -43,6 +43,7 @@ export type EffectKind =
   | 'charged'
   | 'refunded'
   | 'refund_returned'
+  | 'checked'
   | 'disputed'
   | 'dispute_won'
   | 'dispute_lost'
@@ -77,6 +78,8 @@ export type Effect = {
   funds?: 'held' | 'taken';
   /** For a refund: the client's reference of its charge. */
   charge?: string;
+  /** For an identity check. */
+  result?: string;
   /** For a bill: the biller. */
   biller?: string;
   at: number;

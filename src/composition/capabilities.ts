@@ -10,6 +10,8 @@ import { cardCapability } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
 import { disputeCapability } from '../capabilities/disputes/index.js';
 import { depositCapability } from '../capabilities/deposits/index.js';
+import { customerCapability } from '../capabilities/customers/index.js';
+import { identityCheckCapability } from '../capabilities/identity-checks/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
@@ -46,6 +48,8 @@ export const list = [
   disputeCapability,
   recurringChargeCapability,
   virtualAccountCapability,
+  customerCapability,
+  identityCheckCapability,
   billerCapability,
   billPaymentCapability,
   depositCapability,

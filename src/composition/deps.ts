@@ -54,8 +54,7 @@ export async function createDeps(config: Config, name: string) {
   const uniqueIndexes = watchUniqueIndexes({ db, migrations, log });
   const commitProcesses = createCommitProcesses(db, { release: readVersion(), log });
   const forwarding = createForwarding(commitProcesses, forwardedMutations);
-  const { outbox } = webhooks;
-  const groupCommit = createGroupCommit(database, outbox, uniqueIndexes.lacks, forwarding);
+  const groupCommit = createGroupCommit(database, webhooks.outbox, uniqueIndexes.lacks, forwarding);
   const completionWaiters = createCompletionWaiters();
   const core = {
     config,

@@ -16,6 +16,8 @@ const PREFIXES = {
   refund: 'ref',
   dispute: 'dsp',
   paymentToken: 'tok',
+  customer: 'cus',
+  identityCheck: 'kyc',
   recurringCharge: 'rec',
   virtualAccount: 'va',
   deposit: 'dep',

@@ -215,6 +215,7 @@ describe('a commit', () => {
       tenantId: charge.tenant_id,
       id: charge._id,
       charge,
+      mayChangeCustomer: true,
       claim: null,
       answer: { status: 201, body: charge._id },
     }) as const;

@@ -54,6 +54,9 @@ afterAll(async () => {
 
 const tenants = new Map<string, TestTenant>();
 
+/** Adds the customer that its path names, for the caller's own tenant: another tenant's name of a customer is free. */
+const ADDS_ITS_CUSTOMER = 'verifyCustomer';
+
 /** Creates a tenant with one of each resource in the document. */
 async function party(): Promise<Party> {
   const tenant = await service.tenant();
@@ -137,7 +140,10 @@ const keyed = operations.filter(({ level }) => level !== null);
 
 describe('resources of another tenant', () => {
   const isOwned = (resource: string) => !SHARED.has(resource);
-  test.each(each(keyed.filter(({ resources }) => resources.some(isOwned))))(
+  const ofOthers = keyed.filter(
+    ({ id, resources }) => resources.some(isOwned) && id !== ADDS_ITS_CUSTOMER,
+  );
+  test.each(each(ofOthers))(
     '%s answers 404 for another tenant’s records and reveals nothing',
     async (_id, operation) => {
       expect(await findForeignAccess(send, operation, ada, bob)).toEqual([]);
@@ -205,6 +211,22 @@ describe('card data', () => {
       expect(text).not.toContain('4111');
     },
   );
+});
+
+test('a check of a customer with another tenant’s name for it is the caller’s own', async () => {
+  const operation = operations.find(({ id }) => id === ADDS_ITS_CUSTOMER) as Documented;
+  const path = pathWith(operation, (resource) => ada.ids[resource] ?? '');
+  const answer = await send({ operation, path, key: bob.key, body: operation.body });
+  expect(answer.status).toBe(201);
+  const { data } = JSON.parse(answer.text) as { data: { id: string; customer_id: string } };
+  const checks = async (key: string) =>
+    send({
+      operation: operations.find(({ id }) => id === 'listIdentityChecks') as Documented,
+      path: `/identity/customers/${data.customer_id}/kyc`,
+      key,
+    });
+  expect((await checks(bob.key)).text).toContain(data.id);
+  expect((await checks(ada.key)).text).not.toContain(data.id);
 });
 
 test('every answer in this file, refusals included, conforms to the OpenAPI document', () => {

@@ -14,11 +14,13 @@ import {
   scheduleId,
 } from '../../src/capabilities/recurring-charges/recurring-charge.js';
 import { chargeWorkflowId } from '../../src/capabilities/charges/charge.js';
+import { identityCheckWorkflowId } from '../../src/capabilities/identity-checks/identity-check.js';
 import { refundWorkflowId } from '../../src/capabilities/refunds/refund.js';
 import {
   accountRateLimitKey,
   billRateLimitKey,
   bulkTransfersQueue,
+  identityRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
   providerQueue,
@@ -55,6 +57,7 @@ describe('names in histories, saved queries and scripts', () => {
       'depositConfirmation',
       'depositReconciliation',
       'depositReturn',
+      'identityCheck',
       'ledgerClosing',
       'providerEvent',
       'providerEventReplay',
@@ -101,6 +104,7 @@ describe('names in histories, saved queries and scripts', () => {
     expect(scheduleId('rec_1')).toBe('recurring-charge/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(refundWorkflowId('ref_1')).toBe('refund/ref_1');
+    expect(identityCheckWorkflowId('kyc_1')).toBe('identity-check/kyc_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(recordChangedSignal.name).toBe('recordChanged');
     expect(OPERATOR_COMMANDS).toEqual(['retry', 'verify', 'complete', 'fail']);
@@ -123,6 +127,7 @@ describe('names in histories, saved queries and scripts', () => {
     );
     expect(accountRateLimitKey('sandbox-bank')).toBe('sandbox-bank-accounts');
     expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
+    expect(identityRateLimitKey('sandbox-bank')).toBe('sandbox-bank-identity');
     expect(billRateLimitKey('sandbox-bank')).toBe('sandbox-bank-bills');
   });
 
@@ -138,6 +143,7 @@ describe('names in histories, saved queries and scripts', () => {
       'applyChargeOutcome',
       'applyDepositConfirmationOutcome',
       'applyDepositReturnOutcome',
+      'applyIdentityCheckOutcome',
       'applyProviderEvent',
       'applyRefundOutcome',
       'applyTransferOutcome',
@@ -176,6 +182,8 @@ describe('names in histories, saved queries and scripts', () => {
       'submitDepositConfirmationLocally',
       'submitDepositReturn',
       'submitDepositReturnLocally',
+      'submitIdentityCheck',
+      'submitIdentityCheckLocally',
       'submitRefund',
       'submitRefundLocally',
       'submitTransfer',
@@ -194,6 +202,7 @@ describe('names in histories, saved queries and scripts', () => {
       'verifyCharge',
       'verifyDepositConfirmation',
       'verifyDepositReturn',
+      'verifyIdentityCheck',
       'verifyRefund',
       'verifyTransfer',
       'verifyVirtualAccountAssignment',

@@ -30,6 +30,7 @@ export type JournalEntry = {
     | 'dispute_won'
     | 'dispute_lost'
     | 'authorization_revoked'
+    | 'checked'
     | 'opened'
     | 'closed'
     | 'received'
@@ -45,6 +46,7 @@ export type JournalEntry = {
   message_id?: string;
   final?: boolean;
   held_minor?: number;
+  result?: string;
   /** For a bill. */
   biller?: string;
 };
@@ -67,6 +69,7 @@ export type Fault = {
     | 'cancel'
     | 'setup'
     | 'revoke'
+    | 'check'
     | 'authorization'
     | 'assign'
     | 'close'
@@ -138,6 +141,9 @@ export function bankAudit(url: string) {
     /** The issuer changes a card by itself. */
     changeCard: async (card: string, status: 'locked' | 'active' | 'closed') =>
       (await call(`/cards/${card}`, { status })).status,
+    /** Sets the outcome of an identity check. */
+    setCheckOutcome: async (reference: string, outcome: 'verified' | 'name_mismatch' | 'failed') =>
+      (await call(`/checks/${reference}`, { outcome })).status,
     /** Sets the outcome of a pending bill. Returns the status, 404 as long as the bank does not know the bill. */
     setBillOutcome: async (reference: string, outcome: 'paid' | 'failed', amountMinor?: number) =>
       (await call(`/bills/${reference}`, { outcome, amount_minor: amountMinor })).status,

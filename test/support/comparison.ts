@@ -12,6 +12,7 @@ import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-comparison.js';
 import { compareCharges } from './charge-comparison.js';
 import { compareDisputes } from './dispute-comparison.js';
+import { compareChecks } from './check-comparison.js';
 import { compareRefunds } from './refund-comparison.js';
 import { checkMoney, type Compare } from './journal.js';
 
@@ -26,6 +27,7 @@ const COMPARISONS: readonly Compare[] = [
   compareDisputes,
   compareAccounts,
   compareDeposits,
+  compareChecks,
 ];
 
 /**

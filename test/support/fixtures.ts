@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
 import { billClient } from './bill-payments.js';
 import { newId } from '../../src/shared/ids.js';
@@ -11,6 +12,7 @@ import { request } from './authorizations.js';
 import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
 import { chargeBody, newCustomer, payDirectly, paymentClient } from './payments.js';
+import { identityClient } from './identity.js';
 import { boundToken, newRecurring } from './recurring.js';
 import { accountClient, assignDirectly } from './virtual-accounts.js';
 import { transferBody, type TestTenant } from './tenant.js';
@@ -50,8 +52,14 @@ export const fixtures: Record<string, Fixture> = {
   '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
   '/payments/tokens/{id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).payment_token_id,
-  '/payments/customers/{customer_id}': async (tenant) =>
-    (await paymentClient(tenant).token(newCustomer())).customer_id,
+  '/payments/customers/{customer_id}': aCustomer,
+  '/identity/customers/{customer_id}': aCustomer,
+  // Shared by all tenants: a type of check.
+  '/identity/customers/{customer_id}/kyc/{check_type}': async () => 'bvn',
+  '/identity/customers/{customer_id}/kyc/{kyc_id}': async (tenant, made) => {
+    const customer = String(made['/identity/customers/{customer_id}']);
+    return (await identityClient(tenant).verify(customer, { type: 'nin' })).body.data.id;
+  },
   '/cards/{card_id}': aCard,
   // Decides a payment directly, without a request of the issuer.
   '/cards/authorizations/{id}': async (tenant, made, service) => {
@@ -150,9 +158,17 @@ const openDisputeFact = {
   reason: null,
   dueAt: null,
 } as const;
+/** Creates a customer, whose id is no part of another one. */
+async function aCustomer(tenant: TestTenant): Promise<string> {
+  const customer = newCustomer({ id: `person-${randomUUID()}` });
+  return (await paymentClient(tenant).token(customer)).customer_id;
+}
 
 /** The path parameters that belong to no tenant: every tenant sees the same. */
-export const SHARED: ReadonlySet<string> = new Set(['/billpay/billers/{biller_id}']);
+export const SHARED: ReadonlySet<string> = new Set([
+  '/billpay/billers/{biller_id}',
+  '/identity/customers/{customer_id}/kyc/{check_type}',
+]);
 
 /** Creates a usable card, also without a worker. */
 async function aCard(

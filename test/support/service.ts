@@ -12,6 +12,10 @@ import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
+import {
+  identityCheckWorkflowId,
+  type IdentityCheck,
+} from '../../src/capabilities/identity-checks/identity-check.js';
 import { chargeWorkflowId, type Charge } from '../../src/capabilities/charges/charge.js';
 import { refundWorkflowId, type Refund } from '../../src/capabilities/refunds/refund.js';
 import type { Deposit } from '../../src/capabilities/deposits/deposit.js';
@@ -174,6 +178,7 @@ export async function startService(options: ServiceOptions = {}) {
         'refunds',
         'virtual_accounts',
         'deposits',
+        'identity_checks',
       ].map((name) => opened.database.db.collection(name).countDocuments(open));
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     };
@@ -286,10 +291,12 @@ async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void
     .collection<VirtualAccount>('virtual_accounts')
     .find(unfinished)
     .toArray();
+  const checks = await db.collection<IdentityCheck>('identity_checks').find(unfinished).toArray();
   const bills = await db.collection<BillPayment>('bill_payments').find(unfinished).toArray();
   const deposits = await db.collection<Deposit>('deposits').find(unfinished).toArray();
   const ids = [
     ...accounts.map(accountWorkflowId),
+    ...checks.map(({ _id }) => identityCheckWorkflowId(_id)),
     ...bills.map(({ _id }) => billPaymentWorkflowId(_id)),
     ...deposits.map(depositWorkflowId),
     ...charges.map(({ _id }) => chargeWorkflowId(_id)),

@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { InstructionType } from '../../activities/instructions.js';
+import type { InstructionType } from '../../activities/instruction-stores.js';
 import type {
   InstructionActivities,
   InstructionContract,

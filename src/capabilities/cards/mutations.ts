@@ -8,6 +8,7 @@ import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { autoReloadAfter } from '../card-fundings/mutations.js';
+import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { startUnload } from '../card-unloads/mutations.js';
 import { cards, isTerminal, type Card } from './card.js';
 import { cardOperations, type CardOperation } from './card-operation.js';
@@ -46,10 +47,13 @@ type ApplyIssuanceFactResult =
 
 /** Creates a card and the operation that issues it, and saves the response under its idempotency key. */
 export const acceptCard: Mutation<AcceptCard, AcceptResult> = {
-  reads: ({ card, claim }, full) => ({
+  reads: ({ tenantId, card, claim }, full) => ({
     keys: claim ? [claim.id] : [],
-    // The id is new. Only a repeated commit can find the card.
-    records: full ? [cards.ref(card._id)] : [],
+    records: [
+      customerRef(tenantId, card.customer_id),
+      // The id is new. Only a repeated commit can find the card.
+      ...(full ? [cards.ref(card._id)] : []),
+    ],
   }),
   decide: decideAccept,
   weigh: ({ answer }) => 3_000 + 2 * answer.body.length,
@@ -71,6 +75,8 @@ function decideAccept(uow: UnitOfWork, input: AcceptCard, now: Date): AcceptResu
     id: input.card._id,
     response: () => input.answer,
     admit() {
+      const named = { id: input.card.customer_id, email: null, name: null, mayChange: true };
+      nameCustomer(uow, input.tenantId, named, now);
       // The API's clock may be ahead of the decision's time, which the database server bounds.
       const today = lagosDay(now);
       const { daily_spend: spend } = input.card;

@@ -70,6 +70,7 @@ export function createChargeCreation(deps: {
         tenantId: tenant.id,
         id: charge._id,
         charge,
+        mayChangeCustomer: kind === 'secret',
         claim,
         answer: acceptedAnswer(charge),
       }),

@@ -7,6 +7,7 @@ import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { instructionState, isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
+import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
 import { charges, isOfPage, type Charge } from './charge.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
@@ -18,6 +19,8 @@ export type AcceptCharge = {
   id: string;
   /** Complete, with its id, before it queues. */
   charge: Charge;
+  /** False for a request with a public key. */
+  mayChangeCustomer: boolean;
   claim: Claim | null;
   /** The response if it is accepted. */
   answer: SavedResponse;
@@ -59,7 +62,11 @@ export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
     return {
       keys: claim ? [claim.id] : [],
       references,
-      records: [...records, ...(full ? [charges.ref(charge._id)] : [])],
+      records: [
+        ...records,
+        customerRef(charge.tenant_id, charge.customer.id),
+        ...(full ? [charges.ref(charge._id)] : []),
+      ],
     };
   },
   decide: decideAccept,
@@ -144,7 +151,13 @@ function decideAccept(uow: UnitOfWork, input: AcceptCharge, now: Date): AcceptRe
     collection: charges,
     id: charge._id,
     response: () => answer,
-    admit: () => admitCharge(uow, charge) ?? charge,
+    admit() {
+      const refusal = admitCharge(uow, charge);
+      if (refusal) return refusal;
+      const named = { ...charge.customer, mayChange: input.mayChangeCustomer };
+      nameCustomer(uow, input.tenantId, named, now);
+      return charge;
+    },
   });
 }
 

@@ -12,7 +12,8 @@ import {
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, customerBody, customerId } from '../payment-tokens/index.js';
+import { customerId } from '../customers/index.js';
+import { ALWAYS, customerBody } from '../payment-tokens/index.js';
 import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 
 /** The way in which a charge is paid. */

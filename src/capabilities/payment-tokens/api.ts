@@ -2,13 +2,8 @@ import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
 import { pageQuery } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
-import {
-  customerId,
-  tokenResource,
-  cardTokenBody,
-  bankAccountTokenBody,
-  exampleToken,
-} from './schema.js';
+import { customerId } from '../customers/index.js';
+import { tokenResource, cardTokenBody, bankAccountTokenBody, exampleToken } from './schema.js';
 
 const tag = 'Payments';
 const customer = { id: 'customer-77', email: 'ada@example.com', name: 'Ada Obi' };

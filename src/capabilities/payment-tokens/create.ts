@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { newId } from '../../shared/ids.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
-import type { Tenant } from '../../platform/tenants/tenant.js';
+import type { AuthenticatedKey } from '../../platform/api-keys/store.js';
 import { customerOf } from './schema.js';
 import type { bankAccountTokenBody, cardTokenBody } from './schema.js';
 import { presentToken } from './presenter.js';
@@ -14,10 +14,15 @@ type BankAccountBody = z.infer<typeof bankAccountTokenBody>;
 /** Creates an unbound token. */
 export const createTokenCreation =
   ({ tokens, provider }: { tokens: Tokens; provider: () => string }) =>
-  async (tenant: Tenant, body: CardBody | BankAccountBody, claim: Claim | null) => {
+  async (
+    { tenant, kind }: Pick<AuthenticatedKey, 'tenant' | 'kind'>,
+    body: CardBody | BankAccountBody,
+    claim: Claim | null,
+  ) => {
     const token = newToken(tenant.id, body, provider(), new Date());
     const answer = successResponse(presentToken(token));
-    const input = { tenantId: tenant.id, id: token._id, token, claim, answer };
+    const mayChangeCustomer = kind === 'secret';
+    const input = { tenantId: tenant.id, id: token._id, token, mayChangeCustomer, claim, answer };
     return throwIfKeyReused(await tokens.create(input));
   };
 

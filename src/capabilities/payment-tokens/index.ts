@@ -5,7 +5,7 @@ import { paymentTokens } from './payment-token.js';
 import { tokenRoutes } from './routes.js';
 import { createTokens } from './store.js';
 
-export { ALWAYS, customerBody, customerId, customerOf } from './schema.js';
+export { ALWAYS, customerBody, customerOf } from './schema.js';
 export type { Tokens } from './store.js';
 
 /** The parts of payment tokens. */

@@ -23,13 +23,13 @@ export function tokenRoutes(deps: {
   return [
     route(createCardToken, (ctx, { body }) =>
       withIdempotency(ctx, { ...made, path: `${made.resource}/card` }, (claim) =>
-        create(callerOf(ctx).tenant, body, claim),
+        create(callerOf(ctx), body, claim),
       ),
     ),
 
     route(createBankAccountToken, (ctx, { body }) =>
       withIdempotency(ctx, { ...made, path: `${made.resource}/bank-account` }, (claim) =>
-        create(callerOf(ctx).tenant, body, claim),
+        create(callerOf(ctx), body, claim),
       ),
     ),
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { plainText, idempotencyKey, ownName, timestamp } from '../../platform/http/wire.js';
+import { plainText, idempotencyKey, timestamp } from '../../platform/http/wire.js';
 import { metadata } from '../../shared/metadata.js';
 import { idSchema } from '../../shared/ids.js';
-
-/** The tenant's id of a customer. */
-export const customerId = ownName('Your own id of the customer.', 'customer-77');
+import { customerId } from '../customers/index.js';
 
 /** The customer in a request. */
 export const customerBody = z

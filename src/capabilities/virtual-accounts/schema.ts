@@ -8,10 +8,13 @@ import {
   pageOrOffsetQuery,
   plainText,
   timestamp,
-  withDaysInOrder, ownName } from '../../platform/http/wire.js';
+  withDaysInOrder,
+  ownName,
+} from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, customerId } from '../payment-tokens/index.js';
+import { customerId } from '../customers/index.js';
+import { ALWAYS } from '../payment-tokens/index.js';
 import { ACCOUNT_STATES } from './virtual-account.js';
 
 const holder = z

@@ -5,7 +5,20 @@ import type { UnitOfWork } from './unit-of-work.js';
 export type SavedResponse = { status: number; body: string };
 
 /** An idempotency key that is claimed together with the effect that it protects. */
-export type Claim = { id: string; fingerprint: string; createdAt: Date; expiresAt: Date };
+export type Claim = {
+  id: string;
+  fingerprint: string;
+  /** Fingerprints that this request has under earlier keys, if its fingerprint is keyed. */
+  earlierFingerprints?: string[];
+  createdAt: Date;
+  expiresAt: Date;
+};
+
+/** True if a claimed key belongs to this very request. */
+export const isSameRequest = (
+  { fingerprint, earlierFingerprints = [] }: Claim,
+  claimed: Pick<Claim, 'fingerprint'>,
+): boolean => [fingerprint, ...earlierFingerprints].includes(claimed.fingerprint);
 
 /** A claimed key. `resource` is the id of the record that the request created; null if it was refused. */
 export type ClaimedKey = Claim & {
@@ -49,7 +62,7 @@ export function findSavedResponse(
 ): AcceptResult | null {
   const earlier = claim && uow.key(claim.id);
   if (!claim || !earlier || earlier.expiresAt <= now) return null;
-  if (earlier.fingerprint !== claim.fingerprint) return { kind: 'key_reused' };
+  if (!isSameRequest(claim, earlier)) return { kind: 'key_reused' };
   const { answer, resource } = earlier;
   return { kind: 'answered', answer, resource, replayed: own === null || resource !== own };
 }

@@ -10,6 +10,16 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 export type KeyOwner = { tenantId: string; kind: 'secret' | 'public' };
 
 /**
+ * The fingerprints of a request: the one that is stored, and those that it has under earlier keys. Keyed ones are for bodies
+ * that can be guessed.
+ */
+export type Fingerprints = (request: string) => string[];
+
+const plainFingerprints: Fingerprints = (request) => [
+  createHash('sha256').update(request).digest('base64url'),
+];
+
+/**
  * The claim that a request makes, or null if it names no key. The key comes in the header (with or without the
  * quotes of the IETF draft) or in the body; both and different is refused. Secret and public keys never meet.
  */
@@ -20,6 +30,7 @@ export function readClaim(request: {
   header: string | undefined;
   body: Record<string, unknown>;
   now: Date;
+  fingerprints?: Fingerprints;
 }): Claim | null {
   const { idempotency_key: inBody, ...rest } = request.body;
   const header = request.header === undefined ? undefined : unquote(request.header);
@@ -33,10 +44,12 @@ export function readClaim(request: {
   }
   const key = header ?? inBody;
   if (key === undefined) return null;
-  const { owner, method, path, now } = request;
+  const { owner, method, path, now, fingerprints = plainFingerprints } = request;
+  const [fingerprint = '', ...earlier] = fingerprints(`${method} ${path}\n${canonical(rest)}`);
   return {
     id: `${owner.tenantId}/${owner.kind}/${key}`,
-    fingerprint: fingerprint(method, path, rest),
+    fingerprint,
+    ...(earlier.length > 0 && { earlierFingerprints: earlier }),
     createdAt: now,
     expiresAt: new Date(now.getTime() + LIFETIME_MS),
   };
@@ -55,13 +68,7 @@ function keyError(field: string, key: unknown): ApiError {
   return new ApiError('validation_error', { field, message });
 }
 
-/** The fingerprint of a request. The order of a body's fields does not matter. */
-function fingerprint(method: string, path: string, body: unknown): string {
-  return createHash('sha256')
-    .update(`${method} ${path}\n${canonical(body)}`)
-    .digest('base64url');
-}
-
+/** A body as text. The order of its fields does not matter. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

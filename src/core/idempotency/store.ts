@@ -3,7 +3,12 @@ import type { Database } from '../../platform/database/client.js';
 import { BY_ID, ownedFilter } from '../../platform/database/tenant-filters.js';
 import type { SealedPlace, Sealing } from '../../platform/sealing/sealing.js';
 import { ApiError } from '../../shared/errors.js';
-import type { SavedResponse, Claim, ClaimedKey } from '../commit/saved-response.js';
+import {
+  isSameRequest,
+  type SavedResponse,
+  type Claim,
+  type ClaimedKey,
+} from '../commit/saved-response.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
 
 const placeOf = (id: string): SealedPlace => ({ record: id, field: 'body' });
@@ -37,7 +42,7 @@ export function createIdempotency(
     ): Promise<{ answer: SavedResponse; resource: string | null; replayed: true } | null> {
       const found = await lookUps.enqueue({ tenantId, id: claim.id });
       if (!found || found.expiresAt <= clock()) return null;
-      if (found.fingerprint !== claim.fingerprint) throw new ApiError('idempotency_key_reused');
+      if (!isSameRequest(claim, found)) throw new ApiError('idempotency_key_reused');
       return { answer: found.answer, resource: found.resource, replayed: true };
     },
 

@@ -1,6 +1,6 @@
 import { holdsCardNumber } from '../../shared/card-data.js';
 import { ApiError } from '../../shared/errors.js';
-import { readClaim } from './claim.js';
+import { readClaim, type Fingerprints } from './claim.js';
 import type { Idempotency } from './store.js';
 import { successResponse, type SavedResponse, type Claim } from '../commit/saved-response.js';
 import { callerOf, type AppContext } from '../../platform/http/context.js';
@@ -27,7 +27,8 @@ export type Present = (resource: string, wait: Wait) => Promise<unknown>;
  * which commits the claim together with the record. `resource` is the path of the `Location` of a 201; the record is
  * named there by the field `named`, or by its id. `path` is the path in the key's fingerprint, if it differs from
  * `resource`. With `present`, a client that sends `Prefer: wait` gets the record's present state, which takes the place of
- * the saved response before it is sent. With `waitMs`, every client gets it after at most that time.
+ * the saved response before it is sent. With `waitMs`, every client gets it after at most that time. `fingerprints`
+ * replaces the plain hash of the request.
  */
 export async function withIdempotency(
   ctx: AppContext,
@@ -37,18 +38,20 @@ export async function withIdempotency(
     path = resource,
     named,
     waitMs = null,
+    fingerprints,
   }: {
     idempotency: Idempotency;
     resource: string;
     path?: string;
     named?: string;
     waitMs?: number | null;
+    fingerprints?: Fingerprints;
   },
   execute: (claim: Claim | null) => Promise<IdempotentResponse>,
   present?: Present,
 ): Promise<void> {
   const { tenant } = callerOf(ctx);
-  const claim = claimOf(ctx, path);
+  const claim = claimOf(ctx, path, fingerprints);
   const earlier = claim && (await idempotency.findResponse(tenant.id, claim));
   if (!earlier) refuseLate(ctx);
   const { answer: saved, resource: id, replayed } = earlier ?? (await execute(claim));
@@ -104,7 +107,7 @@ async function replaceResponse(
 /** Refuses an invalid key, or two different ones, of a POST that is safe to repeat and so claims none. */
 export const checkKey = (ctx: AppContext): void => void claimOf(ctx, ctx.path);
 
-function claimOf(ctx: AppContext, path: string): Claim | null {
+function claimOf(ctx: AppContext, path: string, fingerprints?: Fingerprints): Claim | null {
   const { tenant, kind } = callerOf(ctx);
   return readClaim({
     owner: { tenantId: tenant.id, kind },
@@ -113,6 +116,7 @@ function claimOf(ctx: AppContext, path: string): Claim | null {
     header: headerOf(ctx),
     body: ctx.state.body?.json ?? {},
     now: new Date(),
+    ...(fingerprints && { fingerprints }),
   });
 }
 

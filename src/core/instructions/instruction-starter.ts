@@ -10,7 +10,8 @@ import {
   type WorkflowStarter,
 } from '../supervision/workflow-starter.js';
 
-type Instruction = InstructionRecord & { reference: string; amount_minor: bigint | null };
+/** A record that moves no money has no amount. */
+type Instruction = InstructionRecord & { reference?: string; amount_minor?: bigint | null };
 
 /** The settings of every starter in this deployment. */
 export const starterSettings = ({
@@ -37,7 +38,7 @@ export type InstructionStarterOptions<R extends Key, Key extends { _id: string }
   rateLimitKey: (provider: string) => string;
   /** The line about the workflow in Temporal's list. */
   summary: (record: R) => string;
-  /** The reference that operators find the workflow by; `record.reference` if missing. */
+  /** The reference that operators find the workflow by; `record.reference`, or else the record's id, if missing. */
   reference?: (record: R) => string;
   /** The time from which an operator's attention is counted; the record's creation if missing. */
   acceptedAt?: (record: R) => Date;
@@ -54,7 +55,7 @@ export function createInstructionStarter<
   options: InstructionStarterOptions<R, Key>,
 ): WorkflowStarter<R, Key> {
   const { workflow, workflowId, summary } = options;
-  const referenceOf = options.reference ?? (({ reference }) => reference);
+  const referenceOf = options.reference ?? (({ _id, reference }) => reference ?? _id);
   const acceptedAtOf = options.acceptedAt ?? (({ created_at: createdAt }) => createdAt);
   const inputOf = options.input ?? ((_, base) => base);
   return createWorkflowStarter<R, Key>({
@@ -62,7 +63,7 @@ export function createInstructionStarter<
     workflow,
     workflowId,
     toStart(record) {
-      const { _id: id, tenant_id: tenantId, provider, amount_minor: amountMinor } = record;
+      const { _id: id, tenant_id: tenantId, provider, amount_minor: amountMinor = null } = record;
       const rateLimitKey = options.rateLimitKey(provider);
       const base: InstructionInput = {
         id,

@@ -84,7 +84,7 @@ function receiveRoutes(deps: ReceiveDeps): Route[] {
 
   return [
     route(receivePaymentCallback, (ctx, { params }) =>
-      receive(ctx, params.provider, ['transfers', 'payments', 'bills', 'accounts']),
+      receive(ctx, params.provider, ['transfers', 'payments', 'identity', 'bills', 'accounts']),
     ),
     route(receiveCardEvent, (ctx, { params }) => receive(ctx, params.provider, ['cards'])),
   ];

@@ -3,6 +3,7 @@ import { ApiError } from '../../shared/errors.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
   accountRateLimitKey,
+  identityRateLimitKey,
   billRateLimitKey,
   issuerRateLimitKey,
   paymentRateLimitKey,
@@ -12,6 +13,7 @@ import {
 import type { AccountEvent, AccountProvider } from './account-provider.js';
 import type { BillEvent, BillProvider } from './bill-provider.js';
 import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
+import type { IdentityEvent, IdentityProvider } from './identity-provider.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
@@ -23,6 +25,7 @@ import { createSandboxBankAccounts } from './sandbox-bank/account-adapter.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
+import { createSandboxBankIdentity } from './sandbox-bank/identity-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
 
 /** The events of each port. */
@@ -31,6 +34,7 @@ export type PortEvents = {
   payments: PaymentEvent;
   accounts: AccountEvent;
   cards: CardEvent;
+  identity: IdentityEvent;
   bills: BillEvent;
 };
 
@@ -40,11 +44,8 @@ export type Port = keyof PortEvents;
 /** The adapters of this deployment's providers, by port. */
 export type Providers = ReturnType<typeof createProviders>;
 
-/**
- * Creates the adapters of every configured provider of this deployment. A new provider is a folder and a line for each of
- * its ports here. Records stay with their provider, also if the settings name another one for new records.
- */
-export function createProviders(config: Config) {
+/** Creates the ports, each with the adapters that the configuration has. */
+function createPorts(config: Config) {
   const { sandboxBank, paystack } = config;
   const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const transfers = createPort<TransferProvider>(config, 'transfers', [
@@ -64,26 +65,48 @@ export function createProviders(config: Config) {
   const bills = createPort<BillProvider>(config, 'billpay', [
     sandboxBank && createSandboxBankBills(sandboxBank),
   ]);
-  const rateLimits: RateLimit[] = [
+  const identity = createPort<IdentityProvider>(config, 'identity', [
+    sandboxBank && createSandboxBankIdentity(sandboxBank),
+  ]);
+  return { transfers, cards, payments, accounts, bills, identity };
+}
+
+/** The rate limit of each provider's calls, by port. */
+const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
+  const { transfers, cards, payments, accounts, bills, identity } = ports;
+  return [
     ...transfers.all.map(({ name, traits }) => limitOf(transferRateLimitKey(name), traits, name)),
     ...cards.all.map(({ name, cards: traits }) => limitOf(issuerRateLimitKey(name), traits)),
     ...payments.all.map(({ name, payments: { rates } }) =>
       limitOf(paymentRateLimitKey(name), { callsPerSecond: slowest(rates) }),
     ),
     ...accounts.all.map(({ name, accounts: traits }) => limitOf(accountRateLimitKey(name), traits)),
+    ...identity.all.map(({ name, identity: traits }) =>
+      limitOf(identityRateLimitKey(name), traits),
+    ),
     ...bills.all.map(({ name, bills: traits }) => limitOf(billRateLimitKey(name), traits)),
   ];
+};
+
+/**
+ * Creates the adapters of every configured provider of this deployment. A new provider is a folder and a line for each of
+ * its ports here. Records stay with their provider, also if the settings name another one for new records.
+ */
+export function createProviders(config: Config) {
+  const ports = createPorts(config);
+  const { transfers, cards, payments, accounts, bills, identity } = ports;
   const readers = {
     transfers: transfers.find,
     payments: payments.find,
     accounts: accounts.find,
     cards: cards.find,
+    identity: identity.find,
     bills: bills.find,
   };
   return {
     all: transfers.all,
     /** The rate limit of each provider's calls, with the name of its queue. */
-    rateLimits,
+    rateLimits: rateLimitsOf(ports),
     /** True if new records of the capability have a provider. */
     serves: (capability: ProviderCapability): boolean => config.providers[capability] !== null,
     /** The provider of new transfers. Throws `feature_not_enabled` if there is none, as `forCards` and `forPayments` do. */
@@ -106,6 +129,9 @@ export function createProviders(config: Config) {
     forVirtualAccounts: accounts.forNew,
     findAccountProvider: accounts.find,
     accountProvider: accounts.get,
+    /** The provider of new identity checks. */
+    forIdentity: identity.forNew,
+    identity: identity.get,
     /** The provider of new bill payments. */
     forBills: bills.forNew,
     bill: bills.get,

@@ -75,6 +75,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./deposits.js')).addDepositCommands,
   },
   {
+    name: 'identity-checks',
+    description: 'manage identity checks',
+    load: async () => (await import('./instructions.js')).addCapabilityCommands('identity-checks'),
+  },
+  {
     name: 'webhooks',
     description: 'manage webhook endpoints, deliveries and events',
     load: async () => (await import('./webhooks.js')).addWebhookCommands,

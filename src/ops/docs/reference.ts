@@ -11,6 +11,7 @@ export const GUIDE = [
   'using-cards',
   'taking-payments',
   'recurring-charges',
+  'identity',
   'bill-payments',
   'webhooks',
   'test-values',

@@ -50,6 +50,9 @@ export const paymentRateLimitKey = (provider: string) => `${provider}-payments`;
 
 /** The rate-limit key of calls for virtual accounts and deposits. */
 export const accountRateLimitKey = (provider: string) => `${provider}-accounts`;
+/** The rate-limit key of calls to an identity provider. */
+export const identityRateLimitKey = (provider: string) => `${provider}-identity`;
+
 /** The rate-limit key of calls to a bill provider. */
 export const billRateLimitKey = (provider: string) => `${provider}-bills`;
 

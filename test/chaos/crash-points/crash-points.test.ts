@@ -8,6 +8,7 @@ import { cards } from './cards.js';
 import { closing, unloads } from './closing.js';
 import { commands } from './commands.js';
 import { cardIssuance } from './card-issuance.js';
+import { identityChecks } from './identity-checks.js';
 import { lateFundings } from './late.js';
 import { pages } from './pages.js';
 import { payments } from './payments.js';
@@ -40,6 +41,7 @@ const all = [
   ...payments,
   ...pages,
   ...renewals,
+  ...identityChecks,
   ...billPayments,
 ];
 const [first = 0, every = 1] = (sample ?? '0/1').split('/').map(Number);

@@ -5,6 +5,7 @@ import type { Workload, WorkloadFactory } from './workload.js';
 import { createBillPayments } from './workloads/bill-payments.js';
 import { createCards } from './workloads/cards.js';
 import { createCharges } from './workloads/charges.js';
+import { createIdentityChecks } from './workloads/identity-checks.js';
 import { createMessages } from './workloads/messages.js';
 import { createRefunds } from './workloads/refunds.js';
 import { createReplays } from './workloads/replays.js';
@@ -54,6 +55,7 @@ const WORKLOADS: readonly WorkloadFactory[] = [
   createReplays,
   createMessages,
   createWallets,
+  createIdentityChecks,
 ];
 
 let cluster: ChaosCluster | undefined;

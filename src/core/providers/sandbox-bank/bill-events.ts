@@ -29,7 +29,8 @@ export function readBillMessage(body: unknown, hash: () => string): MessageReadi
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
   const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
-  if (/^(transfer|charge|refund)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
+  if (/^(transfer|charge|refund|setup|check|account|deposit)\./.test(name))
+    return { kind: 'other_port', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const status = STATUS_OF_EVENT.get(name);
   if (status === undefined) return { kind: 'unreadable', dedupeKey, name };

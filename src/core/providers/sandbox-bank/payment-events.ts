@@ -67,7 +67,7 @@ export function readPaymentMessage(
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
   const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
-  if (/^(transfer|bill|account|deposit)\./.test(name))
+  if (/^(transfer|check|bill|account|deposit)\./.test(name))
     return { kind: 'other_port', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const reader = READERS.get(name);

@@ -30,7 +30,7 @@ export function readTransferMessage(
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
   const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
-  if (/^(charge|refund|setup|bill|account|deposit)\./.test(name))
+  if (/^(charge|refund|setup|check|bill|account|deposit)\./.test(name))
     return { kind: 'other_port', dedupeKey, name };
   // It concerns nothing of ours: an operator looks at it.
   if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };

@@ -1,0 +1,24 @@
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { customerOperations } from './api.js';
+import { customers } from './customer.js';
+import { customerRoutes } from './routes.js';
+import { createCustomers } from './store.js';
+
+export { customerParams, IDENTITY_TAG } from './api.js';
+export { customerId } from './schema.js';
+export { customerFinder } from './routes.js';
+export type { Customers } from './store.js';
+
+/** The parts of customers. */
+export type CustomerParts = ReturnType<typeof createCustomerParts>;
+
+const createCustomerParts = ({ database }: CoreDeps) => ({ store: createCustomers(database) });
+
+/** The capability `customers`: everybody whom a card, a payment token, a charge or a check names. */
+export const customerCapability = defineCapability({
+  name: 'customers',
+  collections: [customers],
+  operations: customerOperations,
+  create: createCustomerParts,
+  routes: customerRoutes,
+});

@@ -1,0 +1,77 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf } from '../../platform/http/context.js';
+import { API_PREFIX } from '../../platform/http/operation.js';
+import type { createSafeguard } from '../../platform/http/rate-limit.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Sealing } from '../../platform/sealing/sealing.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import { customerFinder, type Customers } from '../customers/index.js';
+import { getIdentityCheck, listIdentityChecks, verifyCustomer } from './api.js';
+import type { CreateIdentityCheck } from './create.js';
+import type { IdentityCheck } from './identity-check.js';
+import { presentCheck } from './presenter.js';
+import { readCheckType, readSubject } from './schema.js';
+import type { IdentityChecks } from './store.js';
+
+/** The purpose of the keyed fingerprint of a request. */
+const FINGERPRINT = 'identity_checks.fingerprint';
+
+/** The routes of identity checks. */
+export function identityCheckRoutes(deps: {
+  identityChecks: {
+    store: IdentityChecks;
+    waiter: CompletionWaiter<IdentityCheck>;
+    create: CreateIdentityCheck;
+  };
+  customers: { store: Customers };
+  idempotency: Idempotency;
+  sealing: Sealing;
+  safeguard: ReturnType<typeof createSafeguard>;
+}): Route[] {
+  const { idempotency, sealing, safeguard } = deps;
+  const { store: checks, waiter, create } = deps.identityChecks;
+  const findCustomer = customerFinder(deps.customers.store);
+
+  return [
+    route(verifyCustomer, async (ctx, { params, body }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const { customer_id: customerId } = params;
+      const checkType = readCheckType(params.check_type);
+      const subject = readSubject(checkType, body);
+      await safeguard(ctx, 'kyc', customerId);
+      const at = `${API_PREFIX}/identity/customers/${encodeURIComponent(customerId)}/kyc`;
+      await withIdempotency(
+        ctx,
+        {
+          idempotency,
+          resource: at,
+          path: `${at}/${checkType}/verify`,
+          // Eleven digits under a plain hash are found by trying all of them.
+          fingerprints: (request) => sealing.blindIndexes(request, FINGERPRINT),
+        },
+        (claim) => create({ tenantId, customerId, checkType, subject }, claim),
+        async (id, wait) => {
+          const check =
+            (await waiter.waitForEnd({ tenantId, id }, wait)) ?? (await checks.get(tenantId, id));
+          return check && presentCheck(check);
+        },
+      );
+    }),
+
+    route(listIdentityChecks, async (ctx, { params, query }) => {
+      const customer = await findCustomer(ctx, params.customer_id);
+      const { items, total } = await checks.list(customer, query);
+      const { page, limit } = query;
+      sendList(ctx, items.map(presentCheck), { page, limit, total });
+    }),
+
+    route(getIdentityCheck, async (ctx, { params }) => {
+      const check = await checks.get(callerOf(ctx).tenant.id, params.kyc_id);
+      if (check?.customer_id !== params.customer_id) throw new ApiError('not_found');
+      sendData(ctx, 200, presentCheck(check));
+    }),
+  ];
+}

@@ -1,0 +1,44 @@
+import type { IdentityEvent } from '../identity-provider.js';
+import type { MessageReading, SafeFields } from '../provider-message.js';
+import { checkAnswer, checkState } from './identity-wire.js';
+import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
+
+/** The status that the check must have, by the name of the event. */
+const STATUS_OF_EVENT = new Map([
+  ['check.verified', 'verified'],
+  ['check.rejected', 'rejected'],
+  ['check.failed', 'failed'],
+]);
+
+/** The fields of the bank's messages about checks. None of them holds anything of a customer. */
+export const IDENTITY_SAFE_FIELDS: SafeFields = {
+  id: 'value',
+  event: 'value',
+  occurred_at: 'value',
+  reference: 'own_id',
+  client_reference: 'own_id',
+  check_type: 'value',
+  status: 'value',
+  code: 'value',
+};
+
+/** Reads an authentic message of the bank about identity checks. Never throws. */
+export function readIdentityMessage(
+  body: unknown,
+  hash: () => string,
+): MessageReading<IdentityEvent> {
+  const parsed = eventBody.safeParse(body);
+  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
+  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
+  if (!name.startsWith('check.')) return { kind: 'other_port', dedupeKey, name };
+  const status = STATUS_OF_EVENT.get(name);
+  if (status === undefined) return { kind: 'unreadable', dedupeKey, name };
+  const check = checkAnswer.safeParse(data);
+  const state = check.success && check.data.status === status ? checkState(check.data) : null;
+  // By its hash: the provider may send the event again under the same id, corrected.
+  if (!check.success || !state) return { kind: 'unreadable', dedupeKey: hash(), name };
+  const { reference } = check.data;
+  const occurredAt = new Date(occurred_at);
+  return { kind: 'event', event: { dedupeKey, reference, name, state, occurredAt } };
+}
