@@ -120,11 +120,13 @@ function pageIn(answer: Answer): PageAddress | null {
 const isOpenPage = ({ kind }: Answer): boolean => kind === 'pending' || kind === 'abandoned';
 
 function paidOutcome(
-  { status, attention, suspended }: Charge,
+  { status, attempt, attention, suspended, returned_attempts: returned }: Charge,
   { amountMinor, providerRequestId }: Extract<Answer, { kind: 'succeeded' }>,
 ): ProviderOutcome {
   const paid = { kind: 'succeeded', amountMinor, sessionId: null, providerRequestId } as const;
   if (status === 'completed') return paid;
+  // The customer has the payment back. The charge stays open until its page is over, without an operator.
+  if (returned.includes(attempt)) return { kind: 'pending', providerRequestId };
   const why = attention?.reason ?? 'the payment differs from the request';
   const inSuspense = suspended.some((payment) => payment.amount_minor === amountMinor);
   const accepted = inSuspense ? { amountMinor: Number(amountMinor) } : {};
