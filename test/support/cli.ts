@@ -40,14 +40,21 @@ export async function bursar(line: string, env: Record<string, string>): Promise
   return run(process.execPath, [program, ...args], { ...env, ...signIn });
 }
 
+/** Submissions that the workflow makes meanwhile void a request; each of these tries makes a new one. */
+const APPROVAL_TRIES = 5;
+
 /** Runs a command that needs an approval, and approves its request as another person. Returns what the approval printed. */
 export async function bursarApproved(line: string, env: Record<string, string>): Promise<Ran> {
-  const asked = await bursar(`${line} --json`, env);
-  const { approval, done } = JSON.parse(asked.out) as { approval?: string; done: boolean };
-  if (done || approval === undefined) throw new Error(`no approval was asked for: ${asked.out}`);
   const { key } = await createTestOperator(await operatorDeps(env), ['approver']);
   const signIn = { ...(await operatorSignIn(env)), BURSAR_OPERATOR_KEY: key };
-  return bursar(`approvals approve ${approval} --json`, { ...env, ...signIn });
+  for (let tries = 1; ; tries += 1) {
+    const asked = await bursar(`${line} --json`, env);
+    const { approval, done } = JSON.parse(asked.out) as { approval?: string; done: boolean };
+    if (done || approval === undefined) throw new Error(`no approval was asked for: ${asked.out}`);
+    const ran = await bursar(`approvals approve ${approval} --json`, { ...env, ...signIn });
+    const isVoid = ran.error.includes('The target has changed since the request');
+    if (!isVoid || tries === APPROVAL_TRIES) return ran;
+  }
 }
 
 afterAll(stopOperatorApis);
