@@ -236,7 +236,7 @@ describe('invalid requests', () => {
     [{ reason: 7 }, 'reason'],
     [{ reason: 'a'.repeat(201) }, 'reason'],
     [{ reason: 'card 4111 1111 1111 1111' }, 'reason'],
-    [{ request_id: 'with space' }, 'request_id'],
+    [{ request_id: 'ends with a space ' }, 'request_id'],
     [{ request_id: '' }, 'request_id'],
     [{ request_id: '4111111111111111' }, 'request_id'],
     [{ idempotency_key: '' }, 'idempotency_key'],
