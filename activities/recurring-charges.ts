@@ -34,7 +34,8 @@ export function createRecurringChargeActivities(deps: RecurringChargeActivityDep
     async chargeRecurringPeriod({ tenantId, id }: RenewalInput): Promise<RenewalResult> {
       failpoint('renewal.before');
       const renewal = await recurringCharges.renew(tenantId, id);
-      if (!renewal) return { kind: 'done' };
+      // The dispatcher starts the renewal again, because the record stays due.
+      if (!renewal || renewal.kind === 'frozen') return { kind: 'done' };
       if (renewal.kind === 'overtaken') return { kind: 'repeat', chargeId: null, period: 0 };
       if (renewal.kind === 'not_due') {
         const { status, next_charge_at: nextAt } = renewal.recurring;

@@ -28,7 +28,11 @@ const storeOf = (db: TestDatabase) =>
   createRecurringCharges(
     db,
     createGroupCommit(db),
-    { stallTimeoutMs: 30_000, dunningDays: async () => [1, 3, 5, 7] },
+    {
+      stallTimeoutMs: 30_000,
+      isFrozen: async () => false,
+      dunningDays: async () => [1, 3, 5, 7],
+    },
     () => now,
   );
 

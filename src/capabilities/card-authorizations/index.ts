@@ -68,12 +68,15 @@ function createCardAuthorizationParts(
 /** A tenant's switch is read again after this time, so that a change is in force within a second. */
 const SWITCH_MAX_AGE_MS = 500;
 
-/** Tells whether cards are switched off for a tenant. */
+/** Tells whether cards are switched off for a tenant, or the tenant is frozen. */
 function createFeatureSwitch(tenants: CoreDeps['tenants']) {
   const switches = new LRUCache<string, { off: boolean }>({
     max: 10_000,
     ttl: SWITCH_MAX_AGE_MS,
-    fetchMethod: async (id) => ({ off: (await tenants.get(id))?.features.cards === false }),
+    fetchMethod: async (id) => {
+      const tenant = await tenants.get(id);
+      return { off: tenant !== null && (!tenant.features.cards || tenant.frozenAt !== null) };
+    },
   });
   return async (tenantId: string): Promise<boolean> =>
     (await switches.fetch(tenantId))?.off === true;

@@ -47,6 +47,8 @@ export function tryAutoReload(
   const day = lagosDay(now);
   const usedMinor = reload.limit_day === day ? reload.limit_used_minor : 0n;
   const wallet = uow.wallet(card.tenant_id);
+  // The next spending after the freeze tries again.
+  if (wallet.isFrozen) return reload;
   // The daily cap is no refusal: spending on the next day tries again.
   if (usedMinor + amount > reload.daily_cap_minor) return reload;
   if (wallet.availableMinor < amount) {

@@ -28,6 +28,7 @@ const example = (type: 'lock' | 'unlock' | 'close') => ({
 export const lockCard = operation({
   ...common,
   id: 'lockCard',
+  whileFrozen: true,
   path: '/cards/{card_id}/lock',
   summary: 'Lock a card',
   description:
@@ -63,6 +64,7 @@ export const closeCard = operation({
   body: cardClosingBody,
   refusals: ['invalid_state', 'duplicate_reference'],
   id: 'closeCard',
+  whileFrozen: true,
   path: '/cards/{card_id}/close',
   summary: 'Close a card',
   description:

@@ -16,6 +16,7 @@ function createRecurringChargeParts(core: CoreDeps) {
   const { config, database, groupCommit, tenants } = core;
   const store = createRecurringCharges(database, groupCommit, {
     stallTimeoutMs: config.instructions.stallTimeoutMs,
+    isFrozen: async (id) => (await tenants.get(id))?.frozenAt instanceof Date,
     dunningDays: async (id) => (await tenants.get(id))?.dunningDays ?? config.payments.dunningDays,
   });
   const starter = createRecurringStarter(starterSettings(core));

@@ -33,6 +33,8 @@ type RecurringListing = {
 type Renewal =
   | { kind: 'renewed'; charge: Charge }
   | { kind: 'overtaken' }
+  /** The tenant is frozen: the period is charged later. */
+  | { kind: 'frozen' }
   | { kind: 'not_due'; recurring: RecurringCharge };
 
 /** Interval of the checks if nothing is due, because an operator may have changed the Schedule. */
@@ -47,9 +49,11 @@ export function createRecurringCharges(
   groupCommit: GroupCommit,
   {
     stallTimeoutMs,
+    isFrozen,
     dunningDays,
   }: {
     stallTimeoutMs: number;
+    isFrozen: (tenantId: string) => Promise<boolean>;
     dunningDays: (tenantId: string) => Promise<readonly number[]>;
   },
   clock: () => Date = () => new Date(),
@@ -86,6 +90,7 @@ export function createRecurringCharges(
       if (!recurring) return null;
       const at = clock();
       if (!isDue(recurring, at)) return { kind: 'not_due', recurring };
+      if (await isFrozen(tenantId)) return { kind: 'frozen' };
       const token = await tokens.findOne({ _id: recurring.payment_token_id, tenant_id: tenantId });
       if (!token) throw new Error(`${id} has no payment token`);
       const charge = chargeOf(recurring, token, [...(await dunningDays(tenantId))], at);

@@ -49,6 +49,7 @@ const toWallet = (d: WalletDocument): Wallet => ({
   receivableMinor: d.receivable_minor,
   limitDay: d.limit_day,
   limitUsedMinor: d.limit_used_minor,
+  ...(d.is_frozen === true && { isFrozen: true }),
   version: d.version,
 });
 

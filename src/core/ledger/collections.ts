@@ -7,6 +7,7 @@ export type WalletDocument = {
   receivable_minor: bigint;
   limit_day: string;
   limit_used_minor: bigint;
+  is_frozen?: boolean;
   version: bigint;
 };
 /** A posting as it is stored. */
@@ -41,6 +42,7 @@ export const walletsCollection: CollectionSpec = {
       receivable_minor: { ...long, minimum: 0 },
       limit_used_minor: { ...long, minimum: 0 },
       limit_day: { bsonType: 'string' },
+      is_frozen: { bsonType: 'bool' },
       version: long,
     },
   },

@@ -11,6 +11,8 @@ export type Wallet = {
   /** The Africa/Lagos day that `limitUsedMinor` counts. Never goes backwards. */
   limitDay: string;
   limitUsedMinor: bigint;
+  /** The tenant is frozen: no reload of a card is created. Only operators change it. */
+  isFrozen?: boolean;
   version: bigint;
 };
 

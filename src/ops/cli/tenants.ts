@@ -7,7 +7,13 @@ import {
   type Plan,
   type Safeguard,
 } from '../../platform/tenants/tenant.js';
-import { createTenant, getTenant, listTenants, updateTenant } from '../operator-api/tenants.js';
+import {
+  createTenant,
+  freezeTenant,
+  getTenant,
+  listTenants,
+  updateTenant,
+} from '../operator-api/tenants.js';
 import { addApiCommand, CommandError, parseAmount, parseWhole } from './command.js';
 import { print, printTable } from './print.js';
 
@@ -30,6 +36,7 @@ type Update = Omit<Partial<Create>, 'name'> & {
 export function addTenantCommands(program: Command): void {
   const tenants = program.command('tenants');
   addUpdate(tenants);
+  addFreeze(tenants);
 
   addApiCommand<Create>(
     tenants,
@@ -72,6 +79,29 @@ export function addTenantCommands(program: Command): void {
       print(json, await operator.call(getTenant, { params: { id } }, noTenant(id)));
     },
   );
+}
+
+function addFreeze(tenants: Command): void {
+  const changes = {
+    freeze:
+      'accept nothing new, decline authorizations, let renewals and reloads wait; what is under way ends',
+    unfreeze: 'end the freeze of a tenant',
+  } as const;
+  for (const change of ['freeze', 'unfreeze'] as const) {
+    addApiCommand<{ reason: string }>(
+      tenants,
+      `${change} <tenant>`,
+      (command) =>
+        command
+          .description(changes[change])
+          .requiredOption('--reason <text>', 'the reason, for the audit log'),
+      async (operator, { json, args, options: { reason } }) => {
+        const id = String(args[0]);
+        const input = { params: { id, change }, body: { reason } };
+        print(json, await operator.call(freezeTenant, input, noTenant(id)));
+      },
+    );
+  }
 }
 
 function addUpdate(tenants: Command): void {

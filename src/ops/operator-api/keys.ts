@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { canonicalRange } from '../../platform/api-keys/allowed-ips.js';
-import { KEY_LEVELS } from '../../platform/api-keys/api-key.js';
+import { KEY_LEVELS, type Environment } from '../../platform/api-keys/api-key.js';
 import type { ApiKeyInfo } from '../../platform/api-keys/store.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
@@ -90,13 +90,14 @@ export const revokeKey = operation({
 });
 
 /** The routes for API keys. */
-export const keyRoutes = ({ apiKeys, tenants, audit }: OperatorDeps): Route[] => [
+export const keyRoutes = ({ apiKeys, tenants, audit, config }: OperatorDeps): Route[] => [
   route(listKeys, async (ctx, { query }) => {
     sendData(ctx, 200, (await apiKeys.list(query.tenant)).map(presentKey));
   }),
 
   route(createKey, async (ctx, { body }) => {
-    const { tenant, level, label, allowed_ips: allowedIps, expires_in_days: lifetime } = body;
+    const { tenant, level, label, allowed_ips: allowedIps } = body;
+    const lifetime = body.expires_in_days ?? defaultDays(config.environment);
     if (!(await tenants.get(tenant))) throw noSuch('tenant');
     const given = {
       tenantId: tenant,
@@ -155,6 +156,9 @@ export const keyRoutes = ({ apiKeys, tenants, audit }: OperatorDeps): Route[] =>
     sendData(ctx, 200, { id, revoked: true });
   }),
 ];
+
+/** Keys of live expire after a year unless told otherwise. */
+const defaultDays = (environment: Environment) => (environment === 'live' ? 365 : undefined);
 
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
 

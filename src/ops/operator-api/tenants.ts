@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AuditedState } from '../../core/audit/entry.js';
+import type { WalletDocument } from '../../core/ledger/collections.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
@@ -95,8 +96,26 @@ export const updateTenant = operation({
   answer: { status: 200, data: printed },
 });
 
+/** Freezes or unfreezes a tenant. */
+export const freezeTenant = operation({
+  id: 'freezeTenant',
+  tag,
+  method: 'post',
+  path: '/tenants/{id}/{change}',
+  summary: 'Freeze a tenant, or end its freeze',
+  description:
+    'While a tenant is frozen, nothing new is accepted, authorizations are declined, renewals and reloads wait, and what is ' +
+    'under way ends. Every process applies it within a second.',
+  roles: WORKERS,
+  params: { id: tenantId, change: z.enum(['freeze', 'unfreeze']) },
+  body: z.strictObject({ reason }),
+  answer: { status: 200, data: printed },
+});
+
 /** The routes for tenants. */
-export const tenantRoutes = ({ tenants, audit }: OperatorDeps): Route[] => [
+export const tenantRoutes = ({ tenants, audit, database }: OperatorDeps): Route[] => [
+  freezeRoute({ tenants, audit, database }),
+
   route(listTenants, async (ctx) => {
     const found = await tenants.list();
     sendData(
@@ -151,6 +170,29 @@ export const tenantRoutes = ({ tenants, audit }: OperatorDeps): Route[] => [
   }),
 ];
 
+const freezeRoute = ({
+  tenants,
+  audit,
+  database: { db },
+}: Pick<OperatorDeps, 'tenants' | 'audit' | 'database'>): Route =>
+  route(freezeTenant, async (ctx, { params: { id, change }, body }) => {
+    const freezes = change === 'freeze';
+    const act = actOf(ctx, `tenants.${change}`, id, { tenantId: id, reason: body.reason });
+    const changed = await audit.act(act, async (session) => {
+      const before = await tenants.get(id, session);
+      const frozenAt = freezes ? (before?.frozenAt ?? new Date()) : null;
+      const after = before && (await tenants.update(id, { frozenAt }, session));
+      if (!after) return null;
+      // Commits that reload a card read the wallet. The version makes those conflict that run now.
+      const wallets = db.collection<WalletDocument>('wallets');
+      const mark = { $set: { is_frozen: freezes }, $inc: { version: 1n } };
+      await wallets.updateOne({ _id: id }, mark, { session });
+      return { result: after, before: presentTenant(before), after: presentTenant(after) };
+    });
+    if (!changed) throw noSuch('tenant');
+    sendData(ctx, 200, presentTenant(changed));
+  });
+
 function changesOf(body: z.output<typeof updateTenant.body>): TenantChanges {
   const { plan, rate_per_minute: ratePerMinute, features, safeguards } = body;
   const { min_amount_minor: min, max_amount_minor: max, daily_limit_minor: daily } = body;
@@ -185,6 +227,7 @@ function presentTenant(tenant: Tenant) {
     dunning_days: tenant.dunningDays ?? 'default',
     ...tenant.features,
     safeguards: Object.fromEntries(safeguards) as Record<string, number>,
+    frozen_at: tenant.frozenAt?.toISOString() ?? null,
     created_at: tenant.createdAt.toISOString(),
   } satisfies AuditedState;
 }

@@ -33,11 +33,16 @@ export function authorize({
 }): Middleware {
   return (ctx, next) => {
     const { kind, level, tenant } = callerOf(ctx);
-    const { access, feature, servedBy } = operationAt(ctx) ?? {};
+    const { access, feature, servedBy, whileFrozen } = operationAt(ctx) ?? {};
     const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
     if (level === 'read' && !reads) throw new ApiError('forbidden');
     if (kind === 'public' && access !== 'public_key') throw new ApiError('forbidden');
     if (access === 'admin' && level !== 'admin') throw new ApiError('forbidden');
+    if (tenant.frozenAt !== null && !reads && !whileFrozen) {
+      throw new ApiError('forbidden', {
+        message: 'This account is frozen: nothing new is accepted.',
+      });
+    }
     if (feature && !tenant.features[feature]) throw new ApiError('feature_not_enabled');
     if (servedBy && !serves(servedBy)) throw new ApiError('feature_not_enabled');
     return next();

@@ -31,6 +31,8 @@ export type Operation = {
   access?: Access;
   /** The roles that may call an operation of the operator API. Left out: every operator. */
   roles?: readonly OperatorRole[];
+  /** A tenant that is frozen may call it too, although it changes something: it only stops spending. */
+  whileFrozen?: true;
   /** The feature that the tenant must have. */
   feature?: Feature;
   /** The provider's capability that the operation needs; the composition sets it. */

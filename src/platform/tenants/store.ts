@@ -24,6 +24,7 @@ type TenantDocument = {
   bill_fee_minor: bigint;
   /** Null: those of the deployment. */
   dunning_days: number[] | null;
+  frozen_at?: Date | null;
   created_at: Date;
 };
 
@@ -72,6 +73,7 @@ export const tenantsCollection: CollectionSpec = {
       },
       bill_fee_minor: { bsonType: 'long', minimum: 0 },
       dunning_days: { bsonType: ['array', 'null'], maxItems: 20 },
+      frozen_at: { bsonType: ['date', 'null'] },
       created_at: { bsonType: 'date' },
     },
   },
@@ -100,6 +102,8 @@ export type TenantChanges = {
   billFeeMinor?: bigint;
   features?: Partial<Record<Feature, boolean>>;
   safeguards?: Partial<Record<Safeguard, number>>;
+  /** Null unfreezes the tenant. */
+  frozenAt?: Date | null;
   /** Null restores the days of the deployment. */
   dunningDays?: number[] | null;
 };
@@ -183,6 +187,7 @@ function toFields(changes: TenantChanges): Record<string, unknown> {
     ...(dailyLimitMinor !== undefined && { 'limits.daily_minor': dailyLimitMinor }),
     ...(billFeeMinor !== undefined && { bill_fee_minor: billFeeMinor }),
     ...(dunningDays !== undefined && { dunning_days: dunningDays }),
+    ...(changes.frozenAt !== undefined && { frozen_at: changes.frozenAt }),
     ...within('features', features),
     ...within('safeguards', safeguards),
   };
@@ -203,6 +208,7 @@ function toTenant(document: TenantDocument): Tenant {
     },
     billFeeMinor: document.bill_fee_minor,
     dunningDays: document.dunning_days,
+    frozenAt: document.frozen_at ?? null,
     createdAt: document.created_at,
   };
 }

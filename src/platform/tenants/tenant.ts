@@ -54,6 +54,8 @@ export type Tenant = {
   billFeeMinor: bigint;
   /** Days after which a charge with a soft decline is retried; null means the deployment's. */
   dunningDays: readonly number[] | null;
+  /** Since when an operator has frozen the tenant: nothing new is accepted, and what is under way ends. Null if it is not. */
+  frozenAt: Date | null;
   createdAt: Date;
 };
 

@@ -1,0 +1,51 @@
+import { eventually } from '../support/eventually.js';
+import { bursar } from '../support/cli.js';
+import { startService, type Service } from '../support/service.js';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+}, 120_000);
+afterAll(() => service?.close());
+
+test('a frozen tenant starts nothing and reads everything, what is under way ends, and the freeze is in the audit log', async () => {
+  const tenant = await service.tenant({ balanceMinor: 10_000_000 });
+  const pending = await tenant.send('006');
+  const change = async (name: 'freeze' | 'unfreeze') => {
+    const line = `tenants ${name} ${tenant.id} --reason stolen-keys --json`;
+    const { code, out } = await bursar(line, service.env);
+    expect(code).toBe(0);
+    return JSON.parse(out) as { frozen_at: string | null };
+  };
+  const request = (method: string, body?: object) =>
+    fetch(`${service.api.url}/api/v1/transfers`, {
+      method,
+      headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const post = () =>
+    request('POST', {
+      amount_minor: 150_000,
+      recipient_account: '0123456789',
+      recipient_bank_code: '058',
+      narration: 'during the freeze',
+    });
+
+  expect(await change('freeze')).toMatchObject({ frozen_at: expect.any(String) });
+  await eventually('the freeze is known', async () =>
+    (await post()).status === 403 ? true : undefined,
+  );
+  expect((await request('GET')).status).toBe(200);
+  await service.bank.setTransferOutcome(pending, 'paid');
+  await tenant.waitFor(pending, 'completed');
+
+  expect(await change('unfreeze')).toMatchObject({ frozen_at: null });
+  await eventually('the tenant may send again', async () =>
+    (await post()).status === 201 ? true : undefined,
+  );
+  const acts = await bursar(`audit list --target ${tenant.id} --json`, service.env);
+  expect(JSON.parse(acts.out)).toMatchObject([
+    { action: 'tenants.unfreeze', reason: 'stolen-keys', after: { frozen_at: null } },
+    { action: 'tenants.freeze', before: { frozen_at: null } },
+  ]);
+}, 120_000);
