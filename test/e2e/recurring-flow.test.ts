@@ -48,6 +48,7 @@ const charge = (changes: Partial<Record<keyof ChargeView, unknown>>) => ({
   next_action: null,
   settled_amount_minor: null,
   refunded_minor: 0,
+  disputed_minor: 0,
   failure: null,
   attention: null,
   description: null,
