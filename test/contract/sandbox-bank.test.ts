@@ -286,11 +286,11 @@ describe('callbacks of the sandbox bank', () => {
   });
 
   test('an authentic event of an unknown type is unreadable under its id', () => {
-    const other = JSON.stringify({ ...event, event: 'account.topped_up' });
+    const other = JSON.stringify({ ...event, event: 'loan.granted' });
     expect(read(other)).toEqual({
       kind: 'unreadable',
       dedupeKey: 'evt_1',
-      name: 'account.topped_up',
+      name: 'loan.granted',
     });
   });
 
