@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { depositId, UNOWNED } from '../../src/capabilities/deposits/deposit.js';
 import type { depositResource } from '../../src/capabilities/deposits/schema.js';
-import { bursar } from '../support/cli.js';
+import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startService, type Service } from '../support/service.js';
@@ -129,8 +129,8 @@ describe('a deposit', () => {
     const stuck = await waitFor(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('received');
     expect((await accounts.get(account.id)).total_received_minor).toBe(0);
-    const failed = await bursar(`deposits fail ${id} --reason none --force --json`, service.env);
-    expect(failed.code).toBe(0);
+    const forced = `deposits fail ${id} --reason none --force`;
+    expect((await bursarApproved(forced, service.env)).code).toBe(0);
     expect((await get(id)).status).toBe('reversed');
   });
 
