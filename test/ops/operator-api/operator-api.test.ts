@@ -82,6 +82,13 @@ test('every command that changes something leaves one entry with the signed-in o
   await act(`webhooks endpoints disable ${endpoint.id}`, 'webhooks.endpoints.disable');
   await act(`webhooks endpoints remove ${endpoint.id}`, 'webhooks.endpoints.remove');
   await act('ledger close', 'ledger.close');
+  await deps.providerFaults.report('sandbox-bank', 'float', 5_000n);
+  const resumed = await act('providers resume sandbox-bank', 'providers.resume');
+  expect(resumed).toMatchObject({
+    provider: 'sandbox-bank',
+    ended: ['float'],
+    entry: { target: 'sandbox-bank', before: { faults: ['float'] }, after: { faults: [] } },
+  });
   const account = `operators create --name Bayo --email ${randomUUID()}@tests.invalid --role viewer`;
   const made = await act(account, 'operators.create');
   expect(JSON.stringify(made.entry)).not.toContain(made.key);
@@ -92,6 +99,8 @@ test('every command that changes something leaves one entry with the signed-in o
     'tenants list',
     `keys list --tenant ${tenant}`,
     'audit list',
+    'providers list',
+    'providers show sandbox-bank',
     'operators me',
   ]) {
     expect((await json(line)).fresh).toEqual([]);
