@@ -286,11 +286,11 @@ describe('callbacks of the sandbox bank', () => {
   });
 
   test('an authentic event of an unknown type is unreadable under its id', () => {
-    const other = JSON.stringify({ ...event, event: 'account.topped_up' });
+    const other = JSON.stringify({ ...event, event: 'wallet.topped_up' });
     expect(read(other)).toEqual({
       kind: 'unreadable',
       dedupeKey: 'evt_1',
-      name: 'account.topped_up',
+      name: 'wallet.topped_up',
     });
   });
 
