@@ -39,7 +39,7 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
     ['amount_minor', { amount_minor: 10.5 }],
     ['amount_minor', { amount_minor: '5000' }],
     ['currency', { currency: 'USD' }],
-    ['transaction_reference', { transaction_reference: 'two words' }],
+    ['transaction_reference', { transaction_reference: ' begins with a space' }],
     ['transaction_reference', { transaction_reference: PAN }],
     ['reference', { reference: 'another' }],
     ['note', { note: PAN }],

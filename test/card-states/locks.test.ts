@@ -1,5 +1,6 @@
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Card } from '../../src/capabilities/cards/card.js';
+import { bursar } from '../support/cli.js';
 import { cardClient, changesOf, type CardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -123,6 +124,26 @@ describe("an operator's lock", () => {
     expect(await setOperatorLock(await stored(id), null)).toBe(true);
     expect((await cards.waitFor(id, 'active')).locked_by).toEqual([]);
     expect(await changesOf(service, id)).toEqual(['card_locked', 'card_opened']);
+  });
+
+  test('of the command line is in the audit log with the signed-in operator, also if it changes nothing', async () => {
+    const { id } = await cards.issue();
+    const act = async (kind: string) => {
+      const line = `cards ${kind} ${id} --reason fraud --json`;
+      const { code, out } = await bursar(line, service.env);
+      return [code, JSON.parse(out)];
+    };
+    expect(await act('lock')).toEqual([0, { id, done: true, status: 'locked' }]);
+    expect(await act('lock')).toEqual([1, { id, done: false, status: 'locked' }]);
+    expect(await act('unlock')).toMatchObject([0, { id, done: true }]);
+    await cards.waitFor(id, 'active');
+    const signedIn = { reason: 'fraud', actor: { operator: expect.stringMatching(/^opr_/) } };
+    const [free, locked] = [{ locked_by_operator: false }, { locked_by_operator: true }];
+    expect(await service.deps.audit.latest({ target: id }, 10)).toMatchObject([
+      { ...signedIn, action: 'cards.unlock', before: locked, after: free },
+      { ...signedIn, action: 'cards.lock', before: locked, after: locked },
+      { ...signedIn, action: 'cards.lock', before: free, after: locked },
+    ]);
   });
 
   test("leaves the tenant's lock when it is lifted", async () => {

@@ -119,7 +119,7 @@ describe('POST /cards', () => {
 
   test.each([
     ['customer_id', { customer_id: undefined }],
-    ['customer_id', { customer_id: 'two words' }],
+    ['customer_id', { customer_id: ' begins with a space' }],
     ['customer_id', { customer_id: '4111111111111111' }],
     ['type', { type: 'plastic' }],
     ['funding', { funding: 'credit' }],

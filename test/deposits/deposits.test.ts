@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { depositId, UNOWNED } from '../../src/capabilities/deposits/deposit.js';
 import type { depositResource } from '../../src/capabilities/deposits/schema.js';
-import { bursar } from '../support/cli.js';
+import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startService, type Service } from '../support/service.js';
@@ -51,6 +51,15 @@ const waitFor = (id: string, fits: (deposit: DepositView) => boolean) =>
   });
 const isState = (state: DepositView['status']) => (deposit: DepositView) =>
   deposit.status === state;
+
+/** Expects one entry of the signed-in operator, and a timeline that tells tenants neither who nor why. */
+async function isAudited(id: string, action: string, reason: string): Promise<void> {
+  const actor = { operator: expect.stringMatching(/^opr_/) };
+  const entries = await service.deps.audit.latest({ target: id }, 10);
+  expect(entries).toMatchObject([{ action, reason, actor }]);
+  const entry = (await stored(id))?.timeline.find(({ internal }) => internal?.endsWith(reason));
+  expect(entry).toMatchObject({ actor: 'operator', detail: expect.not.stringContaining(reason) });
+}
 
 let sender = 0;
 /** Sends money. The ending of the sender's name selects what the bank reports. */
@@ -129,8 +138,8 @@ describe('a deposit', () => {
     const stuck = await waitFor(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('received');
     expect((await accounts.get(account.id)).total_received_minor).toBe(0);
-    const failed = await bursar(`deposits fail ${id} --reason none --force --json`, service.env);
-    expect(failed.code).toBe(0);
+    const forced = `deposits fail ${id} --reason none --force`;
+    expect((await bursarApproved(forced, service.env)).code).toBe(0);
     expect((await get(id)).status).toBe('reversed');
   });
 
@@ -226,8 +235,10 @@ describe('a deposit in suspense', () => {
     expect(await tenant.balance()).toEqual(before);
     const refused = `deposits assign ${id} --account ${closed.id} --reason closed`;
     expect((await bursar(refused, service.env)).code).toBe(1);
+    expect(await service.deps.audit.latest({ target: id }, 1)).toEqual([]);
     const line = `deposits assign ${id} --account ${other.id} --reason paid-too-late`;
     expect((await bursar(line, service.env)).code).toBe(0);
+    await isAudited(id, 'deposits.assign', 'paid-too-late');
     expect(await get(id)).toMatchObject({ status: 'credited', virtual_account_id: other.id });
     expect((await tenant.balance()).available).toBe(before.available + 250_000);
     expect((await bursar(line, service.env)).code).toBe(1);
@@ -244,6 +255,7 @@ describe('a deposit in suspense', () => {
     await waitFor(id, isState('suspended'));
     const returned = await bursar(`deposits return ${id} --reason too-much`, service.env);
     expect(returned.code).toBe(0);
+    await isAudited(id, 'deposits.return', 'too-much');
     await waitFor(id, isState('returned'));
   });
 
@@ -260,6 +272,7 @@ describe('a deposit in suspense', () => {
     const line = `deposits assign ${id} --account ${account.id} --reason found --json`;
     const assigned = await bursar(line, service.env);
     expect(assigned.code).toBe(0);
+    await isAudited(id, 'deposits.assign', 'found');
     const { moved_to: moved } = JSON.parse(assigned.out) as { moved_to: string };
     await waitFor(moved, isState('credited'));
     expect((await tenant.balance()).available).toBe(before.available + 250_000);

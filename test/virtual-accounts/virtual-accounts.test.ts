@@ -1,4 +1,4 @@
-import { bursar } from '../support/cli.js';
+import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startService, type Service } from '../support/service.js';
@@ -117,11 +117,9 @@ describe('the assignment of a virtual account', () => {
         ? true
         : undefined,
     );
-    const failed = await bursar(
-      `virtual-accounts fail ${id} --reason gone --force --json`,
-      service.env,
-    );
-    expect(failed.code).toBe(0);
+    const forced = `virtual-accounts fail ${id} --reason gone --force`;
+    expect((await bursarApproved(forced, service.env)).code).toBe(0);
+    expect(await accounts.get(id)).toMatchObject({ status: 'failed' });
     await service.bank.setAccountOutcome(id, 'opened');
     const late = await accounts.waitFor(id, ({ attention }) => attention !== null);
     expect(late).toMatchObject({ status: 'failed' });

@@ -1,3 +1,4 @@
+import type { Act } from '../../core/audit/entry.js';
 import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { isOpen } from '../../core/instructions/instruction.js';
@@ -52,8 +53,10 @@ function createCardStateParts(core: CoreDeps, { cards }: { cards: Pick<CardParts
     setOperatorLock: async (
       { _id: card, tenant_id: tenantId }: Card,
       lock: { actor: string; reason: string } | null,
+      act?: Act,
     ): Promise<boolean> =>
-      (await groupCommit.commit(setOperatorLock, { tenantId, card, lock })).verdict === 'applied',
+      (await groupCommit.commit(setOperatorLock, { tenantId, card, lock, ...(act && { act }) }))
+        .verdict === 'applied',
 
     idle: starter.idle,
   };

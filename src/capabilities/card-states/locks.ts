@@ -1,3 +1,4 @@
+import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { ReportedCardState } from '../../core/providers/card-issuer.js';
@@ -9,7 +10,7 @@ type CardKey = { tenantId: string; card: string };
 /** The input of `applyReportedState`. `at` is the time of the change at the issuer. */
 type ApplyReportedState = CardKey & { state: ReportedCardState; at: Date };
 /** The input of `setOperatorLock`. Null lifts the lock. */
-type SetOperatorLock = CardKey & { lock: { actor: string; reason: string } | null };
+type SetOperatorLock = CardKey & { lock: { actor: string; reason: string } | null; act?: Act };
 
 /** The result of a change by others: whether it changed anything, and the card after it; null if there is none. */
 type OthersResult = { verdict: 'applied' | 'unchanged' | 'stale'; card: Card | null };
@@ -33,6 +34,10 @@ export const applyReportedState: Mutation<ApplyReportedState, OthersResult> = {
 export const setOperatorLock: Mutation<SetOperatorLock, OthersResult> = {
   reads,
   decide: decideOperatorLock,
+  audited(uow, input) {
+    const card = own(uow, input);
+    return card && { status: card.status, locked_by_operator: card.locks.operator !== null };
+  },
 };
 
 /** Reads the state at the issuer once more, because a request without an answer may have been executed late. */

@@ -1,5 +1,6 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import { virtualAccounts } from '../virtual-accounts/virtual-account.js';
 import { depositCounts, deposits, type Deposit } from './deposit.js';
 import { moveDeposit, type DepositStep } from './postings.js';
@@ -47,6 +48,7 @@ export const applyDepositFact: Mutation<ApplyDepositFact, ApplyDepositFactResult
     wallets: [tenantId],
   }),
   decide: decideFact,
+  audited: (uow, { id }) => instructionState(uow.get(deposits, id)),
 };
 
 /** Counts the deposit's state. Counts belong to commits that write the wallet. */

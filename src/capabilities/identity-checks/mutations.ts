@@ -3,6 +3,7 @@ import type { Mutation } from '../../core/commit/mutation.js';
 import type { AcceptResult, Claim, SavedResponse } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import type { Verdict } from '../../core/instructions/transition.js';
 import { CHECK_TYPES, type CheckType } from '../../core/providers/identity-provider.js';
 import { ApiError } from '../../shared/errors.js';
@@ -63,6 +64,7 @@ export const applyIdentityCheckFact: Mutation<
     records: [identityChecks.ref(id), customerRef(tenantId, customerId)],
   }),
   decide: decideFact,
+  audited: (uow, { id }) => instructionState(uow.get(identityChecks, id)),
   leavesWallet: () => true,
 };
 

@@ -9,6 +9,7 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { ApiError } from '../../shared/errors.js';
 import { presentAccount } from './presenter.js';
@@ -84,6 +85,7 @@ export const applyVirtualAccountFact: Mutation<ApplyAccountFact, ApplyAccountFac
     wallets: [tenantId],
   }),
   decide: decideFact,
+  audited: (uow, { id }) => instructionState(uow.get(virtualAccounts, id)),
 };
 
 const referenceOf = ({

@@ -57,6 +57,8 @@ export const instructionState = (record: InstructionRecord | undefined): Audited
         submissions: record.submissions,
         monitored: record.monitor_until !== null,
         ...('attempt' in record && { attempt: Number(record.attempt) }),
+        // A record that gets several instructions one after another: an approval is for one of them.
+        ...('instruction' in record && { instruction: String(record.instruction) }),
       };
 
 /** True for a record that is open, has attention, or is monitored. */

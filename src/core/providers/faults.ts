@@ -1,4 +1,4 @@
-import type { Collection, Db } from 'mongodb';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import type { Log } from '../../shared/log.js';
 import type { Fault } from './port.js';
@@ -101,6 +101,22 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
     /** The fault that stops first submissions to the provider; null if there is none. */
     stopping: async (provider: string): Promise<ProviderFault | null> =>
       (await present.all()).find((fault) => fault.provider === provider) ?? null,
+
+    /**
+     * Ends all faults and words of a provider in the transaction of the session, and returns their names. `expire` makes
+     * the end known to this process after the commit.
+     */
+    async endAll(provider: string, session: ClientSession): Promise<string[]> {
+      const lasting = { provider, ended_at: null };
+      const found = await collection.find(lasting, { session }).sort({ since: 1 }).toArray();
+      const ids = found.map(({ _id }) => _id);
+      const ended = { $set: { ended_at: clock() } };
+      await collection.updateMany({ _id: { $in: ids } }, ended, { session });
+      return found.map(({ name }) => name);
+    },
+
+    /** The faults are read again before the next decision. */
+    expire: present.expire,
 
     /** Ends a fault: first submissions go on. Returns false if it did not last. */
     async end(provider: string, name: string): Promise<boolean> {

@@ -1,11 +1,8 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { Card } from '../../capabilities/cards/card.js';
-import type { Deps } from '../../composition/deps.js';
 import { isId } from '../../shared/ids.js';
-import { getCard, listCards, unloadCard } from '../operator-api/cards.js';
+import { cardLocks, getCard, listCards, unloadCard } from '../operator-api/cards.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, addCommand, CommandError } from './command.js';
+import { addApiCommand } from './command.js';
 import { addOperatorCommands, instructionsOf, showRecord } from './instructions.js';
 import { print, printLatest, printTable } from './print.js';
 
@@ -48,7 +45,6 @@ export function addCardCommands(program: Command): void {
 
   addUnload(cards);
   addLocks(cards);
-  addLocks(cards);
   addOperatorCommands(cards, operations);
 }
 
@@ -71,33 +67,25 @@ function addUnload(cards: Command): void {
 
 /** Adds `lock` and `unlock`. What an operator has locked, only operators unlock. */
 function addLocks(cards: Command): void {
+  const descriptions = {
+    lock: 'lock a card, so that only an operator can unlock it',
+    unlock: "lift an operator's lock; other locks stay",
+  };
   for (const act of ['lock', 'unlock'] as const) {
-    addCommand<{ reason: string; actor: string }>(
+    addApiCommand<{ reason: string }>(
       cards,
       `${act} <card>`,
       (command) =>
         command
-          .description(
-            act === 'lock'
-              ? 'lock a card, so that only an operator can unlock it'
-              : "lift an operator's lock; other locks stay",
-          )
-          .requiredOption('--reason <text>', 'the reason, for the card')
-          .option('--actor <name>', 'your name, for the card', userInfo().username),
-      async (deps, { json, args, options: { reason, actor } }) => {
-        const card = await findCard(deps, String(args[0]));
-        const lock = act === 'lock' ? { actor, reason } : null;
-        const done = await deps.cardStates.setOperatorLock(card, lock);
-        const { status } = await findCard(deps, card._id);
-        print(json, { id: card._id, done, status });
-        if (!done) process.exitCode = 1;
+          .description(descriptions[act])
+          .requiredOption('--reason <text>', 'the reason, for the card and the audit log'),
+      async (operator, { json, args, options: { reason } }) => {
+        const id = String(args[0]);
+        const input = { params: { id }, body: { reason } };
+        const done = await operator.call(cardLocks[act], input, `there is no card ${id}`);
+        print(json, done);
+        if (!done.done) process.exitCode = 1;
       },
     );
   }
-}
-
-async function findCard({ cards }: Deps, id: string): Promise<Card> {
-  const card = await cards.store.find(id);
-  if (!card) throw new CommandError(`there is no card ${id}`);
-  return card;
 }

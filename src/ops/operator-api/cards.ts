@@ -50,8 +50,30 @@ export const unloadCard = operation({
   answer: { status: 200, data: printed },
 });
 
+const lockOperation = (id: string, act: 'lock' | 'unlock', summary: string) =>
+  operation({
+    id,
+    tag,
+    method: 'post',
+    path: `/issued-cards/{id}/${act}` as const,
+    summary,
+    roles: WORKERS,
+    params: { id: anyId },
+    body: z.strictObject({ reason }),
+    answer: {
+      status: 200,
+      data: z.object({ id: z.string(), done: z.boolean(), status: z.string() }),
+    },
+  });
+
+/** Sets and lifts the lock that only operators lift. */
+export const cardLocks = {
+  lock: lockOperation('lockCard', 'lock', 'Lock a card, so that only an operator can unlock it'),
+  unlock: lockOperation('unlockCard', 'unlock', "Lift an operator's lock; other locks stay"),
+};
+
 /** The routes for cards. Their operations are instructions; see instructions.ts. */
-export const cardRoutes = ({ cards, cardUnloads }: OperatorDeps): Route[] => [
+export const cardRoutes = ({ cards, cardStates, cardUnloads }: OperatorDeps): Route[] => [
   route(listCards, async (ctx, { query: { tenant } }) => {
     const of = { ...(tenant !== undefined && { tenantId: tenant }), limit: LISTED };
     sendData(ctx, 200, (await cards.store.latest(of)).map(row));
@@ -86,6 +108,19 @@ export const cardRoutes = ({ cards, cardUnloads }: OperatorDeps): Route[] => [
     }
     sendData(ctx, 200, { id: card._id, done: true });
   }),
+
+  ...(['lock', 'unlock'] as const).map((kind) =>
+    route(cardLocks[kind], async (ctx, { params, body }) => {
+      const card = await cards.store.find(params.id);
+      if (!card) throw noSuch('card');
+      const why = { tenantId: card.tenant_id, reason: body.reason };
+      const act = actOf(ctx, `cards.${kind}`, card._id, why);
+      const lock = kind === 'lock' ? { actor: act.actor.name, reason: body.reason } : null;
+      const done = await cardStates.setOperatorLock(card, lock, act);
+      const { status } = (await cards.store.find(card._id)) ?? card;
+      sendData(ctx, 200, { id: card._id, done, status });
+    }),
+  ),
 ];
 
 const row = (card: Card) => ({

@@ -3,12 +3,14 @@ import { approvalRoutes } from './approvals.js';
 import { auditRoutes } from './audit.js';
 import { cardAuthorizationRoutes } from './card-authorizations.js';
 import { cardRoutes } from './cards.js';
+import { depositRoutes } from './deposits.js';
 import type { OperatorDeps } from './deps.js';
 import { instructionRoutes } from './instructions.js';
 import { keyRoutes } from './keys.js';
 import { ledgerRoutes } from './ledger.js';
 import { operatorAccountRoutes } from './operators.js';
 import { providerEventRoutes } from './provider-events.js';
+import { providerRoutes } from './providers.js';
 import { reconciliationRoutes } from './reconciliation.js';
 import { recurringChargeRoutes } from './recurring-charges.js';
 import { tenantRoutes } from './tenants.js';
@@ -31,10 +33,12 @@ const actRoutes = (deps: OperatorDeps): Route[] => [
   ...keyRoutes(deps),
   ...walletRoutes(deps),
   ...instructionRoutes(deps),
+  ...depositRoutes(deps),
   ...cardRoutes(deps),
   ...cardAuthorizationRoutes(deps),
   ...recurringChargeRoutes(deps),
   ...webhookRoutes(deps),
+  ...providerRoutes(deps),
   ...providerEventRoutes(deps),
   ...ledgerRoutes(deps),
   ...reconciliationRoutes(deps),

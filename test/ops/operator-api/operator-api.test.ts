@@ -82,6 +82,13 @@ test('every command that changes something leaves one entry with the signed-in o
   await act(`webhooks endpoints disable ${endpoint.id}`, 'webhooks.endpoints.disable');
   await act(`webhooks endpoints remove ${endpoint.id}`, 'webhooks.endpoints.remove');
   await act('ledger close', 'ledger.close');
+  await deps.providerFaults.report('sandbox-bank', 'float', 5_000n);
+  const resumed = await act('providers resume sandbox-bank', 'providers.resume');
+  expect(resumed).toMatchObject({
+    provider: 'sandbox-bank',
+    ended: ['float'],
+    entry: { target: 'sandbox-bank', before: { faults: ['float'] }, after: { faults: [] } },
+  });
   const account = `operators create --name Bayo --email ${randomUUID()}@tests.invalid --role viewer`;
   const made = await act(account, 'operators.create');
   expect(JSON.stringify(made.entry)).not.toContain(made.key);
@@ -92,6 +99,8 @@ test('every command that changes something leaves one entry with the signed-in o
     'tenants list',
     `keys list --tenant ${tenant}`,
     'audit list',
+    'providers list',
+    'providers show sandbox-bank',
     'operators me',
   ]) {
     expect((await json(line)).fresh).toEqual([]);
@@ -122,13 +131,14 @@ test('a changed or removed entry is found by audit verify', async () => {
   expect(await verify()).toMatchObject([0, { ok: true }]);
 }, 120_000);
 
-test('a role permits exactly the operations that name it, and a refused act changes nothing', async () => {
+test('a role permits exactly the operations that name it, and a refused act leaves its refusal alone', async () => {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { security: { operatorKey: OperatorRole[] }[] }>>;
   };
   const roles: OperatorRole[] = ['viewer', 'operator', 'approver', 'admin'];
   const keys = await Promise.all(roles.map(async (role) => (await signedIn([role])).key));
   const before = await entries().countDocuments();
+  let refused = 0;
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, { security }] of Object.entries(methods)) {
       const allowed = security[0]?.operatorKey ?? [];
@@ -139,10 +149,15 @@ test('a role permits exactly the operations that name it, and a refused act chan
         if (allowed.includes(role)) continue;
         const { status } = await request(keys[i] as string, method.toUpperCase(), at, {});
         expect([method, path, role, status]).toEqual([method, path, role, 403]);
+        refused += 1;
       }
     }
   }
-  expect(await entries().countDocuments()).toBe(before);
+  const fresh = await entries()
+    .find({ _id: { $gt: before } })
+    .toArray();
+  expect(fresh).toHaveLength(refused);
+  for (const { after } of fresh) expect(after).toEqual({ refused: expect.any(String) });
 }, 120_000);
 
 test('a missing, unknown, revoked or disabled sign-in is refused at once', async () => {

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { movedDepositId, type Deposit } from '../../capabilities/deposits/deposit.js';
+import { presentDepositRow } from '../../capabilities/deposits/presenter.js';
+import type { DepositFact } from '../../capabilities/deposits/transitions.js';
+import type { Act } from '../../core/audit/entry.js';
+import { operation } from '../../platform/http/operation.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { ApiError } from '../../shared/errors.js';
+import type { OperatorDeps } from './deps.js';
+import { WORKERS } from './roles.js';
+import { anyId, noSuch, printed, reason, refuseField } from './schema.js';
+import { actOf } from './sign-in.js';
+
+const tag = 'deposits';
+
+/** Credits a suspended deposit to a virtual account. */
+export const assignDeposit = operation({
+  id: 'assignDeposit',
+  tag,
+  method: 'post',
+  path: '/deposits/{id}/assign',
+  summary: 'Credit a suspended deposit to an active virtual account of any tenant',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({ reason, account: anyId }),
+  answer: { status: 200, data: printed },
+});
+
+/** Sends a suspended deposit back to its sender. */
+export const returnDeposit = operation({
+  id: 'returnDeposit',
+  tag,
+  method: 'post',
+  path: '/deposits/{id}/return',
+  summary: 'Send a suspended deposit back to its sender',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({ reason }),
+  answer: { status: 200, data: printed },
+});
+
+/** The routes for the two decisions about money in suspense. Deposits are instructions; see instructions.ts. */
+export const depositRoutes = (deps: OperatorDeps): Route[] => [
+  route(assignDeposit, async (ctx, { params, body }) => {
+    const deposit = await find(deps, params.id);
+    const account = await deps.virtualAccounts.store.find(body.account);
+    if (!account) throw refuseField('account', `There is no virtual account ${body.account}.`);
+    if (account.state !== 'active') {
+      throw refuseField('account', `The account is ${account.state}.`);
+    }
+    const isOwn = account.tenant_id === deposit.tenant_id;
+    const to = {
+      id: movedDepositId(deposit._id),
+      tenant_id: account.tenant_id,
+      virtual_account_id: account._id,
+    };
+    const fact = isOwn
+      ? ({ kind: 'assigned', account: account._id } as const)
+      : ({ kind: 'moved', to } as const);
+    const why = { tenantId: deposit.tenant_id, reason: body.reason };
+    const act = actOf(ctx, 'deposits.assign', deposit._id, why);
+    const changed = await decide(deps, deposit, act, { instruction: 'confirm', ...fact });
+    if (!isOwn) deps.deposits.starter.startSoon(changed);
+    sendData(ctx, 200, { ...presentDepositRow(changed), moved_to: changed.moved_to?.id ?? null });
+  }),
+
+  route(returnDeposit, async (ctx, { params, body }) => {
+    const deposit = await find(deps, params.id);
+    const why = { tenantId: deposit.tenant_id, reason: body.reason };
+    const act = actOf(ctx, 'deposits.return', deposit._id, why);
+    const ordered = { instruction: 'return', kind: 'return_ordered' } as const;
+    const changed = await decide(deps, deposit, act, ordered);
+    deps.deposits.starter.startSoon(changed);
+    sendData(ctx, 200, presentDepositRow(changed));
+  }),
+];
+
+async function find({ deposits }: OperatorDeps, id: string): Promise<Deposit> {
+  const found = await deposits.store.find(id);
+  if (!found) throw noSuch('deposit');
+  return found;
+}
+
+type Decision = DepositFact extends infer Fact
+  ? Fact extends { kind: 'assigned' | 'moved' | 'return_ordered' }
+    ? Omit<Fact, 'via' | 'actor' | 'providerRequestId' | 'note' | 'act'>
+    : never
+  : never;
+
+/** Commits an operator's decision with its entry in the audit log. Refuses a deposit that is not in suspense. */
+async function decide(
+  { deposits }: OperatorDeps,
+  deposit: Deposit,
+  act: Act,
+  decision: Decision,
+): Promise<Deposit> {
+  const source = {
+    via: 'operator',
+    actor: null,
+    providerRequestId: null,
+    note: null,
+    act,
+  } as const;
+  const result = await deposits.store.applyFact(deposit, { ...source, ...decision });
+  if (result.kind === 'fact' && result.verdict === 'applied') return result.deposit;
+  const message = `${deposit._id} is ${deposit.state}: only a deposit in suspense is assigned or returned.`;
+  throw new ApiError('invalid_state', { message });
+}
