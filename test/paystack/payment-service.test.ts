@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { eventually } from '../support/eventually.js';
 import { newCustomer, paymentClient, type PaymentClient } from '../support/payments.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -77,7 +78,7 @@ describe('payments of live by Paystack', () => {
   }
 
   const renew = async (card: object) =>
-    (await payments.charge({ ...chargeWithout, ...card, reference: `renewal-${Math.random()}` }))
+    (await payments.charge({ ...chargeWithout, ...card, reference: `renewal-${randomUUID()}` }))
       .body.data;
   const chargeWithout = { amount_minor: 400_000, capture_mode: 'merchant_initiated' };
 

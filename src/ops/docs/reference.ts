@@ -13,6 +13,7 @@ export const GUIDE = [
   'recurring-charges',
   'identity',
   'bill-payments',
+  'virtual-accounts',
   'webhooks',
   'test-values',
   'versioning',

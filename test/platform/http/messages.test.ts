@@ -173,7 +173,8 @@ test.each(bodies)(
     for (const { message } of issuesOf(schema, { surprise: 1 })) messages.add(message);
     for (const message of messages) {
       expect(message).toMatch(OWN);
-      expect(message).not.toMatch(LIBRARY);
+      // Values of the API are in quotes, such as the status "received" of a deposit.
+      expect(message.replaceAll(/"[^"]*"/g, '')).not.toMatch(LIBRARY);
       // The default message of issues without a message of their own.
       expect(message).not.toContain('document');
     }

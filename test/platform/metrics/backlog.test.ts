@@ -52,6 +52,14 @@ beforeAll(async () => {
     { next_check_at: AHEAD },
     { next_check_at: null },
   ]);
+  for (const name of ['virtual_accounts', 'identity_checks', 'bill_payments', 'deposits']) {
+    await insert(name, [
+      ...many(() => transfer({ next_check_at: null, attention: null })),
+      transfer({ next_check_at: LONG_AGO, attention: { since: LONG_AGO } }),
+      transfer({ next_check_at: AHEAD, attention: null }),
+    ]);
+  }
+  await insert('provider_faults', [{ since: LONG_AGO, ended_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card_id: 'crd_a' });
   await insert('card_operations', [
     ...many(() => operation({ next_check_at: null, attention: null })),
@@ -112,6 +120,15 @@ const WAITING = {
   charges_overdue: 2,
   refunds_attention: 1,
   refunds_overdue: 1,
+  virtual_accounts_attention: 1,
+  virtual_accounts_overdue: 1,
+  identity_checks_attention: 1,
+  identity_checks_overdue: 1,
+  bill_payments_attention: 1,
+  bill_payments_overdue: 1,
+  deposits_attention: 1,
+  deposits_overdue: 1,
+  provider_faults: 1,
   recurring_charges_attention: 1,
   recurring_charges_overdue: 1,
   webhooks_pending: 2,
