@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../support/cli.js';
+import { operatorSignIn, stopOperatorApis } from '../support/operators.js';
 import { startService } from '../support/service.js';
 import { transferBody } from '../support/tenant.js';
 import { installedInImage, type Lock } from './image-packages.js';
@@ -92,10 +93,11 @@ test('API, worker, bank and command line run from the pruned tree', async () => 
     const shown = await run(
       process.execPath,
       [command, 'transfers', 'show', body.data.id, '--json'],
-      service.env,
+      { ...service.env, ...(await operatorSignIn(service.env)) },
     );
     expect(shown).toMatchObject({ code: 0, error: '' });
   } finally {
+    await stopOperatorApis();
     await service.close();
   }
 });

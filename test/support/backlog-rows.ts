@@ -28,5 +28,4 @@ export const BACKLOG_ROWS: readonly string[] = [
   'webhooks: undelivered',
   'webhooks: given up',
   'webhooks: parked endpoints',
-  'provider faults',
 ];

@@ -114,6 +114,7 @@ describe('doctor', () => {
       'clock',
       'key pepper',
       ...BACKLOG_ROWS,
+      'provider faults',
       'provider health',
       'temporal',
       'temporal: namespace',
