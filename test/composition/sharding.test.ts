@@ -19,13 +19,16 @@ test('every collection of data of tenants may be sharded, but for those that are
   const owned = specs.filter(({ validator }) => validator['required'].includes('tenant_id'));
   expect(names(owned.filter(({ shardBy }) => !shardBy))).toEqual([
     'api_keys',
+    'operator_commands',
     'provider_event_replays',
     'provider_events',
     'webhook_endpoints',
   ]);
   expect(names(sharded.filter(({ shardBy }) => shardBy === '_id'))).toEqual([
+    'deposit_counts',
     'idempotency_keys',
     'transfer_monthly_counts',
+    'virtual_account_counts',
     'wallets',
   ]);
 });
