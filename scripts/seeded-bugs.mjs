@@ -18,8 +18,8 @@ export const SEEDED_BUGS = {
     patches: [
       [
         'workflows/instruction/progress.js',
-        'return verifyLater({ ...answered, errors }, policy, stuck);',
-        "return answered.submissions < 3 ? [answered, { do: 'submit', afterMs: 0 }] : verifyLater({ ...answered, errors }, policy, stuck);",
+        'return pollAgain({ ...answered, errors: progress.errors + 1 }, result, rules);',
+        "return answered.submissions < 3 ? [answered, { do: 'submit', afterMs: 0 }] : pollAgain({ ...answered, errors: progress.errors + 1 }, result, rules);",
       ],
     ],
     seenBy: /was paid \d+ times/,

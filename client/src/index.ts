@@ -25,6 +25,7 @@ export type {
   CardAutoReload,
   CardAutoReloadSettings,
   CardBalance,
+  CardClosing,
   CardEvent,
   CardEventReplay,
   CardFunding,

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { findEngine } from '../../../devstack/find.js';
+import { createProviderFaults } from '../../../src/core/providers/faults.js';
 import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { noLocalSubmissions } from '../../../src/core/instructions/local-submission-limiter.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
@@ -95,6 +96,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     timeoutMs: 2_000,
     callsPerSecond: 1_000,
   });
+  const log = createLog({ level: 'silent', name: 'test' });
   const workers = await createWorkers({
     connection: environment.nativeConnection,
     namespace: 'default',
@@ -108,8 +110,9 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
       bulkTransfers: { store: bulkTransfers },
       providers: { transfer: () => provider },
       localSubmissions: noLocalSubmissions,
+      providerFaults: createProviderFaults({ db: database.db, log }),
       webhooks: { deliverWaiting: async () => ({ kind: 'closed' }) },
-      log: createLog({ level: 'silent', name: 'test' }),
+      log,
     } as unknown as ActivityDeps),
   });
   const running = Promise.all(workers.map((worker) => worker.run()));

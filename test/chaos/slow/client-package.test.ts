@@ -114,8 +114,8 @@ describe('the client package', () => {
       `const event = await verifyWebhook('', {}, '');`,
       `// @ts-expect-error no such event`,
       `event.event === 'transfer.done';`,
-      // A card may pay in another currency; a transfer is in naira.
-      `const all: string = event.data.currency;`,
+      // A card may pay in another currency, and an identity check has none; a transfer is in naira.
+      `const all: string = 'currency' in event.data ? event.data.currency : '';`,
       `if (event.event === 'transfer.completed') event.data.currency satisfies 'NGN';`,
     ];
     writeFileSync(join(folder, 'mistakes.ts'), lines.join('\n'));
