@@ -52,7 +52,7 @@ export const SEEDED_BUGS = {
     patches: [
       [
         'workflows/instruction/progress.js',
-        'return verifyLater({ ...answered, errors }, policy, stuck);',
+        'return pollAgain({ ...answered, errors: progress.errors + 1 }, result, rules);',
         "return [answered, { do: 'applyOutcome', fact: { kind: 'rejected', code: 'provider_declined', via: 'provider_answer', providerRequestId: null } }];",
       ],
     ],

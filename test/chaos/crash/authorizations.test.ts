@@ -61,7 +61,11 @@ test('a repeated authorization request gets the same decision from another API a
     expect(await unanswered).toBe('no answer');
     expect(await record(request.data.reference)).toMatchObject({ status: 'approved' });
     for (let n = 0; n < 2; n += 1) {
-      expect((await issuer.send(request)).body).toEqual({ approved: true, code: 'approved' });
+      expect((await issuer.send(request)).body).toEqual({
+        approved: true,
+        code: 'approved',
+        approved_amount_minor: 5_000,
+      });
     }
     expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 5_000, held: 5_000 });
     // The issuer's report ends the hold.
