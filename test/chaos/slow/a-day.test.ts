@@ -108,7 +108,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     activities: withEmptyParts({
       transfers: { store: transfers },
       bulkTransfers: { store: bulkTransfers },
-      providers: { transfer: () => provider },
+      providers: { all: [provider], transfer: () => provider },
       localSubmissions: noLocalSubmissions,
       providerFaults: createProviderFaults({ db: database.db, log }),
       webhooks: { deliverWaiting: async () => ({ kind: 'closed' }) },
