@@ -87,6 +87,7 @@ describe('bad input is refused, and says where', () => {
     ['half a kobo', { amount_minor: 1.5 }, 'amount_minor'],
     ['another currency', { currency: 'USD' }, 'currency'],
     ['no customer', { customer: undefined }, 'customer'],
+    ['a customer that is null', { customer: null, customer_id: 'c' }, 'customer'],
     ['no address of e-mail', { customer: { id: 'c', email: 'ada' } }, 'customer.email'],
     ['a reference that ends with a space', { reference: 'a ' }, 'reference'],
     ['a reference that no path can have', { reference: '..' }, 'reference'],

@@ -24,6 +24,7 @@ def map_case(context, case):
     if case.meta is not None and case.meta.generation.mode.is_negative:
         return case
     put_days_in_order(case.query or {})
+    name_one_position(case.query or {})
     fit_check(case)
     if isinstance(case.body, dict):
         name_one_key(case.headers or {}, case.body)
@@ -32,6 +33,8 @@ def map_case(context, case):
         leave_out_times(case.body)
         use_one_name(case.body)
         raise_cap(case.body)
+        raise_cap(case.body.get("auto_reload"))
+        name_one_customer(case.body)
         pay_the_price(case.body)
     return case
 
@@ -53,6 +56,12 @@ def fit_check(case):
     needed = {"account_number": "0123456789", "bank_code": "058"} if of_account else {"number": "22212345678"}
     for name, value in needed.items():
         case.body.setdefault(name, value)
+
+
+def name_one_position(query):
+    """A list by page and by offset takes one of the two."""
+    if "page" in query and "offset" in query:
+        del query["offset"]
 
 
 def is_day(text):
@@ -154,8 +163,16 @@ def use_one_name(body):
         del body["reference"]
 
 
+def name_one_customer(body):
+    """A customer's id that is given twice must be the same."""
+    if isinstance(body.get("customer"), dict) and "customer_id" in body:
+        del body["customer_id"]
+
+
 def raise_cap(body):
     """The daily cap must allow at least one reload."""
+    if not isinstance(body, dict):
+        return
     amount, cap = body.get("amount_minor"), body.get("daily_cap_minor")
     if is_amount(amount) and is_amount(cap) and cap < amount:
         body["daily_cap_minor"] = amount

@@ -87,7 +87,9 @@ export const createChargeBody = z
     if (customer === undefined && token === undefined) {
       refuse('customer', 'This field is required without a payment token.');
     }
-    if (customer !== undefined && id !== undefined && customer.id !== id) {
+    // These rules see invalid bodies too, in which the customer may be null.
+    const named = (customer as typeof customer | null)?.id;
+    if (named !== undefined && id !== undefined && named !== id) {
       refuse('customer_id', 'must be the id of the customer');
     }
   }, ALWAYS)
