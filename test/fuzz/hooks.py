@@ -34,6 +34,7 @@ def map_case(context, case):
         use_one_name(case.body)
         raise_cap(case.body)
         raise_cap(case.body.get("auto_reload"))
+        reload_prepaid_cards(case.body)
         name_one_customer(case.body)
         pay_the_price(case.body)
     return case
@@ -167,6 +168,12 @@ def name_one_customer(body):
     """A customer's id that is given twice must be the same."""
     if isinstance(body.get("customer"), dict) and "customer_id" in body:
         del body["customer_id"]
+
+
+def reload_prepaid_cards(body):
+    """Only a prepaid card is reloaded."""
+    if body.get("funding") == "jit":
+        body.pop("auto_reload", None)
 
 
 def raise_cap(body):
