@@ -2212,9 +2212,9 @@ export type Operations = {
       customer_id?: string;
       /** Customers of whom the latest check of any type has this status. `not_started`: no check of any type was started. */
       kyc_status?: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
-      /** First day on which a request named the customer, UTC. */
+      /** First day of its first request, UTC. */
       start_date?: string;
-      /** Last such day, UTC; not before `start_date`. */
+      /** Last day of its first request, UTC; not before `start_date`. */
       end_date?: string;
       /**
        * A minus sorts in descending order.

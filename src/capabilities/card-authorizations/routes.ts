@@ -3,6 +3,7 @@ import { ApiError } from '../../shared/errors.js';
 import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import { rangeOf } from '../../platform/http/wire.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { cardFinder, presentSecurity, securityOf, type CardParts } from '../cards/index.js';
 import {
@@ -14,8 +15,6 @@ import {
 } from './api.js';
 import { presentAuthorization } from './presenter.js';
 import type { AuthorizationStore } from './store.js';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The routes of authorizations and security settings. */
 export function cardAuthorizationRoutes(deps: {
@@ -52,14 +51,9 @@ export function cardAuthorizationRoutes(deps: {
 
     route(listAuthorizations, async (ctx, { query }) => {
       const tenantId = callerOf(ctx).tenant.id;
-      const { card_id: card, status, start_date: start, end_date: end, ...page } = query;
-      const listed = {
-        tenantId,
-        card,
-        status,
-        from: start === undefined ? undefined : new Date(start),
-        until: end === undefined ? undefined : new Date(Date.parse(end) + DAY_MS),
-      };
+      const { card_id: card, status, limit, offset } = query;
+      const listed = { tenantId, card, status, ...rangeOf(query) };
+      const page = { limit, offset };
       const { items, total } = await cardAuthorizations.store.list(listed, page);
       sendList(ctx, items.map(presentAuthorization), { ...page, total });
     }),

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { amountMinor, offsetQuery, timestamp } from '../../platform/http/wire.js';
+import {
+  amountMinor,
+  offsetQuery,
+  timestamp,
+  daysQuery,
+  withDaysInOrder,
+} from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 
 const exampleAuthorization = {
@@ -32,25 +38,15 @@ const STATUSES = [
   'expired',
 ] as const;
 
-const day = (description: string) =>
-  z.iso
-    .date()
-    .optional()
-    .meta({ description, override: { pattern: undefined } });
-
 /** The query of `GET /cards/authorizations`. Dates are UTC days, both inclusive. */
-export const listAuthorizationsQuery = z
-  .strictObject({
+export const listAuthorizationsQuery = withDaysInOrder(
+  z.strictObject({
     ...offsetQuery(),
     card_id: idSchema('card').optional(),
     status: z.enum(STATUSES).optional(),
-    start_date: day('First day of the first decision, UTC.'),
-    end_date: day('Last day of the first decision, UTC; not before `start_date`.'),
-  })
-  .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
-    path: ['end_date'],
-    message: 'must not be before start_date',
-  });
+    ...daysQuery('the first decision'),
+  }),
+);
 
 /** The validated query of `GET /cards/authorizations`. */
 export type ListAuthorizationsQuery = z.output<typeof listAuthorizationsQuery>;

@@ -1,36 +1,32 @@
 import { z } from 'zod';
-import { pageQuery, timestamp, ownName } from '../../platform/http/wire.js';
+import {
+  pageQuery,
+  timestamp,
+  ownName,
+  daysQuery,
+  withDaysInOrder,
+} from '../../platform/http/wire.js';
 import { KYC_STATUSES } from './customer.js';
 
 /** The tenant's id of a customer. */
 export const customerId = ownName('Your own id of the customer.', 'customer-77');
 
-const day = (description: string) =>
-  z.iso
-    .date()
-    .optional()
-    .meta({ description, override: { pattern: undefined } });
-
 /** The query of GET /identity/customers. Dates are UTC days, both inclusive. */
-export const listCustomersQuery = z
-  .strictObject({
+export const listCustomersQuery = withDaysInOrder(
+  z.strictObject({
     ...pageQuery(),
     customer_id: customerId.optional(),
     kyc_status: z.enum(KYC_STATUSES).optional().meta({
       description:
         'Customers of whom the latest check of any type has this status. `not_started`: no check of any type was started.',
     }),
-    start_date: day('First day on which a request named the customer, UTC.'),
-    end_date: day('Last such day, UTC; not before `start_date`.'),
+    ...daysQuery('its first request'),
     sort: z
       .enum(['created_at', '-created_at'])
       .default('-created_at')
       .meta({ description: 'A minus sorts in descending order.' }),
-  })
-  .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
-    path: ['end_date'],
-    message: 'must not be before start_date',
-  });
+  }),
+);
 
 /** The validated query of GET /identity/customers. */
 export type ListCustomersQuery = z.infer<typeof listCustomersQuery>;

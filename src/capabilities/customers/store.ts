@@ -1,3 +1,4 @@
+import { rangeOf } from '../../platform/http/wire.js';
 import type { Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { customerRecordId, type Customer } from './customer.js';
@@ -5,8 +6,6 @@ import type { ListCustomersQuery } from './schema.js';
 
 /** The store of customers. */
 export type Customers = ReturnType<typeof createCustomers>;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Creates the store of customers. Commits create and change them; see `nameCustomer`. */
 export function createCustomers({ db }: Database) {
@@ -34,11 +33,9 @@ export function createCustomers({ db }: Database) {
 }
 
 function listFilter(tenantId: string, query: ListCustomersQuery): Filter<Customer> {
-  const { customer_id, kyc_status, start_date: start, end_date: end } = query;
-  const created = {
-    ...(start !== undefined && { $gte: new Date(start) }),
-    ...(end !== undefined && { $lt: new Date(Date.parse(end) + DAY_MS) }),
-  };
+  const { customer_id, kyc_status } = query;
+  const { from, until } = rangeOf(query);
+  const created = { ...(from && { $gte: from }), ...(until && { $lt: until }) };
   return {
     tenant_id: tenantId,
     ...(customer_id !== undefined && { customer_id }),
