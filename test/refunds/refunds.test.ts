@@ -133,9 +133,13 @@ describe('a refund that was made at the desk of the provider', () => {
     await onPage(url);
     await payments.waitFor(reference, ({ attention }) => attention !== null);
     await service.bank.refundAtDesk(reference);
-    await payments.waitFor(reference, ({ attention }) => attention === null);
     // The provider still reports the payment, which is not booked again.
-    expect((await payments.verify(reference)).body.data).toMatchObject({ attention: null });
+    const failed = await payments.waitFor(reference, ({ status }) => status === 'failed');
+    expect(failed).toMatchObject({ failure: { code: 'payment_returned' }, attention: null });
+    expect((await payments.verify(reference)).body.data).toMatchObject({
+      status: 'failed',
+      attention: null,
+    });
     expect(await service.deps.charges.store.byReference(tenant.id, reference)).toMatchObject({
       suspended: [],
       returned_attempts: [1],

@@ -37,7 +37,11 @@ function checkCharge(charge: Charge, journal: readonly JournalEntry[]): string[]
   if (status === 'completed' && paid && BigInt(paid.amount_minor) !== paidMinorOf(charge)) {
     problems.push(`${id} is completed and was paid with another amount`);
   }
-  // A payment that differs from the request waits for an operator.
-  if (status === 'failed' && paid && attention === null) problems.push(`${id} is failed and paid`);
+  // A payment that differs from the request waits for an operator, or is returned.
+  const isReturned =
+    paid && charge.returned_attempts.includes(Number(readAttempt(paid.reference)?.attempt));
+  if (status === 'failed' && paid && attention === null && !isReturned) {
+    problems.push(`${id} is failed and paid`);
+  }
   return problems;
 }

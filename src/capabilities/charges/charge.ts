@@ -54,7 +54,10 @@ export type Charge = InstructionRecord & {
   suspended: SuspendedPayment[];
   /** Refunds at the provider that returned payments from suspense. */
   returned_refunds: string[];
-  /** Attempts whose whole payment was returned from suspense. A repeated report of such a payment changes nothing. */
+  /**
+   * Attempts whose whole payment was returned from suspense. A repeated report of such a payment is not booked. The charge
+   * fails if its present attempt is among them.
+   */
   returned_attempts: number[];
   /** Completed refunds, and those in progress. Both together never exceed the amount. */
   refunded_minor: bigint;
@@ -113,6 +116,7 @@ const FAILURES: Record<string, string> = {
   authorization_revoked: 'The customer’s authorization is no longer valid.',
   token_revoked: 'The payment token was revoked.',
   recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
+  payment_returned: 'The customer paid another amount, which was returned to them.',
   operator: 'An operator ended this charge.',
 };
 

@@ -91,7 +91,7 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     failpoint('charge.answered');
     const outcome = await charges.applyFact(before, fact);
     const after = outcome.kind === 'fact' ? outcome.charge : before;
-    if (answer.kind === 'succeeded') return paidOutcome(after, answer);
+    if (answer.kind === 'succeeded' && fact.kind === 'succeeded') return paidOutcome(after, answer);
     if (!isOpen(after)) {
       const code = after.failure?.code ?? fact.kind;
       return { kind: 'rejected', code, providerRequestId };
@@ -120,13 +120,11 @@ function pageIn(answer: Answer): PageAddress | null {
 const isOpenPage = ({ kind }: Answer): boolean => kind === 'pending' || kind === 'abandoned';
 
 function paidOutcome(
-  { status, attempt, attention, suspended, returned_attempts: returned }: Charge,
+  { status, attention, suspended }: Charge,
   { amountMinor, providerRequestId }: Extract<Answer, { kind: 'succeeded' }>,
 ): ProviderOutcome {
   const paid = { kind: 'succeeded', amountMinor, sessionId: null, providerRequestId } as const;
   if (status === 'completed') return paid;
-  // The customer has the payment back. The charge stays open until its page is over, without an operator.
-  if (returned.includes(attempt)) return { kind: 'pending', providerRequestId };
   const why = attention?.reason ?? 'the payment differs from the request';
   const inSuspense = suspended.some((payment) => payment.amount_minor === amountMinor);
   const accepted = inSuspense ? { amountMinor: Number(amountMinor) } : {};
@@ -182,6 +180,9 @@ function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact
   const { providerRequestId } = answer;
   const { attempt, expires_at: expiresAt } = charge;
   const origin = { via, actor: null, providerRequestId, note: null, attempt };
+  if (isReturned(charge, answer)) {
+    return { ...origin, kind: 'rejected', code: 'payment_returned', decline: 'hard' };
+  }
   switch (answer.kind) {
     case 'succeeded': {
       const { kind, amountMinor, surchargeMinor, currency, feeMinor, method } = answer;
@@ -209,6 +210,12 @@ function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact
       return null;
   }
 }
+
+/** True if the answer reports the payment of an open charge that was returned from suspense. */
+const isReturned = (charge: Charge, { kind }: Answer): boolean =>
+  (kind === 'succeeded' || kind === 'reversed') &&
+  isOpen(charge) &&
+  charge.returned_attempts.includes(charge.attempt);
 
 /** A refused request ends the attempt if no other request under its reference can have had an effect. */
 const isConclusive = (

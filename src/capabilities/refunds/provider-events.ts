@@ -17,14 +17,17 @@ import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
 import { refundFactOf } from './provider-calls.js';
 import { deskRefundId, type Refund } from './refund.js';
-import { readAttempt } from '../charges/charge.js';
+import { readAttempt, type Charge } from '../charges/charge.js';
 import type { Charges } from '../charges/index.js';
 import { isId } from '../../shared/ids.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Refunds } from './store.js';
 
 type Deps = {
-  charges: { store: Pick<Charges, 'find'> };
+  charges: {
+    store: Pick<Charges, 'find'>;
+    starter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
+  };
   refunds: {
     store: Pick<Refunds, 'find' | 'applyFact' | 'acknowledge' | 'recordDeskRefund'>;
     starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
@@ -33,7 +36,7 @@ type Deps = {
 
 /** Applies the events of payment providers to refunds. The provider's note of a refund of ours is our id. */
 export const refundEventHandler = ({
-  charges: { store: charges },
+  charges,
   refunds: { store: refunds, starter },
 }: Deps): ProviderEventHandler => ({
   port: 'payments',
@@ -65,13 +68,13 @@ const isFromDesk = ({ reference, state }: OpenFact) => reference === state['char
 
 /** A refund from the desk becomes a refund here once it is made, and fails here if it fails there later. */
 async function applyDeskRefund(
-  { charges, refunds }: { charges: Deps['charges']['store']; refunds: Deps['refunds']['store'] },
+  { charges, refunds }: { charges: Deps['charges']; refunds: Deps['refunds']['store'] },
   { state }: OpenFact,
   event: ProviderEvent,
 ): Promise<Applied> {
   if (state.kind !== 'succeeded' && state.kind !== 'returned') return NOTHING_TO_APPLY;
   const attempt = readAttempt(String(state['charge']));
-  const charge = attempt && (await charges.find(attempt.id));
+  const charge = attempt && (await charges.store.find(attempt.id));
   const isOurs = charge?.provider === event.provider && charge.currency === state['currency'];
   if (!charge || !isOurs) return unknownReference(true);
   const providerRefundId = state['refund'] as string | null;
@@ -81,6 +84,8 @@ async function applyDeskRefund(
   if (state.kind === 'succeeded') {
     const made = { attempt: attempt.attempt, providerRefundId, amountMinor };
     const result = await refunds.recordDeskRefund(charge, made);
+    // A charge whose payment was returned from suspense fails.
+    charges.starter.notifyChangedSoon(charge);
     return result === 'unknown' ? unknownReference(true) : applied(result);
   }
   const refund = await refunds.find(deskRefundId(event.provider, providerRefundId));
