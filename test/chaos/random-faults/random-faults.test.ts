@@ -178,6 +178,7 @@ async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[])
   // The checker reports work that is still open then.
   const ended = clients.stop();
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
+  for (const workload of workloads) await workload.settle?.();
   const { isQuiet, waited } = await waitForQuiescence(on, STUCK_AFTER_MS, () => operators.push());
   const quiet = performance.now();
   const late = isQuiet ? await resumedWork(on, QUIET_MS) : [];

@@ -13,6 +13,8 @@ export type Workload = {
   act(): Promise<void>;
   /** One read. The reader checks that states only move forward. */
   look?(): Promise<void>;
+  /** Ends what clients have begun and could not end, because its answer was lost. No client is active then. */
+  settle?(): Promise<void>;
   /** Repeats all requests with their keys when no work is open; returns their number. */
   repeat?(): Promise<number>;
   /** Violations of this capability when no work is open, given the webhooks that its tenants received. */

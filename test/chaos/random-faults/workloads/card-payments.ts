@@ -22,6 +22,8 @@ const MOST_TRIES = 4;
 export function createPayers(cluster: ChaosCluster, random: Random, problems: string[]) {
   const issuer = issuerClient(cluster.service);
   const open: Paid[] = [];
+  /** Tokens of the approved payments whose answer arrived. */
+  const known = new Set<string>();
   const counts = {
     payments: 0,
     approved: 0,
@@ -32,6 +34,7 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
     expired: 0,
     refunded: 0,
     left: 0,
+    answers_lost: 0,
   };
   /** Counts of declined payments, by reason. */
   const declined: Record<string, number> = {};
@@ -98,6 +101,16 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
 
   return {
     end,
+    /** Reverses the payments that the issuer has approved and whose answer the payer never got. */
+    async settle(): Promise<void> {
+      const journal = await cluster.service.bank.journal();
+      const approved = journal.filter(({ kind }) => kind === 'authorized');
+      for (const token of new Set(approved.map(({ reference }) => reference))) {
+        if (known.has(token)) continue;
+        counts.answers_lost += 1;
+        await report(token, 'reversed');
+      }
+    },
     /** Pays; a payment that is declined without a decision in time is tried again, as people do. */
     async pay(card: string): Promise<void> {
       const amount_minor = Math.round(random.between(500, 9_000));
@@ -107,6 +120,7 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
         const decision = await issuer.pay(card, { amount_minor, channel }).catch(() => null);
         if (decision?.approved) {
           counts.approved += 1;
+          known.add(decision.token);
           if (random.chance(LEFT)) await leave(decision.token);
           else open.push({ token: decision.token, amountMinor: amount_minor });
         }
