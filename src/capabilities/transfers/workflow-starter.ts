@@ -12,12 +12,10 @@ import { transferWorkflowId, type Transfer } from './transfer.js';
 import { createMicroBatchStarter, MAX_MICRO_BATCH, microBatchesOf } from './micro-batches.js';
 
 /**
- * Pause after a start, for each transfer that shared it beyond the first, unless the micro-batch was full. After a single
- * transfer the next one starts at once; under load most transfers share a workflow, because a workflow each costs several
- * times as much.
+ * Pause between two starts in one process, unless a micro-batch is full. A single transfer starts at once; under load
+ * most transfers share a workflow, because a workflow each costs several times as much.
  */
-const PAUSE_PER_TRANSFER_MS = 12;
-const MAX_PAUSE_MS = 100;
+const START_INTERVAL_MS = 100;
 
 /** Starts, wakes and commands the workflows of transfers. */
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
@@ -29,8 +27,8 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
   const microBatches = createMicroBatchStarter(settings);
   const lane = createLane<Transfer, null>({
     async run(transfers) {
-      const pause = sleep(pauseAfterStart(transfers.length));
-      await Promise.all([...microBatchesOf(transfers).map(startMicroBatch), pause]);
+      const interval = transfers.length < MAX_MICRO_BATCH ? sleep(START_INTERVAL_MS) : null;
+      await Promise.all([...microBatchesOf(transfers).map(startMicroBatch), interval]);
       return transfers.map(() => null);
     },
     maxBatch: MAX_MICRO_BATCH,
@@ -70,9 +68,6 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
     idle: async () => void (await Promise.all([lane.idle(), single.idle()])),
   };
 }
-
-const pauseAfterStart = (count: number): number =>
-  count < MAX_MICRO_BATCH ? Math.min(MAX_PAUSE_MS, PAUSE_PER_TRANSFER_MS * (count - 1)) : 0;
 
 const createSingleStarter = (settings: InstructionStarterSettings) =>
   createInstructionStarter<Transfer>(settings, {
