@@ -12,12 +12,13 @@ import {
   closedLoop,
   isShort,
   median,
+  openLoop,
   percentile,
   printMachine,
   printTable,
   whole,
 } from './support.js';
-import { createTransferSubjects, type TransferSubject } from './transfer-subjects.js';
+import { createTransferSubjects } from './transfer-subjects.js';
 
 const ROUNDS = isShort ? 1 : 5;
 /** A copy counts as idle this long after its first transfer. */
@@ -124,23 +125,6 @@ function measureHelp(): Help[] {
   }));
 }
 
-/** Sends each request on schedule, even if earlier ones are unanswered. */
-async function steadily(
-  { act }: TransferSubject,
-  perSecond: number,
-  forMs: number,
-): Promise<number[]> {
-  const postMs: number[] = [];
-  const underWay: Promise<void>[] = [];
-  const began = performance.now();
-  for (let sent = 0; (sent * 1_000) / perSecond < forMs; sent += 1) {
-    await sleep(Math.max(0, began + (sent * 1_000) / perSecond - performance.now()));
-    underWay.push(act(postMs));
-  }
-  await Promise.all(underWay);
-  return postMs;
-}
-
 type HalfLoad = { perSecond: number; p50Ms: number; p99Ms: number };
 
 async function measureHalfLoad(): Promise<{ runs: HalfLoad[]; versions: Record<string, string> }> {
@@ -158,7 +142,9 @@ async function measureHalfLoad(): Promise<{ runs: HalfLoad[]; versions: Record<s
     for (let round = 1; round <= ROUNDS; round += 1) {
       process.stderr.write(`half load ${round} of ${ROUNDS}\n`);
       const perSecond = (await full(FULL_MS)).perSecond / 2;
-      const postMs = await steadily(subjects.ours, perSecond, HALF_MS);
+      const postMs: number[] = [];
+      const act = () => subjects.ours.act(postMs);
+      await openLoop({ rate: perSecond, forMs: HALF_MS, act });
       runs.push({ perSecond, p50Ms: percentile(postMs, 50), p99Ms: percentile(postMs, 99) });
     }
     await close();

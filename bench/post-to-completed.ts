@@ -7,6 +7,7 @@ import {
   isShort,
   median,
   oneDigit,
+  openLoop,
   percentile,
   printGoals,
   printMachine,
@@ -17,7 +18,9 @@ import {
 } from './support.js';
 import { createTransferSubjects, type TransferSubject } from './transfer-subjects.js';
 
-const IN_FLIGHT = [8, 32];
+const IN_FLIGHT = [1, 16, 64, 256];
+/** Transfers a second of Bursar alone, on schedule: below the full load, few transfers share a workflow. */
+const PER_SECOND = [20, 40, 80];
 const ROUNDS = isShort ? 1 : 5;
 const FOR_MS = isShort ? 2_000 : 8_000;
 const WARM_UP_MS = isShort ? 1_000 : 5_000;
@@ -26,10 +29,10 @@ type Run = { loop: Loop; usedMs: Record<string, number>; othersShare: number; po
 
 async function measured(
   { processes, act }: TransferSubject,
-  pace: { clients: number; forMs: number },
+  loop: (act: () => Promise<unknown>) => Promise<Loop>,
 ): Promise<Run> {
   const postMs: number[] = [];
-  const work = () => closedLoop({ ...pace, act: () => act(postMs) });
+  const work = () => loop(() => act(postMs));
   const { result, ...cpu } = await measureCpu(processes, work);
   return { loop: result, ...cpu, postMs };
 }
@@ -40,7 +43,14 @@ const totalPerItem = (run: Run) =>
 
 function print(results: Record<string, Run[]>): void {
   const processes = ['client', 'api', 'worker', 'bank', 'mongod', 'temporal'];
-  const head = ['in flight', 'completed/s', 'p50 ms', 'p99 ms', 'POST p50 ms', 'POST p99 ms'];
+  const head = [
+    'in flight, or a second',
+    'completed/s',
+    'p50 ms',
+    'p99 ms',
+    'POST p50 ms',
+    'POST p99 ms',
+  ];
   const rows = Object.entries(results).map(([name, runs]) => {
     const of = (pick: (run: Run) => number) => median(runs.map(pick));
     const figure = (value: number) => (Number.isNaN(value) ? '' : oneDigit(value));
@@ -78,15 +88,20 @@ function goalsAt(results: Record<string, Run[]>, clients: number) {
 const stack = await openStack();
 try {
   const { subjects, versions, close } = await createTransferSubjects(stack, Math.max(...IN_FLIGHT));
-  const paced = (forMs: number) =>
-    Object.fromEntries(
-      IN_FLIGHT.flatMap((clients) =>
-        Object.entries(subjects).map(([name, subject]) => [
-          `${name}, ${clients}`,
-          () => measured(subject, { clients, forMs }),
-        ]),
-      ),
-    );
+  const paced = (forMs: number) => {
+    const rows: [string, () => Promise<Run>][] = [];
+    for (const clients of IN_FLIGHT) {
+      for (const [name, subject] of Object.entries<TransferSubject>(subjects)) {
+        const run = () => measured(subject, (act) => closedLoop({ clients, forMs, act }));
+        rows.push([`${name}, ${clients}`, run]);
+      }
+    }
+    for (const rate of PER_SECOND) {
+      const run = () => measured(subjects.ours, (act) => openLoop({ rate, forMs, act }));
+      rows.push([`ours, ${rate}/s`, run]);
+    }
+    return Object.fromEntries(rows);
+  };
   await warmUp(paced(WARM_UP_MS));
   const results = await interleave(paced(FOR_MS), ROUNDS);
   printMachine(versions, results);

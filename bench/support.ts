@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { cpus } from 'node:os';
 import { waitUntilIdle } from './cpu.js';
 
@@ -36,13 +37,45 @@ export async function closedLoop({
     }
   }
   await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
-  return {
-    perSecond: inTime / (forMs / 1000),
-    completed: latenciesMs.length,
-    p50Ms: percentile(latenciesMs, 50),
-    p99Ms: percentile(latenciesMs, 99),
-  };
+  return loopOf(latenciesMs, inTime, forMs);
 }
+
+/** Makes each call on schedule, even if earlier ones are unanswered. Waits for all of them. */
+export async function openLoop({
+  rate,
+  forMs,
+  act,
+}: {
+  /** Calls a second. */
+  rate: number;
+  forMs: number;
+  act: () => Promise<unknown>;
+}): Promise<Loop> {
+  const latenciesMs: number[] = [];
+  const underWay: Promise<void>[] = [];
+  let inTime = 0;
+  const began = performance.now();
+  async function call(): Promise<void> {
+    const begin = performance.now();
+    await act();
+    const end = performance.now();
+    latenciesMs.push(end - begin);
+    if (end < began + forMs) inTime += 1;
+  }
+  for (let sent = 0; (sent * 1_000) / rate < forMs; sent += 1) {
+    await sleep(Math.max(0, began + (sent * 1_000) / rate - performance.now()));
+    underWay.push(call());
+  }
+  await Promise.all(underWay);
+  return loopOf(latenciesMs, inTime, forMs);
+}
+
+const loopOf = (latenciesMs: number[], inTime: number, forMs: number): Loop => ({
+  perSecond: inTime / (forMs / 1000),
+  completed: latenciesMs.length,
+  p50Ms: percentile(latenciesMs, 50),
+  p99Ms: percentile(latenciesMs, 99),
+});
 
 /** Nearest rank; NaN for an empty list. */
 export function percentile(values: readonly number[], percent: number): number {

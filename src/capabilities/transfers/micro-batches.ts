@@ -9,6 +9,33 @@ import type { Transfer } from './transfer.js';
 /** Largest micro-batch: its transfers share the cost of one workflow, which still ends within moments. */
 export const MAX_MICRO_BATCH = 25;
 
+/** Transfers a second that one process starts without a pause. A workflow each costs little at this rate. */
+const STARTS_WITHOUT_PAUSE = 25;
+
+/** Milliseconds that each further transfer a second adds to the pause. */
+const PAUSE_STEP_MS = 4;
+
+/** Longest pause, from 50 transfers a second on. */
+const MAX_PAUSE_MS = 100;
+
+/**
+ * Returns the pause in milliseconds after a start of `count` transfers, during which the next ones gather. It depends on
+ * the transfers of the last second. Under load, transfers share a workflow; at a low rate, none of them waits (decision
+ * 12). There is no pause after a full micro-batch. `now` is a monotonic clock in milliseconds.
+ */
+export function createStartPause(now: () => number = () => performance.now()) {
+  const starts: { at: number; count: number }[] = [];
+  return function pauseAfter(count: number): number {
+    const at = now();
+    starts.push({ at, count });
+    while ((starts[0]?.at ?? at) <= at - 1_000) starts.shift();
+    if (count >= MAX_MICRO_BATCH) return 0;
+    const perSecond = starts.reduce((sum, start) => sum + start.count, 0);
+    const pauseMs = (perSecond - STARTS_WITHOUT_PAUSE) * PAUSE_STEP_MS;
+    return Math.min(Math.max(pauseMs, 0), MAX_PAUSE_MS);
+  };
+}
+
 /** The id of the workflow that makes the first submissions of several transfers. `id` is that of the first transfer. */
 export const transferMicroBatchWorkflowId = (id: string) => `transfer-micro-batch/${id}`;
 

@@ -9,13 +9,12 @@ import {
 } from '../../core/supervision/workflow-starter.js';
 import { transferContract, type TransferInput } from './workflow-contract.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
-import { createMicroBatchStarter, MAX_MICRO_BATCH, microBatchesOf } from './micro-batches.js';
-
-/**
- * Pause between two starts in one process, unless a micro-batch is full. A single transfer starts at once; under load
- * most transfers share a workflow, because a workflow each costs several times as much.
- */
-const START_INTERVAL_MS = 100;
+import {
+  createMicroBatchStarter,
+  createStartPause,
+  MAX_MICRO_BATCH,
+  microBatchesOf,
+} from './micro-batches.js';
 
 /** Starts, wakes and commands the workflows of transfers. */
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
@@ -25,10 +24,11 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
   const { log } = settings;
   const single = createSingleStarter(settings);
   const microBatches = createMicroBatchStarter(settings);
+  const pauseAfter = createStartPause();
   const lane = createLane<Transfer, null>({
     async run(transfers) {
-      const interval = transfers.length < MAX_MICRO_BATCH ? sleep(START_INTERVAL_MS) : null;
-      await Promise.all([...microBatchesOf(transfers).map(startMicroBatch), interval]);
+      const pause = sleep(pauseAfter(transfers.length));
+      await Promise.all([...microBatchesOf(transfers).map(startMicroBatch), pause]);
       return transfers.map(() => null);
     },
     maxBatch: MAX_MICRO_BATCH,
