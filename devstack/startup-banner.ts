@@ -61,6 +61,7 @@ function request({ api_url: url, keys }: DevFile): string {
     `curl -s '${url}/api/v1/transfers' \\`,
     `  -H 'Authorization: Bearer ${keys.secret}' \\`,
     `  -H 'Content-Type: application/json' \\`,
+    `  -H 'Idempotency-Key: my-first' \\`,
     `  -d '${JSON.stringify(body)}'`,
   ].join('\n');
 }
