@@ -13,8 +13,18 @@ const CALM_WINDOW_MS = 200;
 const CALM_BELOW = 0.15;
 const CALM_WITHIN_MS = 15_000;
 
+/** Processor time of a process and its children, such as the backends of PostgreSQL. */
+const cpuMs = (pid: number): number =>
+  [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ownCpuMs(each), 0);
+
+function childrenOf(pid: number): number[] {
+  if (process.platform !== 'linux') return [];
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? [] : children.split(' ').map(Number);
+}
+
 /** Processor time of a process since its start, in user and kernel mode, over all threads. */
-function cpuMs(pid: number): number {
+function ownCpuMs(pid: number): number {
   if (process.platform === 'linux') {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the name, in parentheses, and may contain anything.

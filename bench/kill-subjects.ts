@@ -173,14 +173,8 @@ function createBare({ stack, config, env, engines }: Shared) {
     },
     kill: () => killAll(running),
     isDead: () => running[0]?.hasEnded() ?? true,
-    async submit({ reference, ...body }, signal) {
-      const transfer = {
-        reference,
-        amountMinor: body.amount_minor,
-        account: body.recipient_account,
-        bankCode: body.recipient_bank_code,
-        narration: body.narration,
-      };
+    async submit(transfer, signal) {
+      const { reference } = transfer;
       await connection.withAbortSignal(signal, () =>
         workflow.start('peerTransfer', {
           taskQueue: BARE_QUEUE,

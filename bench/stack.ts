@@ -27,6 +27,8 @@ const SCRIPTS = {
   bank: compiled('sandbox-bank', 'main.js'),
   bareWorker: ownScript('./peers/bare-temporal/worker.js'),
   naive: ownScript('./peers/naive/main.js'),
+  dbos: ownScript('./peers/dbos/main.js'),
+  restateService: ownScript('./peers/restate/main.js'),
 };
 
 type Engine = { pid: number; port: number; version: string };
@@ -62,6 +64,10 @@ export async function openStack() {
     folder,
     secrets,
     stop,
+    /** The log file of the process with this name. */
+    logOf,
+    /** Has `stop` stop this process, too. */
+    onSpawn,
 
     /** With a port, restarts the mongod that used it before, with its data. */
     async mongod(restartPort?: number): Promise<Engine & { uri: string }> {

@@ -5,7 +5,6 @@ import { isPolled } from '../devstack/temporal.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { createTemporal } from '../src/platform/temporal/client.js';
 import { watchCompletions } from './completions.js';
-import type { PeerTransferRequest } from './peers/bare-temporal/activities.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { createRichTenant, transferBody } from './transfers.js';
 
@@ -43,6 +42,8 @@ async function start(stack: Stack) {
   return {
     versions: { MongoDB: mongod.version, 'Temporal CLI': temporal.version },
     stopPeers: async () => void (await Promise.all([bare.stop(GRACE_MS), naive.stop(GRACE_MS)])),
+    env,
+    shared,
     config,
     url: String(url),
     naiveUrl: String(naiveUrl),
@@ -60,7 +61,8 @@ async function start(stack: Stack) {
 
 /** Creates Bursar and its peers with the same bank, adapter, requests, durability and number of clients. */
 export async function createTransferSubjects(stack: Stack, mostClients: number) {
-  const { config, url, naiveUrl, versions, stopPeers, ...processes } = await start(stack);
+  const { env, shared, config, url, naiveUrl, versions, stopPeers, ...processes } =
+    await start(stack);
   const database = await connectDatabase(config.mongodb, 'bursar-bench');
   const { key } = await createRichTenant(config, database, createGroupCommit(database));
   const completions = watchCompletions(database.db);
@@ -81,7 +83,7 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
     bare: {
       processes: processes.bare,
       async act() {
-        const request = peerTransferRequest();
+        const request = nextBody();
         await temporal.client.workflow.execute('peerTransfer', {
           taskQueue: BARE_QUEUE,
           workflowId: `peer/${request.reference}`,
@@ -100,6 +102,8 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
   return {
     subjects,
     versions,
+    /** For subjects that use the same bank. */
+    shared: { env, bankSecret: config.sandboxBank?.secret ?? '', processes: shared },
     /** For benches that measure only Bursar. */
     stopPeers,
     close: async () => {
@@ -111,10 +115,12 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
   };
 }
 
-const poolOf = (origin: string, connections: number) =>
+/** A pool of connections to this origin, one request at a time on each. */
+export const poolOf = (origin: string, connections: number) =>
   new Pool(origin, { connections, pipelining: 1 });
 
-async function timed<Result>(postMs: number[], act: () => Promise<Result>): Promise<Result> {
+/** Appends the time of `act` to `postMs`. */
+export async function timed<Result>(postMs: number[], act: () => Promise<Result>): Promise<Result> {
   const began = performance.now();
   const result = await act();
   postMs.push(performance.now() - began);
@@ -122,24 +128,16 @@ async function timed<Result>(postMs: number[], act: () => Promise<Result>): Prom
 }
 
 let count = 0;
-const nextBody = () => transferBody((count += 1));
+/** The body of the next transfer of this process. */
+export const nextBody = () => transferBody((count += 1));
 
-function peerTransferRequest(): PeerTransferRequest {
-  const body = nextBody();
-  return {
-    reference: body.reference,
-    amountMinor: body.amount_minor,
-    account: body.recipient_account,
-    bankCode: body.recipient_bank_code,
-    narration: body.narration,
-  };
-}
-
-async function post(
+/** Posts JSON and returns the answer; throws if its status is not `expected`. */
+export async function post(
   pool: Pool,
   path: string,
   headers: Record<string, string>,
   request: object,
+  expected = 201,
 ): Promise<unknown> {
   const { statusCode, body } = await pool.request({
     method: 'POST',
@@ -148,6 +146,6 @@ async function post(
     body: JSON.stringify(request),
   });
   const text = await body.text();
-  if (statusCode !== 201) throw new Error(`${path} answered ${statusCode}: ${text}`);
+  if (statusCode !== expected) throw new Error(`${path} answered ${statusCode}: ${text}`);
   return JSON.parse(text) as unknown;
 }

@@ -7,24 +7,15 @@ import { createServer } from 'node:http';
 import Koa from 'koa';
 import { MongoClient, MongoServerError } from 'mongodb';
 import rawBody from 'raw-body';
-import { z } from 'zod';
 import { loadConfig } from '../../../src/shared/config.js';
 import { armFailpoint, failpoint } from '../../../src/shared/failpoints.js';
 import { createProviders } from '../../../src/core/providers/registry.js';
-import type { SubmitAnswer } from '../../../src/core/providers/transfer-provider.js';
+import { callBank, peerTransferBody, type PeerTransferBody } from '../call-bank.js';
 
-type Transfer = z.infer<typeof transferBody> & {
+type Transfer = PeerTransferBody & {
   status: 'pending' | 'completed' | 'failed';
   created_at: Date;
 };
-
-const transferBody = z.object({
-  reference: z.string().min(1).max(100),
-  amount_minor: z.int().positive(),
-  recipient_account: z.string().regex(/^\d{10}$/),
-  recipient_bank_code: z.string().regex(/^\d{3,6}$/),
-  narration: z.string().max(100),
-});
 
 const DUPLICATE_KEY = 11_000;
 const MAX_BODY_BYTES = 100_000;
@@ -51,7 +42,7 @@ app.use(async (ctx) => {
 
 async function create(ctx: Koa.Context): Promise<void> {
   const text = await rawBody(ctx.req, { limit: MAX_BODY_BYTES, encoding: 'utf8' });
-  const parsed = transferBody.safeParse(JSON.parse(text));
+  const parsed = peerTransferBody.safeParse(JSON.parse(text));
   if (!parsed.success) return ctx.throw(400);
   const request = parsed.data;
   try {
@@ -63,31 +54,14 @@ async function create(ctx: Koa.Context): Promise<void> {
     return;
   }
   failpoint('submit.permitted');
-  const answer = await callBank(request);
+  const timeout = AbortSignal.timeout(config.sandboxBank?.timeoutMs ?? 5_000);
+  const answer = await callBank(bank, request, timeout);
   failpoint('submit.answered');
   if (answer !== 'succeeded' && answer !== 'rejected') return ctx.throw(504);
   const status = answer === 'succeeded' ? 'completed' : 'failed';
   await transfers.updateOne({ reference: request.reference }, { $set: { status } });
   ctx.status = 201;
   ctx.body = { ...request, status };
-}
-
-/** Makes the same HTTP call as Bursar by the same adapter. */
-async function callBank(request: z.infer<typeof transferBody>): Promise<SubmitAnswer['kind']> {
-  const { reference, recipient_account: account, recipient_bank_code: bankCode } = request;
-  const answer = await bank.submit(
-    {
-      reference,
-      clientReference: reference,
-      amountMinor: BigInt(request.amount_minor),
-      currency: 'NGN',
-      recipient: { account, bankCode, name: null },
-      narration: request.narration,
-      requestedAt: new Date(),
-    },
-    AbortSignal.timeout(config.sandboxBank?.timeoutMs ?? 5_000),
-  );
-  return answer.kind;
 }
 
 const handle = app.callback();
