@@ -30,7 +30,10 @@ import {
   setChargeAction,
 } from '../../src/capabilities/charges/mutations.js';
 import { applyDisputeFact } from '../../src/capabilities/disputes/mutations.js';
-import { createPaymentToken } from '../../src/capabilities/payment-tokens/mutations.js';
+import {
+  createPaymentToken,
+  deletePaymentToken,
+} from '../../src/capabilities/payment-tokens/mutations.js';
 import {
   acceptRecurringCharge,
   changeRecurringCharge,
@@ -77,6 +80,7 @@ const MUTATIONS = {
   setCardSecurity,
   acceptProviderEventReplay,
   createPaymentToken,
+  deletePaymentToken,
   acceptCharge,
   applyChargeFact,
   setChargeAction,

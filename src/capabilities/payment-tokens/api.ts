@@ -68,10 +68,29 @@ export const getToken = operation({
   answer: { status: 200, data: tokenResource },
 });
 
+/** Deletes a payment token. */
+export const deleteToken = operation({
+  id: 'deleteToken',
+  tag,
+  method: 'delete',
+  path: '/payments/tokens/{id}',
+  summary: 'Delete a payment token',
+  description:
+    'Revokes the token for good, here at once and then at its provider. No charge of it is accepted any more, a planned ' +
+    'retry of an earlier charge fails with `token_revoked`, and recurring charges of it become `past_due`. If it is ' +
+    'revoked already, nothing changes.',
+  params: { id: idSchema('paymentToken') },
+  whileFrozen: true,
+  idempotent: true,
+  answer: { status: 200, data: tokenResource },
+  examples: { data: { ...exampleToken, status: 'revoked' } },
+});
+
 /** The operations on payment tokens. */
 export const tokenOperations = {
   createCardToken,
   createBankAccountToken,
   getToken,
+  deleteToken,
   listCustomerTokens,
 };

@@ -1,12 +1,18 @@
+import { ApiError } from '../../shared/errors.js';
 import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  findSavedResponse,
+  refusalResponse,
+  saveResponse,
+  successResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
 } from '../../core/commit/saved-response.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
-import { paymentTokens, type PaymentToken } from './payment-token.js';
+import { deletedToken, paymentTokens, type PaymentToken } from './payment-token.js';
+import { presentToken } from './presenter.js';
 
 /** A new payment token with its idempotency key. */
 export type CreatePaymentToken = {
@@ -38,5 +44,28 @@ export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
         return input.token;
       },
     }),
+  leavesWallet: () => true,
+};
+
+/** The deletion of a payment token by its tenant. */
+type DeletePaymentToken = { tenantId: string; id: string; claim: Claim | null };
+
+/** Deletes a payment token. A token that is revoked already stays as it is. */
+export const deletePaymentToken: Mutation<DeletePaymentToken, AcceptResult> = {
+  reads: ({ claim, id }) => ({
+    keys: claim ? [claim.id] : [],
+    records: [paymentTokens.ref(id)],
+  }),
+  decide(uow, input, now) {
+    const earlier = findSavedResponse(uow, input.claim, null, now);
+    if (earlier) return earlier;
+    const token = uow.get(paymentTokens, input.id);
+    if (token?.tenant_id !== input.tenantId) {
+      return saveResponse(uow, input, refusalResponse(new ApiError('not_found')));
+    }
+    const next = token.status === 'revoked' ? token : deletedToken(token, now);
+    if (next !== token) uow.change(paymentTokens, next);
+    return saveResponse(uow, input, successResponse(presentToken(next), 200));
+  },
   leavesWallet: () => true,
 };

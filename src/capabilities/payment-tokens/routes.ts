@@ -5,19 +5,33 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { createBankAccountToken, createCardToken, getToken, listCustomerTokens } from './api.js';
+import { throwIfKeyReused } from '../../core/commit/saved-response.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import {
+  createBankAccountToken,
+  createCardToken,
+  deleteToken,
+  getToken,
+  listCustomerTokens,
+} from './api.js';
 import type { createTokenCreation } from './create.js';
 import { presentToken } from './presenter.js';
+import type { PaymentToken } from './payment-token.js';
 import type { Tokens } from './store.js';
 
 /** The routes of payment tokens. */
 export function tokenRoutes(deps: {
-  paymentTokens: { store: Tokens; create: ReturnType<typeof createTokenCreation> };
+  paymentTokens: {
+    store: Tokens;
+    starter: Pick<WorkflowStarter<PaymentToken>, 'startSoon'>;
+    create: ReturnType<typeof createTokenCreation>;
+  };
+  recurringCharges: { store: { loseToken(tenantId: string, token: string): Promise<void> } };
   charges: { store: { knowsCustomer(tenantId: string, customer: string): Promise<boolean> } };
   idempotency: Idempotency;
 }): Route[] {
-  const { charges, idempotency } = deps;
-  const { store: tokens, create } = deps.paymentTokens;
+  const { charges, idempotency, recurringCharges } = deps;
+  const { store: tokens, starter, create } = deps.paymentTokens;
   const made = { idempotency, resource: `${API_PREFIX}/payments/tokens` };
 
   return [
@@ -37,6 +51,19 @@ export function tokenRoutes(deps: {
       const token = await tokens.get(callerOf(ctx).tenant.id, params.id);
       if (!token) throw new ApiError('not_found');
       sendData(ctx, 200, presentToken(token));
+    }),
+
+    route(deleteToken, async (ctx, { params: { id } }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const resource = `${made.resource}/${id}`;
+      await withIdempotency(ctx, { idempotency, resource }, async (claim) => {
+        const outcome = throwIfKeyReused(await tokens.delete(tenantId, id, claim));
+        const token = await tokens.get(tenantId, id);
+        // The revocation's workflow does both too, in case this process ends here.
+        if (token) await recurringCharges.store.loseToken(tenantId, id);
+        if (token && token.revoking !== null) starter.startSoon(token);
+        return outcome;
+      });
     }),
 
     route(listCustomerTokens, async (ctx, { params, query }) => {

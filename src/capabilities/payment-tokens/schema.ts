@@ -49,7 +49,7 @@ export const tokenResource = z
     status: z.enum(['unbound', 'active', 'revoked']).meta({
       description:
         '`unbound` until a setup charge with this token is paid; then `active`: it can be charged without the ' +
-        'customer.',
+        'customer. `revoked`: deleted, or its card can never be charged again.',
     }),
     brand: z.string().optional(),
     last4: z.string().optional(),

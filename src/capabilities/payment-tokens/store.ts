@@ -1,20 +1,56 @@
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
-import { createPaymentToken, type CreatePaymentToken } from './mutations.js';
+import type { Claim } from '../../core/commit/saved-response.js';
+import { supervisionOf } from '../../core/supervision/supervision.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import { createPaymentToken, deletePaymentToken, type CreatePaymentToken } from './mutations.js';
 import type { PaymentToken } from './payment-token.js';
 
 /** The store of payment tokens. */
 export type Tokens = ReturnType<typeof createTokens>;
 
 /** Creates the store of payment tokens. Commits create and bind them. */
-export function createTokens({ db }: Database, groupCommit: GroupCommit) {
+export function createTokens(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  stallTimeoutMs: number,
+  clock: () => Date = () => new Date(),
+) {
   const collection = db.collection<PaymentToken>('payment_tokens');
   return {
+    ...supervisionOf(
+      collection,
+      'updated_at',
+      { clock, stallTimeoutMs },
+      { acceptedField: 'updated_at', open: { revoking: { $type: 'string' } } },
+    ),
+
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     create: (input: CreatePaymentToken): Promise<AcceptResult> =>
       groupCommit.commit(createPaymentToken, input),
+
+    delete: (tenantId: string, id: string, claim: Claim | null): Promise<AcceptResult> =>
+      groupCommit.commit(deletePaymentToken, { tenantId, id, claim }),
+
+    /** True if an active token, of any tenant, is charged by this authorization. */
+    isInUse: async (authorization: string): Promise<boolean> =>
+      (await collection.findOne(
+        { authorization, status: 'active' },
+        { projection: { _id: 1 }, ...acrossTenants('look_up') },
+      )) !== null,
+
+    /** Forgets an authorization that the provider has revoked. */
+    async endRevocation({ _id, tenant_id, revoking }: PaymentToken): Promise<void> {
+      await collection.updateOne(
+        { _id, tenant_id, revoking },
+        {
+          $set: { revoking: null, next_check_at: null, updated_at: clock() },
+          $inc: { version: 1 },
+        },
+      );
+    },
 
     /** Lists the tokens of a customer, newest first. */
     async list(
