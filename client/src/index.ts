@@ -56,6 +56,7 @@ export type {
   PaymentToken,
   Recipient,
   RecurringCharge,
+  RecurringChargeChange,
   Refund,
   SentEvent,
   TimelineEntry,

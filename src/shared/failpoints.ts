@@ -40,6 +40,8 @@ export const FAILPOINTS = [
   'verify.answered',
   /** The provider has answered a cancellation, and the answer is not applied. */
   'cancel.answered',
+  /** The provider has revoked an authorization, and its token does not know it. */
+  'revocation.answered',
   'outcome.before',
   'outcome.after',
   /** A provider event is stored and answered, and not applied. */

@@ -243,41 +243,6 @@ describe('a recurring charge and its Schedule', () => {
     expect(await get(id)).toMatchObject({ status: 'ended', unpaid_references: [`${id}-0`] });
   });
 
-  test('a deleted token makes its recurring charges past due at once, and its provider revokes it', async () => {
-    const { token: own } = await activeToken(payments);
-    const { id } = await create({
-      payment_token_id: own.payment_token_id,
-      start_at: new Date(Date.now() + DAY_MS).toISOString(),
-    });
-    const path = `/payments/tokens/${own.payment_token_id}`;
-    const deleted = await payments.call<TokenView>('DELETE', path);
-    expect([deleted.status, deleted.body.data.status]).toEqual([200, 'revoked']);
-    expect((await get(id)).status).toBe('past_due');
-    const tokens = service.deps.database.db.collection<PaymentToken>('payment_tokens');
-    await eventually('its provider has revoked it', async () => {
-      const stored = await tokens.findOne({ _id: own.payment_token_id });
-      return stored?.revoking === null ? true : undefined;
-    });
-    const journal = await service.bank.journal();
-    expect(journal.filter(({ kind }) => kind === 'authorization_revoked')).toHaveLength(1);
-    expect((await payments.call<TokenView>('DELETE', path)).body.data).toEqual(deleted.body.data);
-    // The other token is another customer's.
-    const changes = { payment_token_id: token.payment_token_id };
-    const refused = await payments.call('PATCH', `${PATH}/${id}`, changes);
-    expect([refused.status, refused.body.error?.code]).toEqual([422, 'invalid_state']);
-  });
-
-  test('a change counts from the next period on, and once under its key', async () => {
-    const { id } = await create();
-    await firstPaid(id);
-    const changes = { amount_minor: 450_000, count: 1, idempotency_key: randomUUID() };
-    const changed = await payments.call<RecurringView>('PATCH', `${PATH}/${id}`, changes);
-    expect(changed.body.data).toMatchObject({ amount_minor: 450_000, count: 1, status: 'ended' });
-    const again = await payments.call<RecurringView>('PATCH', `${PATH}/${id}`, changes);
-    expect(again.text).toBe(changed.text);
-    expect((await payments.get(`${id}-0`)).amount_minor).toBe(300_000);
-  });
-
   test('the Schedule fires when periods begin, also at the ends of months, and is written once', async () => {
     const { config, temporal } = service.deps;
     const { client } = temporal;

@@ -37,7 +37,9 @@ import {
 import {
   acceptRecurringCharge,
   changeRecurringCharge,
+  loseRecurringToken,
   renewRecurringCharge,
+  updateRecurringCharge,
 } from '../../src/capabilities/recurring-charges/mutations.js';
 import { acceptRefund, applyRefundFact } from '../../src/capabilities/refunds/mutations.js';
 import { acceptBulkTransfer } from '../../src/capabilities/bulk-transfers/mutations.js';
@@ -88,6 +90,8 @@ const MUTATIONS = {
   applyRefundFact,
   acceptRecurringCharge,
   changeRecurringCharge,
+  updateRecurringCharge,
+  loseRecurringToken,
   renewRecurringCharge,
 };
 

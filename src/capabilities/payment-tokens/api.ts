@@ -83,7 +83,7 @@ export const deleteToken = operation({
   whileFrozen: true,
   idempotent: true,
   answer: { status: 200, data: tokenResource },
-  examples: { data: { ...exampleToken, status: 'revoked' } },
+  examples: { data: { ...plainToken, status: 'revoked' } },
 });
 
 /** The operations on payment tokens. */

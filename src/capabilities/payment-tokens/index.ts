@@ -19,7 +19,7 @@ export type PaymentTokenParts = ReturnType<typeof createPaymentTokenParts>;
 
 function createPaymentTokenParts(core: CoreDeps) {
   const { config, database, groupCommit, providers } = core;
-  const store = createTokens(database, groupCommit, config.instructions.stallTimeoutMs);
+  const store = createTokens(database, groupCommit, config.instructions);
   const starter = createRevocationStarter(core);
   const provider = () => providers.forPayments().name;
   return {

@@ -24,6 +24,8 @@ export type PaymentToken = {
   revoking: string | null;
   /** The next check of the revocation at the provider; null if there is none to make. */
   next_check_at: Date | null;
+  /** The provider has not revoked the authorization for long. Null or missing otherwise. */
+  attention?: { since: Date; reason: string } | null;
   /** The e-mail address that the method was saved under, if it is not the customer's: charges of it name this one. */
   method_email: string | null;
   /** The card's details, from its authorization. */
@@ -94,6 +96,10 @@ const revokeAtProvider = (token: PaymentToken, code: string | null, now: Date): 
   revoking: code,
   next_check_at: code === null ? null : new Date(now.getTime() + START_WITHIN_MS),
 });
+
+/** The reason of attention for a token whose provider has not revoked it; `answer` is the kind of its latest answer. */
+export const notRevoked = (answer: string): string =>
+  `the provider has not revoked its authorization: ${answer}`;
 
 /** The id of the workflow that revokes a token at its provider. */
 export const revocationWorkflowId = (id: string) => `payment-token-revocation/${id}`;

@@ -1,8 +1,9 @@
+import { failpoint } from '../../shared/failpoints.js';
 import type { PaymentProvider } from '../../core/providers/payment-provider.js';
 import type { Tokens } from './store.js';
 
 type Deps = {
-  tokens: Pick<Tokens, 'get' | 'isInUse' | 'endRevocation'>;
+  tokens: Pick<Tokens, 'get' | 'isInUse' | 'endRevocation' | 'noteUnrevoked'>;
   providers: { payment(name: string): PaymentProvider };
 };
 
@@ -14,7 +15,7 @@ export function createTokenCalls({ tokens, providers }: Deps) {
   return {
     /**
      * Revokes the authorization of a deleted token at its provider. Returns null if nothing is left to revoke, otherwise the
-     * kind of the provider's answer. Safe to repeat. A provider may give one authorization for two tokens, so one that
+     * kind of the provider's answer, of which an operator hears after a time. Safe to repeat. A provider may give one authorization for two tokens, so one that
      * another token is charged by is kept.
      */
     async revoke(tenantId: string, id: string, signal: AbortSignal): Promise<string | null> {
@@ -23,7 +24,11 @@ export function createTokenCalls({ tokens, providers }: Deps) {
       if (!(await tokens.isInUse(token.revoking))) {
         const method = { code: token.revoking };
         const { kind } = await providers.payment(token.provider).revokeMethod(method, signal);
-        if (kind !== 'revoked' && kind !== 'not_found') return kind;
+        failpoint('revocation.answered');
+        if (kind !== 'revoked' && kind !== 'not_found') {
+          await tokens.noteUnrevoked(token, kind);
+          return kind;
+        }
       }
       await tokens.endRevocation(token);
       return null;

@@ -5,7 +5,7 @@ import type { Claim } from '../../core/commit/saved-response.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { createPaymentToken, deletePaymentToken, type CreatePaymentToken } from './mutations.js';
-import type { PaymentToken } from './payment-token.js';
+import { notRevoked, type PaymentToken } from './payment-token.js';
 
 /** The store of payment tokens. */
 export type Tokens = ReturnType<typeof createTokens>;
@@ -14,7 +14,7 @@ export type Tokens = ReturnType<typeof createTokens>;
 export function createTokens(
   { db }: Database,
   groupCommit: GroupCommit,
-  stallTimeoutMs: number,
+  { stallTimeoutMs, attentionAfterMs }: { stallTimeoutMs: number; attentionAfterMs: number },
   clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<PaymentToken>('payment_tokens');
@@ -46,9 +46,19 @@ export function createTokens(
       await collection.updateOne(
         { _id, tenant_id, revoking },
         {
-          $set: { revoking: null, next_check_at: null, updated_at: clock() },
+          $set: { revoking: null, next_check_at: null, attention: null, updated_at: clock() },
           $inc: { version: 1 },
         },
+      );
+    },
+
+    /** Calls an operator if the provider has been asked for long. `answer`: the kind of its latest answer. */
+    async noteUnrevoked({ _id, tenant_id, revoking }: PaymentToken, answer: string): Promise<void> {
+      const now = clock();
+      const before = new Date(now.getTime() - attentionAfterMs);
+      await collection.updateOne(
+        { _id, tenant_id, revoking, attention: null, updated_at: { $lt: before } },
+        { $set: { attention: { since: now, reason: notRevoked(answer) } }, $inc: { version: 1 } },
       );
     },
 

@@ -156,13 +156,15 @@ function refuseTerms(
 /** The deletion of the payment token of a recurring charge. */
 type LoseRecurringToken = { tenantId: string; id: string; token: string };
 
-/** Makes a recurring charge past due whose payment token was deleted. */
-export const loseRecurringToken: Mutation<LoseRecurringToken, void> = {
+/** Makes a recurring charge past due whose payment token was deleted. `changed`: false if it is so already, or is over. */
+export const loseRecurringToken: Mutation<LoseRecurringToken, { changed: boolean }> = {
   reads: ({ id }) => ({ records: [recurringCharges.ref(id)] }),
   decide(uow, input, now) {
     const recurring = ownOf(uow, input);
     const isOn = recurring?.payment_token_id === input.token && !recurring.token_revoked;
-    if (recurring && isOn && !isOver(recurring)) applyStep(uow, loseToken(recurring, now));
+    if (!recurring || !isOn || isOver(recurring)) return { changed: false };
+    applyStep(uow, loseToken(recurring, now));
+    return { changed: true };
   },
   leavesWallet: () => true,
 };

@@ -1,6 +1,6 @@
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { Charge } from '../charges/charge.js';
-import { nextPeriod } from './periods.js';
+import { firstPeriodAt, nextPeriod } from './periods.js';
 import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
 
 /** The event of a change. */
@@ -87,7 +87,10 @@ export type Terms = {
   end?: Pick<RecurringCharge, 'end_at' | 'count'>;
 };
 
-/** Changes token, amount or end from the next period on. Charges that exist keep theirs. */
+/**
+ * Changes token, amount or end from the next period on. Charges that exist keep theirs. After the last period, a later end
+ * continues with the period that begins next: those that have begun meanwhile are not charged.
+ */
 export function changeTerms(recurring: RecurringCharge, terms: Terms, now: Date): Step {
   const { payment_token_id: token, amount_minor: amountMinor, end } = terms;
   const changed: RecurringCharge = {
@@ -96,7 +99,9 @@ export function changeTerms(recurring: RecurringCharge, terms: Terms, now: Date)
     ...(amountMinor !== undefined && { amount_minor: amountMinor }),
     ...end,
   };
-  const period = end ? following(changed, recurring.next_period) : {};
+  const { next_period: from, next_charge_at: nextAt } = recurring;
+  const first = nextAt === null ? firstPeriodAt(changed, now, from) : from;
+  const period = end ? following(changed, first) : {};
   const { next, events } = step(recurring, { ...changed, ...period }, now);
   // The Schedule names the amount and the end.
   return { next: { ...next, next_check_at: nextCheckAfterChange(now) }, events };
