@@ -1,20 +1,25 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { TokenCalls } from '../src/capabilities/payment-tokens/provider-calls.js';
+import type { SetupCalls, TokenCalls } from '../src/capabilities/payment-tokens/provider-calls.js';
 import type { RecurringCharges } from '../src/capabilities/recurring-charges/store.js';
+import type { SetupProgress } from '../src/capabilities/payment-tokens/workflow-contract.js';
 import type { RecordRef } from '../src/core/instructions/workflow-contract.js';
 
-/** Parts that the activity of payment tokens needs. */
+/** Parts that the activities of payment tokens needs. */
 export type PaymentTokenActivityDeps = {
-  paymentTokens: { providerCalls: TokenCalls };
+  paymentTokens: { providerCalls: TokenCalls; setupCalls: SetupCalls };
   recurringCharges: { store: Pick<RecurringCharges, 'loseToken'> };
 };
 
-/** The activity of payment tokens. Its name is in histories, so it never changes. */
+/** The activities of payment tokens. Their names are in histories, so they never change. */
 export function createPaymentTokenActivities(deps: PaymentTokenActivityDeps) {
-  const { providerCalls } = deps.paymentTokens;
+  const { providerCalls, setupCalls } = deps.paymentTokens;
   const { store: recurringCharges } = deps.recurringCharges;
   return {
+    /** Opens the page of a token, or asks whether a method was saved on it. `pauseMs`: the pause that follows. */
+    advanceTokenSetup: (input: RecordRef & { pauseMs: number }): Promise<SetupProgress> =>
+      setupCalls.advance(input, cancellationSignal()),
+
     /**
      * Ends what a deleted token leaves: its recurring charges become past due, and the provider revokes its authorization.
      * Fails, and is retried, until the provider has revoked it.

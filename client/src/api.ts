@@ -271,6 +271,11 @@ export type NewCardToken = {
   metadata?: { [name: string]: unknown };
 };
 
+export type NewTokenSetup = {
+  /** Address to which the provider’s page sends the customer at the end. */
+  return_url?: string;
+};
+
 export type NewTransfer = {
   /** Amount in kobo. The bounds are the defaults; your account may have others. */
   amount_minor: number;
@@ -836,6 +841,22 @@ export type PaymentToken = {
   brand?: string;
   last4?: string;
   bank_code?: string;
+  /** The latest set-up without a payment. Absent if none was asked for. */
+  setup?: {
+    /** `requires_action`: send the customer to `next_action.url`. A failed one becomes `completed` if a saved method is told later. */
+    status: 'pending' | 'requires_action' | 'completed' | 'failed';
+    /** The page to which the customer is sent next. */
+    next_action: {
+      type: 'redirect';
+      url: string;
+    } | null;
+    failure: {
+      code: string;
+      message: string;
+    } | null;
+    /** When the page is over. */
+    expires_at: string;
+  };
   /** When the token was created. */
   created_at: string;
 };
@@ -1857,6 +1878,17 @@ export type Operations = {
     data: PaymentToken;
   };
   /**
+   * Set up a payment token without a payment.
+   *
+   * Opens a page of the provider on which the customer saves a payment method, and no money moves. `setup.next_action.url` is the page, in the answer with `Prefer: wait`, otherwise in `GET /payments/tokens/{id}`. Once a method is saved, the token is `active`. While a set-up is open, it is answered as it is. A provider that saves this kind of method with a payment only fails the set-up (`setup_not_supported`): use a setup charge.
+   */
+  setUpToken: {
+    input: {
+      id: string;
+    } & NewTokenSetup;
+    data: PaymentToken;
+  };
+  /**
    * Delete a payment token.
    *
    * Revokes the token for good, here at once and then at its provider. No charge of it is accepted any more, a planned retry of an earlier charge fails with `token_revoked`, and recurring charges of it become `past_due`. If it is revoked already, nothing changes.
@@ -2695,6 +2727,12 @@ export const operations = {
     idempotent: true,
   },
   getToken: { method: 'GET', path: '/api/v1/payments/tokens/{id}', safe: true },
+  setUpToken: {
+    method: 'POST',
+    path: '/api/v1/payments/tokens/{id}/setup',
+    idempotent: true,
+    waits: true,
+  },
   deleteToken: { method: 'DELETE', path: '/api/v1/payments/tokens/{id}', idempotent: true },
   listCustomerTokens: {
     method: 'GET',

@@ -49,6 +49,7 @@ export type {
   NewIdentityCheck,
   NewRecurringCharge,
   NewRefund,
+  NewTokenSetup,
   NewTransfer,
   NewVirtualAccount,
   Operations,

@@ -60,6 +60,7 @@ describe('names in histories, saved queries and scripts', () => {
       'identityCheck',
       'ledgerClosing',
       'paymentTokenRevocation',
+      'paymentTokenSetup',
       'providerEvent',
       'providerEventReplay',
       'recurringChargeRenewal',
@@ -136,6 +137,7 @@ describe('names in histories, saved queries and scripts', () => {
     // Only names are read, so every capability may be without parts.
     const activities = createActivities(withEmptyParts({}));
     expect(Object.keys(activities).toSorted()).toEqual([
+      'advanceTokenSetup',
       'applyBillPaymentOutcome',
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',

@@ -1,6 +1,7 @@
 import type { Database } from '../../src/platform/database/client.js';
 import { paidMinorOf, readAttempt, type Charge } from '../../src/capabilities/charges/charge.js';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import { readSetupReference } from '../../src/capabilities/payment-tokens/setup.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
@@ -14,10 +15,10 @@ export async function compareCharges(
 ): Promise<Comparison> {
   const charges = await db.collection<Charge>('charges').find().toArray();
   const tokens = await db.collection<PaymentToken>('payment_tokens').find().toArray();
-  const ids = new Set(charges.map(({ _id }) => _id));
+  const ids = new Set([...charges, ...tokens].map(({ _id }) => _id));
   const completed = charges.filter(({ status }) => status === 'completed');
   return {
-    knows: ({ kind, reference }) => EFFECTS.has(kind) && ids.has(readAttempt(reference)?.id ?? ''),
+    knows: ({ kind, reference }) => EFFECTS.has(kind) && ids.has(pageOf(reference) ?? ''),
     problems: [
       ...charges.flatMap((charge) => checkCharge(charge, journal)),
       ...checkTokens(tokens, charges, journal),
@@ -32,6 +33,10 @@ export async function compareCharges(
 
 const EFFECTS: ReadonlySet<string> = new Set(['charged', 'authorization_revoked']);
 
+/** The charge or the token whose page has this reference. */
+const pageOf = (reference: string): string | undefined =>
+  (readAttempt(reference) ?? readSetupReference(reference))?.id;
+
 /** Tokens that the network cannot charge any more, and that say nothing of it. */
 function checkTokens(
   tokens: readonly PaymentToken[],
@@ -39,10 +44,9 @@ function checkTokens(
   journal: readonly JournalEntry[],
 ): string[] {
   const revoked = journal.filter(({ kind }) => kind === 'authorization_revoked');
-  const pages = new Set(revoked.map(({ reference }) => readAttempt(reference)?.id));
-  const ids = new Set(
-    charges.filter(({ _id }) => pages.has(_id)).map((one) => one.payment_token_id),
-  );
+  const pages = new Set(revoked.map(({ reference }) => pageOf(reference)));
+  const ofCharges = charges.filter(({ _id }) => pages.has(_id)).map((one) => one.payment_token_id);
+  const ids = new Set([...ofCharges, ...pages]);
   return tokens
     .filter(({ _id, status }) => ids.has(_id) && status !== 'revoked')
     .map(({ _id, status }) => `${_id} is ${status}, and its authorization is revoked`);

@@ -31,8 +31,10 @@ import {
 } from '../../src/capabilities/charges/mutations.js';
 import { applyDisputeFact } from '../../src/capabilities/disputes/mutations.js';
 import {
+  applyTokenSetupFact,
   createPaymentToken,
   deletePaymentToken,
+  requestTokenSetup,
 } from '../../src/capabilities/payment-tokens/mutations.js';
 import {
   acceptRecurringCharge,
@@ -83,6 +85,8 @@ const MUTATIONS = {
   acceptProviderEventReplay,
   createPaymentToken,
   deletePaymentToken,
+  requestTokenSetup,
+  applyTokenSetupFact,
   acceptCharge,
   applyChargeFact,
   setChargeAction,

@@ -1,6 +1,7 @@
 import { collection } from '../../core/commit/collection.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { SavedMethod } from '../../core/providers/payment-provider.js';
+import type { TokenSetup } from './setup.js';
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 
 /** The paying customer. E-mail and name are personal data: only the provider gets them. */
@@ -22,7 +23,9 @@ export type PaymentToken = {
   authorization: string | null;
   /** The authorization of a revoked token, until the provider has revoked it too. As secret as the other. */
   revoking: string | null;
-  /** The next check of the revocation at the provider; null if there is none to make. */
+  /** The latest page on which the customer saves a method without paying. Null or missing before the first. */
+  setup?: TokenSetup | null;
+  /** The next check of the revocation or the page at the provider; null if there is none to make. */
   next_check_at: Date | null;
   /** The provider has not revoked the authorization for long. Null or missing otherwise. */
   attention?: { since: Date; reason: string } | null;
@@ -51,7 +54,7 @@ export function bindToken(
   if (method.type !== token.type) return null;
   const { email } = method;
   return {
-    ...token,
+    ...withoutOpenSetup(token, { status: 'saved', failure: null }),
     status: 'active',
     authorization: method.code,
     method_email: email === token.customer.email ? null : email,
@@ -63,9 +66,19 @@ export function bindToken(
   };
 }
 
+/** Ends an open page of the token: nothing is asked about it any more. */
+function withoutOpenSetup(
+  token: PaymentToken,
+  end: Pick<TokenSetup, 'status' | 'failure'>,
+): PaymentToken {
+  const { setup = null } = token;
+  if (setup === null || setup.status === 'saved' || setup.status === 'failed') return token;
+  return { ...token, setup: { ...setup, url: null, ...end }, next_check_at: null };
+}
+
 /** Revokes the token, because the provider reports that its authorization is no longer valid. */
 export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
-  ...token,
+  ...withoutOpenSetup(token, { status: 'failed', failure: 'token_revoked' }),
   status: 'revoked',
   authorization: null,
   method_email: null,
@@ -100,6 +113,9 @@ const revokeAtProvider = (token: PaymentToken, code: string | null, now: Date): 
 /** The reason of attention for a token whose provider has not revoked it; `answer` is the kind of its latest answer. */
 export const notRevoked = (answer: string): string =>
   `the provider has not revoked its authorization: ${answer}`;
+
+/** The id of the workflow that opens a token's page and asks for its outcome. */
+export const setupWorkflowId = (id: string) => `payment-token-setup/${id}`;
 
 /** The id of the workflow that revokes a token at its provider. */
 export const revocationWorkflowId = (id: string) => `payment-token-revocation/${id}`;

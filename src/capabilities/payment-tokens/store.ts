@@ -1,10 +1,23 @@
+import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { Claim } from '../../core/commit/saved-response.js';
+import type { SetupFact } from './setup.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
-import { acrossTenants } from '../../platform/database/tenant-filters.js';
-import { createPaymentToken, deletePaymentToken, type CreatePaymentToken } from './mutations.js';
+import {
+  acrossTenants,
+  BY_ID,
+  ownedFilter,
+  type Owned,
+} from '../../platform/database/tenant-filters.js';
+import {
+  applyTokenSetupFact,
+  createPaymentToken,
+  deletePaymentToken,
+  requestTokenSetup,
+  type CreatePaymentToken,
+} from './mutations.js';
 import { notRevoked, type PaymentToken } from './payment-token.js';
 
 /** The store of payment tokens. */
@@ -23,8 +36,11 @@ export function createTokens(
       collection,
       'updated_at',
       { clock, stallTimeoutMs },
-      { acceptedField: 'updated_at', open: { revoking: { $type: 'string' } } },
+      // Every token with a next check has an open revocation or an open page.
+      { acceptedField: 'updated_at', open: {} },
     ),
+
+    ...setups(collection, groupCommit, { stallTimeoutMs, clock }),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
@@ -33,6 +49,9 @@ export function createTokens(
 
     delete: (tenantId: string, id: string, claim: Claim | null): Promise<AcceptResult> =>
       groupCommit.commit(deletePaymentToken, { tenantId, id, claim }),
+
+    /** Finds a token by id alone, for the messages of providers. */
+    find: (id: string) => collection.findOne({ _id: id }, acrossTenants('look_up')),
 
     /** True if an active token, of any tenant, is charged by this authorization. */
     isInUse: async (authorization: string): Promise<boolean> =>
@@ -79,6 +98,46 @@ export function createTokens(
         collection.countDocuments(filter),
       ]);
       return { items, total };
+    },
+  };
+}
+
+/** Requests for pages without a payment, and the facts about them. */
+function setups(
+  collection: Collection<PaymentToken>,
+  groupCommit: GroupCommit,
+  { stallTimeoutMs, clock }: { stallTimeoutMs: number; clock: () => Date },
+) {
+  return {
+    requestSetup: (input: {
+      tenantId: string;
+      id: string;
+      returnUrl: string | null;
+      expiresAfterMs: number;
+      claim: Claim | null;
+    }): Promise<AcceptResult> => groupCommit.commit(requestTokenSetup, input),
+
+    /** Applies a fact about a page of a token. Returns the token after it. */
+    applySetupFact: async (
+      { tenant_id: tenantId, _id: id }: Pick<PaymentToken, 'tenant_id' | '_id'>,
+      number: number,
+      fact: SetupFact,
+    ): Promise<PaymentToken | null> =>
+      (await groupCommit.commit(applyTokenSetupFact, { tenantId, id, number, fact })).token,
+
+    /** Those of these tokens whose page is open or over. */
+    withOpenPage: (owned: Owned[]): Promise<PaymentToken[]> =>
+      collection
+        .find({ ...ownedFilter(owned), 'setup.status': { $ne: 'pending' } }, BY_ID)
+        .toArray(),
+
+    /** The token's workflow looks at it after this pause, so the dispatcher need not earlier. */
+    async postponeCheck({ _id, tenant_id }: PaymentToken, pauseMs: number): Promise<void> {
+      const next = new Date(clock().getTime() + pauseMs + stallTimeoutMs);
+      await collection.updateOne(
+        { _id, tenant_id, revoking: null, 'setup.status': { $in: ['pending', 'open'] } },
+        { $set: { next_check_at: next }, $inc: { version: 1 } },
+      );
     },
   };
 }

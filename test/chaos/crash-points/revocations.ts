@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentToken } from '../../../src/capabilities/payment-tokens/payment-token.js';
 import { eventually } from '../../support/eventually.js';
-import { activeToken } from '../../support/payments.js';
+import { activeToken, onPage, type TokenView } from '../../support/payments.js';
 import { RECURRING_PATH, type RecurringView } from '../../support/recurring.js';
 import { namesOf, type Case } from './capability.js';
 import type { Cluster, Death } from './cluster.js';
@@ -54,6 +54,34 @@ const deleted = (deaths: readonly Death[]): Case => ({
   },
 });
 
+/** The token is set up without a payment: it has one page in the end, and a card is saved on it. */
+const setUp = (deaths: readonly Death[]): Case => ({
+  name: `a set-up without a payment: ${namesOf(deaths)}`,
+  async run(cluster) {
+    const { payments } = cluster;
+    const { payment_token_id: id } = await payments.token();
+    await cluster.isQuiet();
+    const key = randomUUID();
+    const post = () =>
+      payments.call<TokenView>('POST', `/payments/tokens/${id}/setup`, {}, { key });
+    const get = async () =>
+      (await payments.call<TokenView>('GET', `/payments/tokens/${id}`)).body.data;
+    const first = await cluster.dies(deaths, () => post().catch(() => null));
+    const reply = await post();
+    expect(reply.status).toBe(201);
+    if (first) expect(reply.text).toBe(first.text);
+    const page = await eventually('its page is open', async () => {
+      const { setup } = await get();
+      return setup?.next_action?.url;
+    });
+    await onPage(page);
+    await eventually('it is active', async () =>
+      (await get()).status === 'active' ? true : undefined,
+    );
+    await cluster.isQuiet();
+  },
+});
+
 const API_POINTS = [
   'claim.written',
   'commit.before',
@@ -71,5 +99,8 @@ export const revocations: Case[] = [
   ...API_POINTS.map((point) => deleted([api(point)])),
   deleted([worker('revocation.answered')]),
   deleted([api('commit.after'), worker('dispatch.started')]),
+  ...['claim.written', 'commit.after', 'start.before'].map((point) => setUp([api(point)])),
+  setUp([worker('setup.answered')]),
+  setUp([api('commit.after'), worker('setup.answered')]),
   deleted([api('commit.after'), worker('revocation.answered')]),
 ];
