@@ -19,6 +19,7 @@ import {
 } from './identity-checks.js';
 import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
 import { createLedgerActivities, type LedgerActivityDeps } from './ledger.js';
+import { createPaymentTokenActivities, type PaymentTokenActivityDeps } from './payment-tokens.js';
 import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
 import { createBulkTransferActivities, type BulkTransferActivityDeps } from './bulk-transfers.js';
 import {
@@ -50,6 +51,7 @@ export type ActivityDeps = InstructionActivityDeps &
   RefundActivityDeps &
   IdentityCheckActivityDeps &
   BillPaymentActivityDeps &
+  PaymentTokenActivityDeps &
   RecurringChargeActivityDeps &
   VirtualAccountActivityDeps &
   DepositActivityDeps &
@@ -70,6 +72,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createRefundActivities(deps),
     ...createIdentityCheckActivities(deps),
     ...createBillPaymentActivities(deps),
+    ...createPaymentTokenActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardUnloadActivities(deps),

@@ -9,6 +9,8 @@ export { webhookDelivery } from './webhook-delivery.js';
 export { billPayment } from './bill-payment.js';
 export { refund } from './refund.js';
 export { identityCheck } from './identity-check.js';
+export { paymentTokenRevocation } from './payment-token-revocation.js';
+export { paymentTokenSetup } from './payment-token-setup.js';
 export { recurringChargeRenewal } from './recurring-charge-renewal.js';
 export { providerEventReplay } from './provider-event-replay.js';
 export { bulkTransfer } from './bulk-transfer.js';

@@ -231,6 +231,17 @@ export type NewRecurringCharge = {
   metadata?: { [name: string]: unknown };
 };
 
+export type RecurringChargeChange = {
+  /** The active payment token that is charged. */
+  payment_token_id?: string;
+  /** Amount in kobo of each period. */
+  amount_minor?: number;
+  /** No period begins at this time or later; before 2101. Replaces a `count`. Null: no end. */
+  end_at?: string | null;
+  /** Number of periods. Replaces an `end_at`. Null: no end. */
+  count?: number | null;
+};
+
 export type NewRefund = {
   /** Your reference of the charge. */
   charge_reference: string;
@@ -258,6 +269,11 @@ export type NewCardToken = {
   customer: Customer;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
+};
+
+export type NewTokenSetup = {
+  /** Address to which the provider’s page sends the customer at the end. */
+  return_url?: string;
 };
 
 export type NewTransfer = {
@@ -820,11 +836,27 @@ export type PaymentToken = {
   payment_token_id: string;
   customer_id: string;
   type: 'card' | 'bank_account';
-  /** `unbound` until a setup charge with this token is paid; then `active`: it can be charged without the customer. */
+  /** `unbound` until a setup charge with this token is paid; then `active`: it can be charged without the customer. `revoked`: deleted, or its card can never be charged again. */
   status: 'unbound' | 'active' | 'revoked';
   brand?: string;
   last4?: string;
   bank_code?: string;
+  /** The latest set-up without a payment. Absent if none was asked for. */
+  setup?: {
+    /** `requires_action`: send the customer to `next_action.url`. A failed one becomes `completed` if a saved method is told later. */
+    status: 'pending' | 'requires_action' | 'completed' | 'failed';
+    /** The page to which the customer is sent next. */
+    next_action: {
+      type: 'redirect';
+      url: string;
+    } | null;
+    failure: {
+      code: string;
+      message: string;
+    } | null;
+    /** When the page is over. */
+    expires_at: string;
+  };
   /** When the token was created. */
   created_at: string;
 };
@@ -867,7 +899,7 @@ export type RecurringCharge = {
   end_at: string | null;
   /** Number of periods, including periods that a pause skipped. */
   count: number | null;
-  /** `past_due`: a charge was declined. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it. */
+  /** `past_due`: a charge was declined, or the payment token was deleted. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it, if its payment token is not deleted. */
   status: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
   next_charge_at: string | null;
   charged_periods: number;
@@ -1845,6 +1877,28 @@ export type Operations = {
     };
     data: PaymentToken;
   };
+  /**
+   * Set up a payment token without a payment.
+   *
+   * Opens a page of the provider on which the customer saves a payment method, and no money moves. `setup.next_action.url` is the page, in the answer with `Prefer: wait`, otherwise in `GET /payments/tokens/{id}`. Once a method is saved, the token is `active`. While a set-up is open, it is answered as it is. A provider that saves this kind of method with a payment only fails the set-up (`setup_not_supported`): use a setup charge.
+   */
+  setUpToken: {
+    input: {
+      id: string;
+    } & NewTokenSetup;
+    data: PaymentToken;
+  };
+  /**
+   * Delete a payment token.
+   *
+   * Revokes the token for good, here at once and then at its provider. No charge of it is accepted any more, a planned retry of an earlier charge fails with `token_revoked`, and recurring charges of it become `past_due`. If it is revoked already, nothing changes.
+   */
+  deleteToken: {
+    input: {
+      id: string;
+    };
+    data: PaymentToken;
+  };
   /** List a customer’s payment tokens, newest first */
   listCustomerTokens: {
     input: {
@@ -2074,6 +2128,17 @@ export type Operations = {
     input: {
       id: string;
     };
+    data: RecurringCharge;
+  };
+  /**
+   * Change the payment token, the amount or the end of a recurring charge.
+   *
+   * Fields that are left out stay as they are. A change counts from the next period on: a charge that exists keeps its token and its amount, also when it is retried. The token must be an active one of the same customer. If no period is left before the new end, the recurring charge ends. One that has ended is not changed (`invalid_state`).
+   */
+  updateRecurringCharge: {
+    input: {
+      id: string;
+    } & RecurringChargeChange;
     data: RecurringCharge;
   };
   /**
@@ -2662,6 +2727,13 @@ export const operations = {
     idempotent: true,
   },
   getToken: { method: 'GET', path: '/api/v1/payments/tokens/{id}', safe: true },
+  setUpToken: {
+    method: 'POST',
+    path: '/api/v1/payments/tokens/{id}/setup',
+    idempotent: true,
+    waits: true,
+  },
+  deleteToken: { method: 'DELETE', path: '/api/v1/payments/tokens/{id}', idempotent: true },
   listCustomerTokens: {
     method: 'GET',
     path: '/api/v1/payments/customers/{customer_id}/tokens',
@@ -2705,6 +2777,11 @@ export const operations = {
     method: 'GET',
     path: '/api/v1/payments/recurring-charges/{id}',
     safe: true,
+  },
+  updateRecurringCharge: {
+    method: 'PATCH',
+    path: '/api/v1/payments/recurring-charges/{id}',
+    idempotent: true,
   },
   pauseRecurringCharge: {
     method: 'POST',

@@ -112,7 +112,7 @@ function caller(settings: ClientSettings, id: string, operation: AnyOperation): 
   const fetch = settings.fetch ?? globalThis.fetch;
   return async (given = {}, options = {}) => {
     const { path, rest } = fillIn(id, operation.path, given);
-    const sends = method === 'POST' || method === 'PUT';
+    const sends = method === 'POST' || method === 'PUT' || method === 'PATCH';
     const idempotencyKey = idempotent ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
     const wait = operation.waits ? options.wait : undefined;
     const headers = new Headers({

@@ -40,6 +40,10 @@ export const FAILPOINTS = [
   'verify.answered',
   /** The provider has answered a cancellation, and the answer is not applied. */
   'cancel.answered',
+  /** The provider has opened the page of a token, or told what was saved on it, and nothing of it is recorded. */
+  'setup.answered',
+  /** The provider has revoked an authorization, and its token does not know it. */
+  'revocation.answered',
   'outcome.before',
   'outcome.after',
   /** A provider event is stored and answered, and not applied. */

@@ -199,6 +199,8 @@ describe('a commit', () => {
     status: 'unbound',
     provider: 'sandbox-bank',
     authorization: null,
+    revoking: null,
+    next_check_at: null,
     method_email: null,
     brand: null,
     last4: null,

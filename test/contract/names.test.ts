@@ -59,6 +59,8 @@ describe('names in histories, saved queries and scripts', () => {
       'depositReturn',
       'identityCheck',
       'ledgerClosing',
+      'paymentTokenRevocation',
+      'paymentTokenSetup',
       'providerEvent',
       'providerEventReplay',
       'recurringChargeRenewal',
@@ -135,6 +137,7 @@ describe('names in histories, saved queries and scripts', () => {
     // Only names are read, so every capability may be without parts.
     const activities = createActivities(withEmptyParts({}));
     expect(Object.keys(activities).toSorted()).toEqual([
+      'advanceTokenSetup',
       'applyBillPaymentOutcome',
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',
@@ -164,6 +167,7 @@ describe('names in histories, saved queries and scripts', () => {
       'recordOperatorCommand',
       'replayProviderEvent',
       'resolveRecipient',
+      'revokePaymentToken',
       'scheduleTransferWorkflows',
       'submitBillPayment',
       'submitBillPaymentLocally',

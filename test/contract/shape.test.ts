@@ -37,6 +37,7 @@ const NOUNS: string[] = [
   'resets.ts',
   'rules.ts',
   'schedule.ts',
+  'setup.ts',
   'workflow-starter.ts',
 ];
 

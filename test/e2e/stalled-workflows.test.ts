@@ -147,6 +147,7 @@ describe('the watchdog', () => {
     deposits: { status: 'processing', created_at: ago(3600) },
     bulk_transfers: { created_at: ago(3600) },
     card_authorizations: { held_minor: 1n, created_at: ago(3600) },
+    payment_tokens: { revoking: 'authz_1', updated_at: ago(3600) },
     recurring_charges: { status: 'active', next_charge_at: ago(3600) },
     provider_events: { status: 'received', received_at: ago(3600) },
     provider_event_replays: { status: 'pending', created_at: ago(3600) },

@@ -8,6 +8,8 @@ export const BACKLOG_ROWS: readonly string[] = [
   'cards: attention',
   'card-authorizations: overdue',
   'card-authorizations: attention',
+  'payment-tokens: overdue',
+  'payment-tokens: attention',
   'charges: overdue',
   'charges: attention',
   'refunds: overdue',

@@ -79,7 +79,7 @@ export type Fault = {
     | 'return'
     | 'callback'
     | 'any';
-  kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
+  kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle' | 'lost_event';
   probability: number;
   ms?: number;
 };

@@ -1,25 +1,55 @@
 import type { Database } from '../../src/platform/database/client.js';
 import { paidMinorOf, readAttempt, type Charge } from '../../src/capabilities/charges/charge.js';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import { readSetupReference } from '../../src/capabilities/payment-tokens/setup.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
-/** Compares charges with the effects at the network: a charge is paid at most once, over all its attempts. */
+/**
+ * Compares charges with the effects at the network: a charge is paid at most once, over all its attempts. An authorization is
+ * revoked only with its token.
+ */
 export async function compareCharges(
   { db }: Database,
   journal: readonly JournalEntry[],
 ): Promise<Comparison> {
   const charges = await db.collection<Charge>('charges').find().toArray();
-  const ids = new Set(charges.map(({ _id }) => _id));
+  const tokens = await db.collection<PaymentToken>('payment_tokens').find().toArray();
+  const ids = new Set([...charges, ...tokens].map(({ _id }) => _id));
   const completed = charges.filter(({ status }) => status === 'completed');
   return {
-    knows: ({ kind, reference }) => kind === 'charged' && ids.has(readAttempt(reference)?.id ?? ''),
-    problems: charges.flatMap((charge) => checkCharge(charge, journal)),
+    knows: ({ kind, reference }) => EFFECTS.has(kind) && ids.has(pageOf(reference) ?? ''),
+    problems: [
+      ...charges.flatMap((charge) => checkCharge(charge, journal)),
+      ...checkTokens(tokens, charges, journal),
+    ],
     clearingMinor: -[
       ...completed.map((charge) => paidMinorOf(charge)),
       ...charges.flatMap(({ suspended }) => suspended.map((payment) => payment.amount_minor)),
     ].reduce((total, minor) => total + minor, 0n),
     feesMinor: 0n,
   };
+}
+
+const EFFECTS: ReadonlySet<string> = new Set(['charged', 'authorization_revoked']);
+
+/** The charge or the token whose page has this reference. */
+const pageOf = (reference: string): string | undefined =>
+  (readAttempt(reference) ?? readSetupReference(reference))?.id;
+
+/** Tokens that the network cannot charge any more, and that say nothing of it. */
+function checkTokens(
+  tokens: readonly PaymentToken[],
+  charges: readonly Charge[],
+  journal: readonly JournalEntry[],
+): string[] {
+  const revoked = journal.filter(({ kind }) => kind === 'authorization_revoked');
+  const pages = new Set(revoked.map(({ reference }) => pageOf(reference)));
+  const ofCharges = charges.filter(({ _id }) => pages.has(_id)).map((one) => one.payment_token_id);
+  const ids = new Set([...ofCharges, ...pages]);
+  return tokens
+    .filter(({ _id, status }) => ids.has(_id) && status !== 'revoked')
+    .map(({ _id, status }) => `${_id} is ${status}, and its authorization is revoked`);
 }
 
 function checkCharge(charge: Charge, journal: readonly JournalEntry[]): string[] {

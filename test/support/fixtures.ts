@@ -51,7 +51,7 @@ export const fixtures: Record<string, Fixture> = {
   },
   '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
   '/payments/tokens/{id}': async (tenant) =>
-    (await paymentClient(tenant).token(newCustomer())).payment_token_id,
+    (await paymentClient(tenant).token(newCustomer({ id: 'customer-77' }))).payment_token_id,
   '/payments/customers/{customer_id}': aCustomer,
   '/identity/customers/{customer_id}': aCustomer,
   // Shared by all tenants: a type of check.

@@ -30,11 +30,18 @@ import {
   setChargeAction,
 } from '../../src/capabilities/charges/mutations.js';
 import { applyDisputeFact } from '../../src/capabilities/disputes/mutations.js';
-import { createPaymentToken } from '../../src/capabilities/payment-tokens/mutations.js';
+import {
+  applyTokenSetupFact,
+  createPaymentToken,
+  deletePaymentToken,
+  requestTokenSetup,
+} from '../../src/capabilities/payment-tokens/mutations.js';
 import {
   acceptRecurringCharge,
   changeRecurringCharge,
+  loseRecurringToken,
   renewRecurringCharge,
+  updateRecurringCharge,
 } from '../../src/capabilities/recurring-charges/mutations.js';
 import { acceptRefund, applyRefundFact } from '../../src/capabilities/refunds/mutations.js';
 import { acceptBulkTransfer } from '../../src/capabilities/bulk-transfers/mutations.js';
@@ -77,6 +84,9 @@ const MUTATIONS = {
   setCardSecurity,
   acceptProviderEventReplay,
   createPaymentToken,
+  deletePaymentToken,
+  requestTokenSetup,
+  applyTokenSetupFact,
   acceptCharge,
   applyChargeFact,
   setChargeAction,
@@ -84,6 +94,8 @@ const MUTATIONS = {
   applyRefundFact,
   acceptRecurringCharge,
   changeRecurringCharge,
+  updateRecurringCharge,
+  loseRecurringToken,
   renewRecurringCharge,
 };
 

@@ -136,14 +136,15 @@ export async function onPage(url: string, choice: string | null = 'good'): Promi
 export async function activeToken(
   client: PaymentClient,
   choice = 'good',
+  customer = newCustomer(),
 ): Promise<{ token: TokenView; customer: ReturnType<typeof newCustomer> }> {
-  const customer = newCustomer();
   const { payment_token_id } = await client.token(customer);
   const { url, reference } = await client.page('789', { customer, payment_token_id });
   await onPage(url, choice);
   await client.verify(reference);
   await client.waitFor(reference, 'completed');
-  const [token] = await client.tokens(customer.id);
+  const made = await client.tokens(customer.id);
+  const token = made.find((one) => one.payment_token_id === payment_token_id);
   if (!token) throw new Error('there is no token');
   return { token, customer };
 }

@@ -8,7 +8,12 @@ import { instructionState, isOpen } from '../../core/instructions/instruction.js
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
-import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
+import {
+  paymentTokens,
+  bindToken,
+  revokedToken,
+  revokeLateMethod,
+} from '../payment-tokens/payment-token.js';
 import { charges, isOfPage, type Charge } from './charge.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
 import { withChargeEvent } from './webhook-events.js';
@@ -183,7 +188,8 @@ function decideFact(uow: UnitOfWork, input: ApplyChargeFact, now: Date): ApplyCh
 }
 
 /**
- * Binds the saved method to the payment token of a completed setup charge. A bound token keeps its first method.
+ * Binds the saved method to the payment token of a completed setup charge. A bound token keeps its first method, and a
+ * revoked one has the new method revoked too.
  */
 function bind(
   uow: UnitOfWork,
@@ -194,8 +200,9 @@ function bind(
   const { status, payment_token_id: id } = charge;
   if (status !== 'completed' || !isOfPage(charge) || id === null) return;
   const token = uow.get(paymentTokens, id);
-  const bound = token?.tenant_id === charge.tenant_id ? bindToken(token, method, now) : null;
-  if (bound) uow.change(paymentTokens, bound);
+  if (token?.tenant_id !== charge.tenant_id) return;
+  const next = bindToken(token, method, now) ?? revokeLateMethod(token, method, now);
+  if (next) uow.change(paymentTokens, next);
 }
 
 /** Codes of declines after which a token can never be charged again. */

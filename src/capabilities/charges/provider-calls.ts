@@ -1,12 +1,8 @@
 import type { WithoutDeadline } from '../../platform/http/context.js';
-import type {
-  ChargePageRequest,
-  PaymentProvider,
-  VerifyChargeAnswer,
-} from '../../core/providers/payment-provider.js';
+import type { PaymentProvider, VerifyChargeAnswer } from '../../core/providers/payment-provider.js';
 import type { ResendSafety } from '../../core/providers/port.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
-import type { Tokens } from '../payment-tokens/index.js';
+import { channelOf, type Tokens } from '../payment-tokens/index.js';
 import type { PaymentToken } from '../payment-tokens/payment-token.js';
 import { createAnswerRecorder } from './provider-answers.js';
 import { aboutAttempt, attemptReference, isOfPage, type Charge } from './charge.js';
@@ -151,12 +147,6 @@ async function findEarlierPage(
   }
   return null;
 }
-
-/** The means of payment that the page offers. */
-export const channelOf = (token: PaymentToken | null): ChargePageRequest['channel'] =>
-  token?.type === 'bank_account' && token.account_number && token.bank_code
-    ? { type: 'bank_account', account: token.account_number, bankCode: token.bank_code }
-    : { type: 'card' };
 
 /** A saved method belongs to the customer that it was saved for, so the token's customer and e-mail are named. */
 const requestOf = (charge: Charge, token: PaymentToken | null, requestedAt: Date) => ({

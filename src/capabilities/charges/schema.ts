@@ -13,7 +13,7 @@ import {
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
 import { customerId } from '../customers/index.js';
-import { ALWAYS, customerBody } from '../payment-tokens/index.js';
+import { ALWAYS, customerBody, returnUrl } from '../payment-tokens/index.js';
 import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 
 /** The way in which a charge is paid. */
@@ -22,13 +22,6 @@ export const captureMode = z.enum(['customer_action_required', 'merchant_initiat
     '`customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. ' +
     '`merchant_initiated`: an active payment token is charged without the customer.',
 });
-
-/** The pattern accepts the port numbers 0 to 65535 only, so that the OpenAPI document states the rule. */
-const PORT = '([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
-const BYTE = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
-/** A name whose last label begins with a letter, because a URL takes a number there for an IPv4 address, or such an address. */
-const HOST = `([A-Za-z0-9-]+\\.)*[A-Za-z][A-Za-z0-9-]*|(${BYTE}\\.){3}${BYTE}`;
-const RETURN_URL = `^https?:\\/\\/(${HOST})(:${PORT})?([/?#][\\x21-\\x7e]*)?$`;
 
 const chargeFields = {
   amount_minor: z
@@ -60,16 +53,7 @@ const chargeFields = {
   description: plainText(200)
     .optional()
     .meta({ description: 'Purpose of the charge.', example: 'First month' }),
-  return_url: z
-    .string()
-    .max(2_000)
-    .regex(new RegExp(RETURN_URL), 'must be an http or https address')
-    .refine((url) => URL.canParse(url), 'must be an http or https address')
-    .optional()
-    .meta({
-      description: 'Address to which the provider’s page sends the customer at the end.',
-      example: 'https://shop.example/paid',
-    }),
+  return_url: returnUrl.optional(),
   metadata: metadata.optional(),
   idempotency_key: idempotencyKey.optional(),
 };

@@ -3,12 +3,24 @@ import { operation } from '../../platform/http/operation.js';
 import { pageQuery } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { customerId } from '../customers/index.js';
-import { tokenResource, cardTokenBody, bankAccountTokenBody, exampleToken } from './schema.js';
+import {
+  tokenResource,
+  cardTokenBody,
+  bankAccountTokenBody,
+  exampleToken,
+  tokenSetupBody,
+} from './schema.js';
 
 const tag = 'Payments';
 const customer = { id: 'customer-77', email: 'ada@example.com', name: 'Ada Obi' };
 const { brand: _brand, last4: _last4, ...plainToken } = exampleToken;
 const unbound = { ...plainToken, status: 'unbound' as const };
+const exampleSetup = {
+  status: 'pending' as const,
+  next_action: null,
+  failure: null,
+  expires_at: '2026-11-22T09:30:00.000Z',
+};
 
 /** Creates a payment token for a card. */
 export const createCardToken = operation({
@@ -68,10 +80,54 @@ export const getToken = operation({
   answer: { status: 200, data: tokenResource },
 });
 
+/** Sets a payment token up without a payment. */
+export const setUpToken = operation({
+  id: 'setUpToken',
+  tag,
+  method: 'post',
+  path: '/payments/tokens/{id}/setup',
+  summary: 'Set up a payment token without a payment',
+  description:
+    'Opens a page of the provider on which the customer saves a payment method, and no money moves. `setup.next_action.url` ' +
+    'is the page, in the answer with `Prefer: wait`, otherwise in `GET /payments/tokens/{id}`. Once a method is saved, the ' +
+    'token is `active`. While a set-up is open, it is answered as it is. A provider that saves this kind of method with a ' +
+    'payment only fails the set-up (`setup_not_supported`): use a setup charge.',
+  params: { id: idSchema('paymentToken') },
+  body: tokenSetupBody,
+  idempotent: true,
+  waits: true,
+  answer: { status: 201, data: tokenResource },
+  refusals: ['invalid_state'],
+  examples: {
+    body: { return_url: 'https://shop.example/saved' },
+    data: { ...unbound, setup: exampleSetup },
+  },
+});
+
+/** Deletes a payment token. */
+export const deleteToken = operation({
+  id: 'deleteToken',
+  tag,
+  method: 'delete',
+  path: '/payments/tokens/{id}',
+  summary: 'Delete a payment token',
+  description:
+    'Revokes the token for good, here at once and then at its provider. No charge of it is accepted any more, a planned ' +
+    'retry of an earlier charge fails with `token_revoked`, and recurring charges of it become `past_due`. If it is ' +
+    'revoked already, nothing changes.',
+  params: { id: idSchema('paymentToken') },
+  whileFrozen: true,
+  idempotent: true,
+  answer: { status: 200, data: tokenResource },
+  examples: { data: { ...plainToken, status: 'revoked' } },
+});
+
 /** The operations on payment tokens. */
 export const tokenOperations = {
   createCardToken,
   createBankAccountToken,
   getToken,
+  setUpToken,
+  deleteToken,
   listCustomerTokens,
 };

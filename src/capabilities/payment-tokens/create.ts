@@ -42,6 +42,8 @@ function newToken(
     status: 'unbound',
     provider,
     authorization: null,
+    revoking: null,
+    next_check_at: null,
     method_email: null,
     brand: null,
     last4: account ? account.account_number.slice(-4) : null,

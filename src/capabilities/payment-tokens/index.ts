@@ -1,20 +1,86 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { starterSettings } from '../../core/instructions/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import { createWorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import { paymentRateLimitKey, providerQueue } from '../../platform/temporal/queues.js';
 import { tokenOperations } from './api.js';
 import { createTokenCreation } from './create.js';
-import { paymentTokens } from './payment-token.js';
+import {
+  paymentTokens,
+  revocationWorkflowId,
+  setupWorkflowId,
+  type PaymentToken,
+} from './payment-token.js';
+import { setupEventHandler } from './provider-events.js';
+import { createSetupCalls, createTokenCalls } from './provider-calls.js';
 import { tokenRoutes } from './routes.js';
 import { createTokens } from './store.js';
+import type { TokenRevocationInput, TokenSetupInput } from './workflow-contract.js';
 
-export { ALWAYS, customerBody, customerOf } from './schema.js';
+export { ALWAYS, customerBody, customerOf, returnUrl } from './schema.js';
+export { channelOf } from './provider-calls.js';
 export type { Tokens } from './store.js';
 
 /** The parts of payment tokens. */
 export type PaymentTokenParts = ReturnType<typeof createPaymentTokenParts>;
 
-function createPaymentTokenParts({ database, groupCommit, providers }: CoreDeps) {
-  const store = createTokens(database, groupCommit);
+function createPaymentTokenParts(core: CoreDeps) {
+  const { config, database, groupCommit, providers, completionWaiters } = core;
+  const store = createTokens(database, groupCommit, config.instructions);
+  const revocations = createRevocationStarter(core);
+  const setups = createSetupStarter(core);
   const provider = () => providers.forPayments().name;
-  return { store, create: createTokenCreation({ tokens: store, provider }) };
+  return {
+    store,
+    revocations,
+    setups,
+    /** Starts the workflow that a token waits for. */
+    starter: {
+      start: (token: PaymentToken): Promise<void> =>
+        (token.revoking === null ? setups : revocations).start(token),
+    },
+    waiter: completionWaiters.create({ findEnded: (owned) => store.withOpenPage(owned) }),
+    setupCalls: createSetupCalls({ tokens: store, providers }),
+    providerCalls: createTokenCalls({ tokens: store, providers }),
+    create: createTokenCreation({ tokens: store, provider }),
+    idle: async () => {
+      await revocations.idle();
+      await setups.idle();
+    },
+  };
+}
+
+/** Starts the workflows that revoke deleted tokens at their providers. */
+function createRevocationStarter(core: CoreDeps) {
+  const settings = starterSettings(core);
+  return createWorkflowStarter<PaymentToken>({
+    ...settings,
+    workflow: 'paymentTokenRevocation',
+    workflowId: ({ _id }) => revocationWorkflowId(_id),
+    toStart({ _id: id, tenant_id: tenantId, provider }) {
+      const taskQueue = providerQueue(settings.taskQueue, paymentRateLimitKey(provider));
+      const input: TokenRevocationInput = { tenantId, id, taskQueue };
+      const summary = `revocation of ${id} at ${provider}`;
+      return { input, tenantId, provider, reference: id, amountMinor: null, summary };
+    },
+  });
+}
+
+/** Starts the workflows that open pages without a payment and ask for their outcome. */
+function createSetupStarter(core: CoreDeps) {
+  const settings = starterSettings(core);
+  const { pollMaxMs } = settings.policy;
+  return createWorkflowStarter<PaymentToken, Pick<PaymentToken, '_id'>>({
+    ...settings,
+    workflow: 'paymentTokenSetup',
+    workflowId: ({ _id }) => setupWorkflowId(_id),
+    toStart({ _id: id, tenant_id: tenantId, provider }) {
+      const taskQueue = providerQueue(settings.taskQueue, paymentRateLimitKey(provider));
+      const input: TokenSetupInput = { tenantId, id, taskQueue, pollMaxMs };
+      const summary = `page to save a payment method for ${id} at ${provider}`;
+      return { input, tenantId, provider, reference: id, amountMinor: null, summary };
+    },
+  });
 }
 
 /** The capability `payment-tokens`: cards and bank accounts that customers have left for later charges. */
@@ -25,4 +91,9 @@ export const paymentTokenCapability = defineCapability({
   operations: tokenOperations,
   create: createPaymentTokenParts,
   routes: tokenRoutes,
+  providerEvents: setupEventHandler,
+  listsAttention: false,
+  supervised: (deps: { paymentTokens: PaymentTokenParts }) => ({
+    payment_tokens: supervised(deps.paymentTokens.store, deps.paymentTokens.starter),
+  }),
 });

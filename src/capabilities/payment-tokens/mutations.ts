@@ -1,12 +1,20 @@
+import { ApiError } from '../../shared/errors.js';
+import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  findSavedResponse,
+  refusalResponse,
+  saveResponse,
+  successResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
 } from '../../core/commit/saved-response.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
-import { paymentTokens, type PaymentToken } from './payment-token.js';
+import { deletedToken, paymentTokens, type PaymentToken } from './payment-token.js';
+import { presentToken } from './presenter.js';
+import { openSetup, requestSetup, transitionSetup, type SetupFact } from './setup.js';
 
 /** A new payment token with its idempotency key. */
 export type CreatePaymentToken = {
@@ -38,5 +46,87 @@ export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
         return input.token;
       },
     }),
+  leavesWallet: () => true,
+};
+
+/** The deletion of a payment token by its tenant. */
+type DeletePaymentToken = { tenantId: string; id: string; claim: Claim | null };
+
+/** Deletes a payment token. A token that is revoked already stays as it is. */
+export const deletePaymentToken: Mutation<DeletePaymentToken, AcceptResult> = {
+  reads: ({ claim, id }) => ({
+    keys: claim ? [claim.id] : [],
+    records: [paymentTokens.ref(id)],
+  }),
+  decide(uow, input, now) {
+    const earlier = findSavedResponse(uow, input.claim, null, now);
+    if (earlier) return earlier;
+    const token = uow.get(paymentTokens, input.id);
+    if (token?.tenant_id !== input.tenantId) {
+      return saveResponse(uow, input, refusalResponse(new ApiError('not_found')));
+    }
+    const next = token.status === 'revoked' ? token : deletedToken(token, now);
+    if (next !== token) uow.change(paymentTokens, next);
+    return saveResponse(uow, input, successResponse(presentToken(next), 200));
+  },
+  leavesWallet: () => true,
+};
+
+/** A request for a page on which the customer saves a payment method. */
+type RequestTokenSetup = {
+  tenantId: string;
+  id: string;
+  returnUrl: string | null;
+  expiresAfterMs: number;
+  claim: Claim | null;
+};
+
+/** A fact about a page. */
+type ApplyTokenSetupFact = { tenantId: string; id: string; number: number; fact: SetupFact };
+
+/** Asks for a page, once per idempotency key. While one is open, it is answered as it is. */
+export const requestTokenSetup: Mutation<RequestTokenSetup, AcceptResult> = {
+  reads: ({ claim, id }) => ({
+    keys: claim ? [claim.id] : [],
+    records: [paymentTokens.ref(id)],
+  }),
+  decide(uow, input, now) {
+    const earlier = findSavedResponse(uow, input.claim, input.id, now);
+    if (earlier) return earlier;
+    const token = uow.get(paymentTokens, input.id);
+    const refusal = refuse(token, input.tenantId);
+    if (refusal || !token) {
+      return saveResponse(uow, input, refusalResponse(refusal ?? new ApiError('not_found')));
+    }
+    const { returnUrl, expiresAfterMs } = input;
+    const expiresAt = new Date(now.getTime() + expiresAfterMs);
+    const checkAt = new Date(now.getTime() + START_WITHIN_MS);
+    const next = openSetup(token)
+      ? token
+      : requestSetup(token, { returnUrl, expiresAt, checkAt }, now);
+    if (next !== token) uow.change(paymentTokens, next);
+    return saveResponse(uow, input, successResponse(presentToken(next), 201), next._id);
+  },
+  leavesWallet: () => true,
+};
+
+function refuse(token: PaymentToken | undefined, tenantId: string): ApiError | null {
+  if (token?.tenant_id !== tenantId) return new ApiError('not_found');
+  const { status } = token;
+  if (status === 'unbound') return null;
+  const message = `The payment token is ${status}.`;
+  return new ApiError('invalid_state', { message, details: { status } });
+}
+
+/** Applies a fact about a page. Repeats and facts out of order are safe. */
+export const applyTokenSetupFact: Mutation<ApplyTokenSetupFact, { token: PaymentToken | null }> = {
+  reads: ({ id }) => ({ records: [paymentTokens.ref(id)] }),
+  decide(uow, { id, tenantId, number, fact }, now) {
+    const token = uow.get(paymentTokens, id);
+    if (token?.tenant_id !== tenantId) return { token: null };
+    const next = transitionSetup(token, number, fact, now);
+    if (next) uow.change(paymentTokens, next);
+    return { token: next ?? token };
+  },
   leavesWallet: () => true,
 };

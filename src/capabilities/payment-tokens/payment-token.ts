@@ -1,5 +1,8 @@
 import { collection } from '../../core/commit/collection.js';
+import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { SavedMethod } from '../../core/providers/payment-provider.js';
+import type { TokenSetup } from './setup.js';
+import { supervisionIndexes } from '../../platform/database/indexes.js';
 
 /** The paying customer. E-mail and name are personal data: only the provider gets them. */
 export type Customer = { id: string; email: string; name: string | null };
@@ -18,6 +21,14 @@ export type PaymentToken = {
   provider: string;
   /** The provider's reusable authorization, bound by a verified charge. As good as a key: never shown, never logged. */
   authorization: string | null;
+  /** The authorization of a revoked token, until the provider has revoked it too. As secret as the other. */
+  revoking: string | null;
+  /** The latest page on which the customer saves a method without paying. Null or missing before the first. */
+  setup?: TokenSetup | null;
+  /** The next check of the revocation or the page at the provider; null if there is none to make. */
+  next_check_at: Date | null;
+  /** The provider has not revoked the authorization for long. Null or missing otherwise. */
+  attention?: { since: Date; reason: string } | null;
   /** The e-mail address that the method was saved under, if it is not the customer's: charges of it name this one. */
   method_email: string | null;
   /** The card's details, from its authorization. */
@@ -43,7 +54,7 @@ export function bindToken(
   if (method.type !== token.type) return null;
   const { email } = method;
   return {
-    ...token,
+    ...withoutOpenSetup(token, { status: 'saved', failure: null }),
     status: 'active',
     authorization: method.code,
     method_email: email === token.customer.email ? null : email,
@@ -55,15 +66,59 @@ export function bindToken(
   };
 }
 
+/** Ends an open page of the token: nothing is asked about it any more. */
+function withoutOpenSetup(
+  token: PaymentToken,
+  end: Pick<TokenSetup, 'status' | 'failure'>,
+): PaymentToken {
+  const { setup = null } = token;
+  if (setup === null || setup.status === 'saved' || setup.status === 'failed') return token;
+  return { ...token, setup: { ...setup, url: null, ...end }, next_check_at: null };
+}
+
 /** Revokes the token, because the provider reports that its authorization is no longer valid. */
 export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
-  ...token,
+  ...withoutOpenSetup(token, { status: 'failed', failure: 'token_revoked' }),
   status: 'revoked',
   authorization: null,
   method_email: null,
   version: token.version + 1,
   updated_at: now,
 });
+
+/** Deletes a token for its tenant: nothing is charged any more from now on, and its provider is asked to revoke it too. */
+export const deletedToken = (token: PaymentToken, now: Date): PaymentToken =>
+  revokeAtProvider(revokedToken(token, now), token.authorization, now);
+
+/**
+ * Has the method revoked that a customer has left on a page although the token was revoked before. Returns null if there is
+ * none.
+ */
+export function revokeLateMethod(
+  token: PaymentToken,
+  method: SavedMethod | null,
+  now: Date,
+): PaymentToken | null {
+  if (token.status !== 'revoked' || token.revoking !== null || !method?.reusable) return null;
+  const next = { ...token, version: token.version + 1, updated_at: now };
+  return revokeAtProvider(next, method.code, now);
+}
+
+const revokeAtProvider = (token: PaymentToken, code: string | null, now: Date): PaymentToken => ({
+  ...token,
+  revoking: code,
+  next_check_at: code === null ? null : new Date(now.getTime() + START_WITHIN_MS),
+});
+
+/** The reason of attention for a token whose provider has not revoked it; `answer` is the kind of its latest answer. */
+export const notRevoked = (answer: string): string =>
+  `the provider has not revoked its authorization: ${answer}`;
+
+/** The id of the workflow that opens a token's page and asks for its outcome. */
+export const setupWorkflowId = (id: string) => `payment-token-setup/${id}`;
+
+/** The id of the workflow that revokes a token at its provider. */
+export const revocationWorkflowId = (id: string) => `payment-token-revocation/${id}`;
 
 const string = { bsonType: 'string' };
 
@@ -79,5 +134,9 @@ export const paymentTokens = collection<PaymentToken>('payment_tokens', {
       version: { bsonType: 'int' },
     },
   },
-  indexes: [{ key: { tenant_id: 1, 'customer.id': 1, created_at: -1, _id: -1 } }],
+  indexes: [
+    { key: { tenant_id: 1, 'customer.id': 1, created_at: -1, _id: -1 } },
+    { key: { authorization: 1 }, partialFilterExpression: { authorization: { $type: 'string' } } },
+    ...supervisionIndexes,
+  ],
 });

@@ -5,19 +5,39 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { createBankAccountToken, createCardToken, getToken, listCustomerTokens } from './api.js';
+import { throwIfKeyReused } from '../../core/commit/saved-response.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import {
+  createBankAccountToken,
+  createCardToken,
+  deleteToken,
+  getToken,
+  listCustomerTokens,
+  setUpToken,
+} from './api.js';
 import type { createTokenCreation } from './create.js';
 import { presentToken } from './presenter.js';
+import type { PaymentToken } from './payment-token.js';
+import { openSetup } from './setup.js';
 import type { Tokens } from './store.js';
 
 /** The routes of payment tokens. */
 export function tokenRoutes(deps: {
-  paymentTokens: { store: Tokens; create: ReturnType<typeof createTokenCreation> };
+  paymentTokens: {
+    store: Tokens;
+    revocations: Pick<WorkflowStarter<PaymentToken>, 'startSoon'>;
+    setups: Pick<WorkflowStarter<PaymentToken>, 'startSoon' | 'notifyChangedSoon'>;
+    waiter: CompletionWaiter<PaymentToken>;
+    create: ReturnType<typeof createTokenCreation>;
+  };
+  recurringCharges: { store: { loseToken(tenantId: string, token: string): Promise<void> } };
   charges: { store: { knowsCustomer(tenantId: string, customer: string): Promise<boolean> } };
   idempotency: Idempotency;
+  config: { payments: { chargeExpiresMs: number } };
 }): Route[] {
-  const { charges, idempotency } = deps;
-  const { store: tokens, create } = deps.paymentTokens;
+  const { charges, idempotency, recurringCharges } = deps;
+  const { store: tokens, revocations, create } = deps.paymentTokens;
   const made = { idempotency, resource: `${API_PREFIX}/payments/tokens` };
 
   return [
@@ -39,6 +59,21 @@ export function tokenRoutes(deps: {
       sendData(ctx, 200, presentToken(token));
     }),
 
+    setUpRoute(deps, made),
+
+    route(deleteToken, async (ctx, { params: { id } }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const resource = `${made.resource}/${id}`;
+      await withIdempotency(ctx, { idempotency, resource }, async (claim) => {
+        const outcome = throwIfKeyReused(await tokens.delete(tenantId, id, claim));
+        const token = await tokens.get(tenantId, id);
+        // The revocation's workflow does both too, in case this process ends here.
+        if (token) await recurringCharges.store.loseToken(tenantId, id);
+        if (token && token.revoking !== null) revocations.startSoon(token);
+        return outcome;
+      });
+    }),
+
     route(listCustomerTokens, async (ctx, { params, query }) => {
       const tenantId = callerOf(ctx).tenant.id;
       const { items, total } = await tokens.list(tenantId, params.customer_id, query);
@@ -51,3 +86,36 @@ export function tokenRoutes(deps: {
     }),
   ];
 }
+
+/** The route that opens a page on which the customer saves a payment method without paying. */
+const setUpRoute = (
+  { paymentTokens, idempotency, config }: Parameters<typeof tokenRoutes>[0],
+  { resource }: { resource: string },
+): Route =>
+  route(setUpToken, async (ctx, { params: { id }, body }) => {
+    const tenantId = callerOf(ctx).tenant.id;
+    const { store: tokens, setups, waiter } = paymentTokens;
+    const expiresAfterMs = config.payments.chargeExpiresMs;
+    await withIdempotency(
+      ctx,
+      { idempotency, resource, path: `${resource}/${id}/setup` },
+      async (claim) => {
+        const returnUrl = body.return_url ?? null;
+        const requested = { tenantId, id, returnUrl, expiresAfterMs, claim };
+        const outcome = throwIfKeyReused(await tokens.requestSetup(requested));
+        const token = await tokens.get(tenantId, id);
+        if (token && openSetup(token)) {
+          setups.startSoon(token);
+          // A page that is open already is asked about at once.
+          setups.notifyChangedSoon(token);
+        }
+        return outcome;
+      },
+      async (made, wait) => {
+        const token =
+          (await waiter.waitForEnd({ tenantId, id: made }, wait)) ??
+          (await tokens.get(tenantId, made));
+        return token && presentToken(token);
+      },
+    );
+  });

@@ -1,20 +1,85 @@
+import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
-import { createPaymentToken, type CreatePaymentToken } from './mutations.js';
-import type { PaymentToken } from './payment-token.js';
+import type { Claim } from '../../core/commit/saved-response.js';
+import type { SetupFact } from './setup.js';
+import { supervisionOf } from '../../core/supervision/supervision.js';
+import {
+  acrossTenants,
+  BY_ID,
+  ownedFilter,
+  type Owned,
+} from '../../platform/database/tenant-filters.js';
+import {
+  applyTokenSetupFact,
+  createPaymentToken,
+  deletePaymentToken,
+  requestTokenSetup,
+  type CreatePaymentToken,
+} from './mutations.js';
+import { notRevoked, type PaymentToken } from './payment-token.js';
 
 /** The store of payment tokens. */
 export type Tokens = ReturnType<typeof createTokens>;
 
 /** Creates the store of payment tokens. Commits create and bind them. */
-export function createTokens({ db }: Database, groupCommit: GroupCommit) {
+export function createTokens(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  { stallTimeoutMs, attentionAfterMs }: { stallTimeoutMs: number; attentionAfterMs: number },
+  clock: () => Date = () => new Date(),
+) {
   const collection = db.collection<PaymentToken>('payment_tokens');
   return {
+    ...supervisionOf(
+      collection,
+      'updated_at',
+      { clock, stallTimeoutMs },
+      // Every token with a next check has an open revocation or an open page.
+      { acceptedField: 'updated_at', open: {} },
+    ),
+
+    ...setups(collection, groupCommit, { stallTimeoutMs, clock }),
+
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     create: (input: CreatePaymentToken): Promise<AcceptResult> =>
       groupCommit.commit(createPaymentToken, input),
+
+    delete: (tenantId: string, id: string, claim: Claim | null): Promise<AcceptResult> =>
+      groupCommit.commit(deletePaymentToken, { tenantId, id, claim }),
+
+    /** Finds a token by id alone, for the messages of providers. */
+    find: (id: string) => collection.findOne({ _id: id }, acrossTenants('look_up')),
+
+    /** True if an active token, of any tenant, is charged by this authorization. */
+    isInUse: async (authorization: string): Promise<boolean> =>
+      (await collection.findOne(
+        { authorization, status: 'active' },
+        { projection: { _id: 1 }, ...acrossTenants('look_up') },
+      )) !== null,
+
+    /** Forgets an authorization that the provider has revoked. */
+    async endRevocation({ _id, tenant_id, revoking }: PaymentToken): Promise<void> {
+      await collection.updateOne(
+        { _id, tenant_id, revoking },
+        {
+          $set: { revoking: null, next_check_at: null, attention: null, updated_at: clock() },
+          $inc: { version: 1 },
+        },
+      );
+    },
+
+    /** Calls an operator if the provider has been asked for long. `answer`: the kind of its latest answer. */
+    async noteUnrevoked({ _id, tenant_id, revoking }: PaymentToken, answer: string): Promise<void> {
+      const now = clock();
+      const before = new Date(now.getTime() - attentionAfterMs);
+      await collection.updateOne(
+        { _id, tenant_id, revoking, attention: null, updated_at: { $lt: before } },
+        { $set: { attention: { since: now, reason: notRevoked(answer) } }, $inc: { version: 1 } },
+      );
+    },
 
     /** Lists the tokens of a customer, newest first. */
     async list(
@@ -33,6 +98,46 @@ export function createTokens({ db }: Database, groupCommit: GroupCommit) {
         collection.countDocuments(filter),
       ]);
       return { items, total };
+    },
+  };
+}
+
+/** Requests for pages without a payment, and the facts about them. */
+function setups(
+  collection: Collection<PaymentToken>,
+  groupCommit: GroupCommit,
+  { stallTimeoutMs, clock }: { stallTimeoutMs: number; clock: () => Date },
+) {
+  return {
+    requestSetup: (input: {
+      tenantId: string;
+      id: string;
+      returnUrl: string | null;
+      expiresAfterMs: number;
+      claim: Claim | null;
+    }): Promise<AcceptResult> => groupCommit.commit(requestTokenSetup, input),
+
+    /** Applies a fact about a page of a token. Returns the token after it. */
+    applySetupFact: async (
+      { tenant_id: tenantId, _id: id }: Pick<PaymentToken, 'tenant_id' | '_id'>,
+      number: number,
+      fact: SetupFact,
+    ): Promise<PaymentToken | null> =>
+      (await groupCommit.commit(applyTokenSetupFact, { tenantId, id, number, fact })).token,
+
+    /** Those of these tokens whose page is open or over. */
+    withOpenPage: (owned: Owned[]): Promise<PaymentToken[]> =>
+      collection
+        .find({ ...ownedFilter(owned), 'setup.status': { $ne: 'pending' } }, BY_ID)
+        .toArray(),
+
+    /** The token's workflow looks at it after this pause, so the dispatcher need not earlier. */
+    async postponeCheck({ _id, tenant_id }: PaymentToken, pauseMs: number): Promise<void> {
+      const next = new Date(clock().getTime() + pauseMs + stallTimeoutMs);
+      await collection.updateOne(
+        { _id, tenant_id, revoking: null, 'setup.status': { $in: ['pending', 'open'] } },
+        { $set: { next_check_at: next }, $inc: { version: 1 } },
+      );
     },
   };
 }

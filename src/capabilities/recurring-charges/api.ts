@@ -2,6 +2,7 @@ import { operation } from '../../platform/http/operation.js';
 import { keyBody } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import {
+  changeRecurringChargeBody,
   createRecurringChargeBody,
   listRecurringChargesQuery,
   recurringChargeResource,
@@ -11,7 +12,7 @@ import {
 const tag = 'Payments';
 const params = { id: idSchema('recurringCharge') };
 const links = Object.fromEntries(
-  ['get', 'pause', 'resume', 'cancel'].map((act) => [`${act}RecurringCharge`, 'id']),
+  ['get', 'update', 'pause', 'resume', 'cancel'].map((act) => [`${act}RecurringCharge`, 'id']),
 );
 const { payment_token_id, amount_minor, count, description, metadata } = exampleRecurring;
 /** An example without a charged period. */
@@ -73,6 +74,28 @@ export const getRecurringCharge = operation({
   answer: { status: 200, data: recurringChargeResource },
 });
 
+/** Changes the token, the amount or the end of a recurring charge. */
+export const updateRecurringCharge = operation({
+  id: 'updateRecurringCharge',
+  tag,
+  method: 'patch',
+  path: '/payments/recurring-charges/{id}',
+  summary: 'Change the payment token, the amount or the end of a recurring charge',
+  description:
+    'Fields that are left out stay as they are. A change counts from the next period on: a charge that exists keeps its ' +
+    'token and its amount, also when it is retried. The token must be an active one of the same customer. If no period ' +
+    'is left before the new end, the recurring charge ends. One that has ended is not changed (`invalid_state`).',
+  params,
+  body: changeRecurringChargeBody,
+  idempotent: true,
+  answer: { status: 200, data: recurringChargeResource },
+  refusals: ['invalid_state'],
+  examples: {
+    body: { amount_minor: 650_000, count: 36 },
+    data: { ...exampleNew, amount_minor: 650_000, count: 36 },
+  },
+});
+
 const change = {
   tag,
   method: 'post',
@@ -132,6 +155,7 @@ export const recurringChargeOperations = {
   createRecurringCharge,
   listRecurringCharges,
   getRecurringCharge,
+  updateRecurringCharge,
   pauseRecurringCharge,
   resumeRecurringCharge,
   cancelRecurringCharge,

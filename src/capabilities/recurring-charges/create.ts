@@ -7,10 +7,10 @@ import { newId } from '../../shared/ids.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { nextCheckAfterChange, type Change } from './transitions.js';
+import { nextCheckAfterChange, type Change, type Terms } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
 import type { RecurringCharge } from './recurring-charge.js';
-import type { CreateRecurringChargeBody } from './schema.js';
+import type { ChangeRecurringChargeBody, CreateRecurringChargeBody } from './schema.js';
 import type { RecurringStarter } from './workflow-starter.js';
 import type { RecurringCharges } from './store.js';
 
@@ -78,6 +78,22 @@ export function recurringChanges({
       if (present && outcome.answer.status === 200) recurringStarter.startSoon(present);
       return outcome;
     },
+
+    updateRecurring: async (
+      recurring: RecurringCharge,
+      body: ChangeRecurringChargeBody,
+      claim: Claim | null,
+    ): Promise<IdempotentResponse> => {
+      const { tenant_id: tenantId, _id: id } = recurring;
+      const terms = termsOf(body, recurring.start_at);
+      const answer = (present: RecurringCharge) => answerOf(200, present);
+      const outcome = throwIfKeyReused(
+        await recurringCharges.update(recurring, { terms, claim, answer }),
+      );
+      const present = await recurringCharges.get(tenantId, id);
+      if (present && outcome.answer.status === 200) recurringStarter.startSoon(present);
+      return outcome;
+    },
   };
 }
 
@@ -95,9 +111,25 @@ function startOf({ start_at: given, end_at: end }: CreateRecurringChargeBody, no
   if (aheadMs > AHEAD_MS) {
     throw invalidField('start_at', 'out_of_range', 'must be within five years');
   }
+  checkEnd(start, end);
+  return start;
+}
+
+function checkEnd(start: Date, end: Date | null | undefined): void {
   if (end && end <= start) throw invalidField('end_at', 'out_of_range', 'must be after start_at');
   if (end && end > LAST_END) throw invalidField('end_at', 'out_of_range', 'must be before 2101');
-  return start;
+}
+
+/** The change in a body. A new end replaces the other kind of end. */
+function termsOf(body: ChangeRecurringChargeBody, start: Date): Terms {
+  const { payment_token_id, amount_minor: amountMinor, end_at: end, count } = body;
+  checkEnd(start, end);
+  const changesEnd = end !== undefined || count !== undefined;
+  return {
+    ...(payment_token_id !== undefined && { payment_token_id }),
+    ...(amountMinor !== undefined && { amount_minor: BigInt(amountMinor) }),
+    ...(changesEnd && { end: { end_at: end ?? null, count: count ?? null } }),
+  };
 }
 
 function newRecurring(
@@ -124,6 +156,7 @@ function newRecurring(
     description: body.description ?? null,
     metadata: body.metadata ?? null,
     status: 'active',
+    token_revoked: false,
     next_period: 0,
     next_charge_at: start,
     charged_periods: 0,

@@ -20,12 +20,19 @@ function createRecurringChargeParts(core: CoreDeps) {
     dunningDays: async (id) => (await tenants.get(id))?.dunningDays ?? config.payments.dunningDays,
   });
   const starter = createRecurringStarter(starterSettings(core));
-  const { createRecurring, changeRecurring } = recurringChanges({
+  const { createRecurring, changeRecurring, updateRecurring } = recurringChanges({
     groupCommit,
     recurringCharges: store,
     recurringStarter: starter,
   });
-  return { store, starter, create: createRecurring, change: changeRecurring, idle: starter.idle };
+  return {
+    store,
+    starter,
+    create: createRecurring,
+    change: changeRecurring,
+    update: updateRecurring,
+    idle: starter.idle,
+  };
 }
 
 /** The capability `recurring-charges`: charges that a Temporal Schedule repeats. */

@@ -16,11 +16,14 @@ import { charges, type Charge } from '../charges/charge.js';
 import { stopRetries } from '../charges/mutations.js';
 import {
   cancel,
+  changeTerms,
+  loseToken,
   markCharged,
   pause,
   resume,
   type Change,
   type Step,
+  type Terms,
   afterChargeChange,
   statusOfCharge,
 } from './transitions.js';
@@ -107,6 +110,65 @@ export const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurring
   leavesWallet: () => true,
 };
 
+/** A change of the token, the amount or the end. */
+export type UpdateRecurringCharge = {
+  tenantId: string;
+  id: string;
+  terms: Terms;
+  at: Date;
+  claim: Claim | null;
+  /** The response for the changed record. */
+  answer: (recurring: RecurringCharge) => SavedResponse;
+};
+
+/** Changes the terms of a recurring charge once per idempotency key. */
+export const updateRecurringCharge: Mutation<UpdateRecurringCharge, AcceptResult> = {
+  reads: ({ id, terms: { payment_token_id: token }, claim }) => ({
+    keys: claim ? [claim.id] : [],
+    records: [recurringCharges.ref(id), ...(token === undefined ? [] : [paymentTokens.ref(token)])],
+  }),
+  decide(uow, input, now) {
+    const earlier = findSavedResponse(uow, input.claim, null, now);
+    if (earlier) return earlier;
+    const recurring = ownOf(uow, input);
+    const refusal = recurring ? refuseTerms(uow, recurring, input) : new ApiError('not_found');
+    if (!recurring || refusal) {
+      return saveResponse(uow, input, refusalResponse(refusal ?? new ApiError('not_found')));
+    }
+    const next = applyStep(uow, changeTerms(recurring, input.terms, input.at));
+    return saveResponse(uow, input, input.answer(next));
+  },
+  leavesWallet: () => true,
+};
+
+/** Returns the refusal of a change, or null. */
+function refuseTerms(
+  uow: UnitOfWork,
+  recurring: RecurringCharge,
+  { terms: { payment_token_id: token } }: UpdateRecurringCharge,
+): ApiError | null {
+  if (isOver(recurring)) return overError(recurring);
+  if (token === undefined) return null;
+  const { tenant_id: tenantId, customer_id: customer } = recurring;
+  return refuseToken(uow, { tenantId, token, customer });
+}
+
+/** The deletion of the payment token of a recurring charge. */
+type LoseRecurringToken = { tenantId: string; id: string; token: string };
+
+/** Makes a recurring charge past due whose payment token was deleted. `changed`: false if it is so already, or is over. */
+export const loseRecurringToken: Mutation<LoseRecurringToken, { changed: boolean }> = {
+  reads: ({ id }) => ({ records: [recurringCharges.ref(id)] }),
+  decide(uow, input, now) {
+    const recurring = ownOf(uow, input);
+    const isOn = recurring?.payment_token_id === input.token && !recurring.token_revoked;
+    if (!recurring || !isOn || isOver(recurring)) return { changed: false };
+    applyStep(uow, loseToken(recurring, now));
+    return { changed: true };
+  },
+  leavesWallet: () => true,
+};
+
 function decideAccept(uow: UnitOfWork, input: AcceptRecurringCharge, now: Date): AcceptResult {
   const { recurring, answer, id, tenantId } = input;
   return acceptOnce(uow, input, now, {
@@ -114,20 +176,38 @@ function decideAccept(uow: UnitOfWork, input: AcceptRecurringCharge, now: Date):
     id,
     response: () => answer,
     admit() {
-      const field = 'payment_token_id';
-      const token = uow.get(paymentTokens, recurring.payment_token_id);
-      if (token?.tenant_id !== tenantId) {
-        return new ApiError('not_found', { field, message: 'There is no such payment token.' });
-      }
-      const { status } = token;
-      if (status !== 'active') {
-        const message = `The payment token is ${status}.`;
-        return new ApiError('invalid_state', { field, message, details: { status } });
-      }
+      const { payment_token_id: token, customer_id: customer } = recurring;
+      const refusal = refuseToken(uow, { tenantId, token, customer });
+      if (refusal) return refusal;
       uow.create(recurringCharges, recurring);
       return recurring;
     },
   });
+}
+
+/** Returns the refusal of a token that cannot be charged, or null. */
+function refuseToken(
+  uow: UnitOfWork,
+  { tenantId, token: id, customer }: { tenantId: string; token: string; customer: string },
+): ApiError | null {
+  const field = 'payment_token_id';
+  const token = uow.get(paymentTokens, id);
+  if (token?.tenant_id !== tenantId) {
+    return new ApiError('not_found', { field, message: 'There is no such payment token.' });
+  }
+  if (token.customer.id !== customer) {
+    const message = 'The payment token is another customer’s.';
+    return new ApiError('invalid_state', { field, message });
+  }
+  const { status } = token;
+  if (status === 'active') return null;
+  const message = `The payment token is ${status}.`;
+  return new ApiError('invalid_state', { field, message, details: { status } });
+}
+
+function overError({ status }: RecurringCharge): ApiError {
+  const message = `The recurring charge is ${status}.`;
+  return new ApiError('invalid_state', { message, details: { status } });
 }
 
 function decideChange(
@@ -165,10 +245,7 @@ function changed(
 ): Step | ApiError | null {
   const { status } = recurring;
   if (status === SO_ALREADY[change]) return null;
-  if (isOver(recurring)) {
-    const message = `The recurring charge is ${status}.`;
-    return new ApiError('invalid_state', { message, details: { status } });
-  }
+  if (isOver(recurring)) return overError(recurring);
   return { pause, resume, cancel }[change](recurring, at);
 }
 
@@ -181,9 +258,7 @@ function decideRenew(uow: UnitOfWork, input: RenewRecurringCharge): RenewRecurri
   const own = uow.get(charges, charge._id);
   if (own) return { charge: own };
   const recurring = ownOf(uow, input);
-  if (!recurring || !isDue(recurring, at) || recurring.next_period !== charge.recurring?.period) {
-    return { charge: null };
-  }
+  if (!recurring || !isDue(recurring, at) || !isOfTerms(charge, recurring)) return { charge: null };
   const { tenant_id: tenantId, reference } = charge;
   // The tenant may have used this reference itself. The charge then has its id as reference.
   const taken = uow.reference({ collection: charges, tenantId, reference });
@@ -194,6 +269,12 @@ function decideRenew(uow: UnitOfWork, input: RenewRecurringCharge): RenewRecurri
   applyStep(uow, markCharged(recurring, named, at));
   return { charge: named };
 }
+
+/** True for a charge of the next period by the present terms: its record may have changed since it was read. */
+const isOfTerms = (charge: Charge, recurring: RecurringCharge): boolean =>
+  charge.recurring?.period === recurring.next_period &&
+  charge.amount_minor === recurring.amount_minor &&
+  charge.payment_token_id === recurring.payment_token_id;
 
 const ownOf = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }) => {
   const recurring = uow.get(recurringCharges, id);

@@ -50,6 +50,8 @@ export type RecurringCharge = {
   description: string | null;
   metadata: Record<string, unknown> | null;
   status: RecurringStatus;
+  /** True from the deletion of the payment token until the recurring charge gets another one: it is past due meanwhile. */
+  token_revoked: boolean;
   /** The first period that has been neither charged nor skipped, and its time. Null after the last one. */
   next_period: number;
   next_charge_at: Date | null;
@@ -112,5 +114,9 @@ export const recurringCharges = collection<RecurringCharge>('recurring_charges',
       unpaid: { bsonType: 'array' },
     },
   },
-  indexes: [...Object.values(RECURRING_INDEXES).map((key) => ({ key })), ...supervisionIndexes],
+  indexes: [
+    ...Object.values(RECURRING_INDEXES).map((key) => ({ key })),
+    { key: { tenant_id: 1, payment_token_id: 1 } },
+    ...supervisionIndexes,
+  ],
 });

@@ -12,6 +12,7 @@ import {
   listRecurringCharges,
   pauseRecurringCharge,
   resumeRecurringCharge,
+  updateRecurringCharge,
 } from './api.js';
 import type { RecurringChanges } from './create.js';
 import { presentRecurringCharge } from './presenter.js';
@@ -25,11 +26,17 @@ export function recurringChargeRoutes(deps: {
     store: RecurringCharges;
     create: RecurringChanges['createRecurring'];
     change: RecurringChanges['changeRecurring'];
+    update: RecurringChanges['updateRecurring'];
   };
   idempotency: Idempotency;
 }): Route[] {
   const { idempotency } = deps;
-  const { store: recurringCharges, create, change: changeRecurring } = deps.recurringCharges;
+  const {
+    store: recurringCharges,
+    create,
+    change: changeRecurring,
+    update,
+  } = deps.recurringCharges;
   const changes = [
     { change: 'pause', operation: pauseRecurringCharge },
     { change: 'resume', operation: resumeRecurringCharge },
@@ -50,6 +57,14 @@ export function recurringChargeRoutes(deps: {
 
     route(getRecurringCharge, async (ctx, { params }) => {
       sendData(ctx, 200, presentRecurringCharge(await find(callerOf(ctx).tenant.id, params.id)));
+    }),
+
+    route(updateRecurringCharge, async (ctx, { params, body }) => {
+      const recurring = await find(callerOf(ctx).tenant.id, params.id);
+      const resource = `${PATH}/${recurring._id}`;
+      await withIdempotency(ctx, { idempotency, resource }, (claim) =>
+        update(recurring, body, claim),
+      );
     }),
 
     ...changes.map(({ change, operation }) =>

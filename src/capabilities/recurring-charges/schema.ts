@@ -123,6 +123,52 @@ function checkRhythm(body: Partial<Fields>, ctx: z.core.$RefinementCtx): void {
   }
 }
 
+const { payment_token_id, amount_minor, end_at, count } = recurringFields;
+
+/** The body of PATCH /payments/recurring-charges/{id}. */
+export const changeRecurringChargeBody = z
+  .strictObject({
+    payment_token_id: payment_token_id.optional(),
+    amount_minor: amount_minor.optional(),
+    end_at: end_at.nullable().meta({
+      description:
+        'No period begins at this time or later; before 2101. Replaces a `count`. Null: no end.',
+    }),
+    count: count
+      .nullable()
+      .meta({ description: 'Number of periods. Replaces an `end_at`. Null: no end.' }),
+    idempotency_key: idempotencyKey.optional(),
+  })
+  .superRefine(checkChange, ALWAYS)
+  .meta({
+    id: 'RecurringChargeChange',
+    override: ({ jsonSchema }: { jsonSchema: object }) => {
+      Object.assign(jsonSchema, {
+        not: { required: ['end_at', 'count'] },
+        anyOf: CHANGEABLE.map((field) => ({ required: [field] })),
+      });
+    },
+  });
+
+/** The body of a request to change a recurring charge. */
+export type ChangeRecurringChargeBody = z.output<typeof changeRecurringChargeBody>;
+
+const CHANGEABLE = ['payment_token_id', 'amount_minor', 'end_at', 'count'] as const;
+
+function checkChange(
+  body: Partial<Record<(typeof CHANGEABLE)[number], unknown>>,
+  ctx: z.core.$RefinementCtx,
+): void {
+  if (CHANGEABLE.every((field) => body[field] === undefined)) {
+    const message = `must have at least one of ${CHANGEABLE.join(', ')}`;
+    ctx.addIssue({ code: 'custom', message });
+  }
+  if (body.end_at !== undefined && body.count !== undefined) {
+    const message = 'must be left out where end_at is given';
+    ctx.addIssue({ code: 'custom', path: ['count'], message });
+  }
+}
+
 /** The query of GET /payments/recurring-charges. */
 export const listRecurringChargesQuery = z.strictObject({
   ...pageQuery(),
@@ -173,8 +219,8 @@ export const recurringChargeResource = z
     }),
     status: z.enum(RECURRING_STATUSES).meta({
       description:
-        '`past_due`: a charge was declined. Later periods are still charged. It becomes `active` again when a later ' +
-        'charge is paid or when you resume it.',
+        '`past_due`: a charge was declined, or the payment token was deleted. Later periods are still charged. It becomes ' +
+        '`active` again when a later charge is paid or when you resume it, if its payment token is not deleted.',
     }),
     next_charge_at: timestamp('When the next period is charged.').nullable(),
     charged_periods: z.int().min(0),

@@ -17,9 +17,12 @@ import {
 import type { PaymentToken } from '../payment-tokens/payment-token.js';
 import {
   changeRecurringCharge,
+  loseRecurringToken,
+  updateRecurringCharge,
   renewRecurringCharge,
   type ChangeRecurringChargeResult,
   type ChangeRecurringCharge,
+  type UpdateRecurringCharge,
 } from './mutations.js';
 
 /** The page and the filter of a list of recurring charges. */
@@ -63,6 +66,7 @@ export function createRecurringCharges(
 
   return {
     ...recurringQueries(collection),
+    ...termChanges(collection, groupCommit, clock),
     ...recoveryQueries(collection, stallTimeoutMs, clock),
 
     /** Pauses, resumes or cancels. The response shows the changed record. */
@@ -100,6 +104,38 @@ export function createRecurringCharges(
     },
 
     tokenOf: (tenantId: string, id: string) => tokens.findOne({ _id: id, tenant_id: tenantId }),
+  };
+}
+
+/** Changes of the terms: by the tenant, and by the deletion of the payment token. */
+function termChanges(
+  collection: Collection<RecurringCharge>,
+  groupCommit: GroupCommit,
+  clock: () => Date,
+) {
+  return {
+    /** Changes token, amount or end. The response shows the changed record. */
+    update: (
+      { tenant_id: tenantId, _id: id }: RecurringCharge,
+      given: Pick<UpdateRecurringCharge, 'terms' | 'claim' | 'answer'>,
+    ): Promise<AcceptResult> =>
+      groupCommit.commit(updateRecurringCharge, { tenantId, id, at: clock(), ...given }),
+
+    /** Makes the recurring charges of a deleted payment token past due. No new one can name the token any more. */
+    async loseToken(tenantId: string, token: string): Promise<void> {
+      const affected = collection.find(
+        {
+          tenant_id: tenantId,
+          payment_token_id: token,
+          status: { $in: ['active', 'past_due', 'paused'] },
+          token_revoked: { $ne: true },
+        },
+        { projection: { _id: 1 } },
+      );
+      for await (const { _id: id } of affected) {
+        await groupCommit.commit(loseRecurringToken, { tenantId, id, token });
+      }
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { Charge } from '../charges/charge.js';
-import { nextPeriod } from './periods.js';
+import { firstPeriodAt, nextPeriod } from './periods.js';
 import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
 
 /** The event of a change. */
@@ -79,6 +79,38 @@ export function resume(recurring: RecurringCharge, now: Date): Step {
   return step(recurring, { ...awake, ...following(awake, period) }, now);
 }
 
+/** A change by the tenant. A field that is left out stays as it is. */
+export type Terms = {
+  payment_token_id?: string;
+  amount_minor?: bigint;
+  /** Both are null if no end is left. */
+  end?: Pick<RecurringCharge, 'end_at' | 'count'>;
+};
+
+/**
+ * Changes token, amount or end from the next period on. Charges that exist keep theirs. After the last period, a later end
+ * continues with the period that begins next: those that have begun meanwhile are not charged.
+ */
+export function changeTerms(recurring: RecurringCharge, terms: Terms, now: Date): Step {
+  const { payment_token_id: token, amount_minor: amountMinor, end } = terms;
+  const changed: RecurringCharge = {
+    ...recurring,
+    ...(token !== undefined && { payment_token_id: token, token_revoked: false }),
+    ...(amountMinor !== undefined && { amount_minor: amountMinor }),
+    ...end,
+  };
+  const { next_period: from, next_charge_at: nextAt } = recurring;
+  const first = nextAt === null ? firstPeriodAt(changed, now, from) : from;
+  const period = end ? following(changed, first) : {};
+  const { next, events } = step(recurring, { ...changed, ...period }, now);
+  // The Schedule names the amount and the end.
+  return { next: { ...next, next_check_at: nextCheckAfterChange(now) }, events };
+}
+
+/** Marks that the payment token was deleted: later periods are still charged, and each charge fails. */
+export const loseToken = (recurring: RecurringCharge, now: Date): Step =>
+  step(recurring, { ...recurring, token_revoked: true }, now);
+
 /** Cancels: no further period is charged. Open charges continue. */
 export const cancel = (recurring: RecurringCharge, now: Date): Step =>
   step(recurring, { ...recurring, status: 'cancelled', next_charge_at: null }, now);
@@ -125,11 +157,13 @@ function statusOf({
   status,
   next_charge_at: nextAt,
   unpaid,
+  token_revoked: tokenRevoked,
 }: RecurringCharge): RecurringCharge['status'] {
   if (isOver({ status })) return status;
   if (nextAt === null && unpaid.every(({ status: outcome }) => outcome === 'failed'))
     return 'ended';
   if (status === 'paused') return status;
+  if (tokenRevoked) return 'past_due';
   return unpaid.every(({ status: outcome }) => outcome === 'open') ? 'active' : 'past_due';
 }
 

@@ -9,7 +9,7 @@ export const recurringChargeEvents = {
   when: {
     'recurring_charge.renewed': 'a period of a recurring charge is paid',
     'recurring_charge.past_due':
-      'a period of a recurring charge could not be charged; the charge says whether it is retried',
+      'a period of a recurring charge could not be charged (the charge says whether it is retried), or its payment token was deleted',
     'recurring_charge.ended': 'a recurring charge has ended or was cancelled',
   },
   data: recurringChargeResource,

@@ -23,7 +23,7 @@ export type Operation = {
   /** Name in the OpenAPI document and in the client. Frozen once published. */
   id: string;
   tag: string;
-  method: 'get' | 'post' | 'put' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Relative to `API_PREFIX`, with parameters in braces: `/transfers/{id}`. */
   path: `/${string}`;
   summary: string;

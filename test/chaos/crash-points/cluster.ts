@@ -156,6 +156,7 @@ const LEFT = {
   card_operations: DUE,
   charges: DUE,
   refunds: DUE,
+  payment_tokens: DUE,
   recurring_charges: DUE,
   card_authorizations: DUE,
   provider_events: DUE,

@@ -15,6 +15,7 @@ import { payments } from './payments.js';
 import { reloads } from './reloads.js';
 import { renewals } from './renewals.js';
 import { replays } from './replays.js';
+import { revocations } from './revocations.js';
 import { openCluster, type Cluster } from './cluster.js';
 import { manyTransfers } from './together.js';
 import { transfers } from './transfers.js';
@@ -41,6 +42,7 @@ const all = [
   ...payments,
   ...pages,
   ...renewals,
+  ...revocations,
   ...identityChecks,
   ...billPayments,
 ];

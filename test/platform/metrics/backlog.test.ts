@@ -47,6 +47,11 @@ beforeAll(async () => {
     { next_check_at: AHEAD },
     { next_check_at: null },
   ]);
+  await insert('payment_tokens', [
+    { next_check_at: LONG_AGO, attention: { since: LONG_AGO } },
+    { next_check_at: AHEAD },
+    { next_check_at: null },
+  ]);
   await insert('bulk_transfers', [
     { next_check_at: LONG_AGO, attention: { since: LONG_AGO } },
     { next_check_at: AHEAD },
@@ -129,6 +134,8 @@ const WAITING = {
   deposits_attention: 1,
   deposits_overdue: 1,
   provider_faults: 1,
+  payment_tokens_attention: 1,
+  payment_tokens_overdue: 1,
   recurring_charges_attention: 1,
   recurring_charges_overdue: 1,
   webhooks_pending: 2,

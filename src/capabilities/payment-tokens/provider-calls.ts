@@ -1,0 +1,136 @@
+import { failpoint } from '../../shared/failpoints.js';
+import type { Channel, PaymentProvider } from '../../core/providers/payment-provider.js';
+import type { PaymentToken } from './payment-token.js';
+import { openSetup, setupReference, type SetupFact, type TokenSetup } from './setup.js';
+import type { Tokens } from './store.js';
+import type { SetupProgress } from './workflow-contract.js';
+
+type Deps = {
+  tokens: Pick<Tokens, 'get' | 'isInUse' | 'endRevocation' | 'noteUnrevoked'>;
+  providers: { payment(name: string): PaymentProvider };
+};
+
+/** The calls to the providers of payment tokens. */
+export type TokenCalls = ReturnType<typeof createTokenCalls>;
+
+/** Creates the provider calls of payment tokens. Authorizations are secret: they enter no workflow. */
+export function createTokenCalls({ tokens, providers }: Deps) {
+  return {
+    /**
+     * Revokes the authorization of a deleted token at its provider. Returns null if nothing is left to revoke, otherwise the
+     * kind of the provider's answer, of which an operator hears after a time. Safe to repeat. A provider may give one authorization for two tokens, so one that
+     * another token is charged by is kept.
+     */
+    async revoke(tenantId: string, id: string, signal: AbortSignal): Promise<string | null> {
+      const token = await tokens.get(tenantId, id);
+      if (!token || token.revoking === null) return null;
+      if (!(await tokens.isInUse(token.revoking))) {
+        const method = { code: token.revoking };
+        const { kind } = await providers.payment(token.provider).revokeMethod(method, signal);
+        failpoint('revocation.answered');
+        if (kind !== 'revoked' && kind !== 'not_found') {
+          await tokens.noteUnrevoked(token, kind);
+          return kind;
+        }
+      }
+      await tokens.endRevocation(token);
+      return null;
+    },
+  };
+}
+
+type SetupDeps = {
+  tokens: Pick<Tokens, 'get' | 'applySetupFact' | 'postponeCheck'>;
+  providers: { payment(name: string): PaymentProvider };
+  clock?: () => Date;
+};
+
+/** The calls to the providers about pages on which a customer saves a payment method. */
+export type SetupCalls = ReturnType<typeof createSetupCalls>;
+
+/**
+ * Creates the provider calls of pages without a payment. Their answers are committed here, because a saved method must not
+ * enter a workflow's history.
+ */
+export function createSetupCalls({ tokens, providers, clock = () => new Date() }: SetupDeps) {
+  return {
+    /**
+     * Opens the page of a token, or asks whether a method was saved on it. Safe to repeat: no money moves. The next check by
+     * the dispatcher is due after `pauseMs` and a slack.
+     */
+    async advance(
+      { tenantId, id, pauseMs }: { tenantId: string; id: string; pauseMs: number },
+      signal: AbortSignal,
+    ): Promise<SetupProgress> {
+      const token = await tokens.get(tenantId, id);
+      const setup = token && openSetup(token);
+      if (!token || !setup) return 'over';
+      const provider = providers.payment(token.provider);
+      const ask = setup.status === 'pending' ? openPage : findSaved;
+      const fact = await ask(provider, token, setup, signal);
+      failpoint('setup.answered');
+      const told = fact ?? (setup.expires_at <= clock() ? { kind: 'expired' as const } : null);
+      const after = told ? await tokens.applySetupFact(token, setup.number, told) : token;
+      const present = after && openSetup(after);
+      if (!after || !present) return 'over';
+      await tokens.postponeCheck(after, pauseMs);
+      return present.status;
+    },
+  };
+}
+
+/** Opens the page. Null: it may be asked for again under the same reference. */
+async function openPage(
+  provider: PaymentProvider,
+  token: PaymentToken,
+  setup: TokenSetup,
+  signal: AbortSignal,
+): Promise<SetupFact | null> {
+  if (!provider.setUp) return { kind: 'declined', code: 'setup_not_supported' };
+  const reference = setupReference(token, setup);
+  const request = {
+    reference,
+    clientReference: token._id,
+    customer: token.customer,
+    requestedAt: setup.requested_at,
+    channel: channelOf(token),
+    returnUrl: setup.return_url,
+  };
+  const answer = await provider.setUp(request, signal);
+  switch (answer.kind) {
+    case 'page':
+      return {
+        kind: 'opened',
+        url: answer.url,
+        handle: answer.handle,
+        expiresAt: answer.expiresAt,
+      };
+    case 'rejected':
+      return { kind: 'declined', code: answer.code };
+    case 'unknown':
+      return provider.payments.pages === 'new_reference' ? { kind: 'page_lost' } : null;
+    default:
+      return null;
+  }
+}
+
+/** Asks whether a method was saved. Null: not so far. */
+async function findSaved(
+  provider: PaymentProvider,
+  token: PaymentToken,
+  setup: TokenSetup,
+  signal: AbortSignal,
+): Promise<SetupFact | null> {
+  if (!provider.verifySetup) return null;
+  const about = { reference: setupReference(token, setup), handle: setup.handle };
+  const answer = await provider.verifySetup(about, signal);
+  if (answer.kind === 'saved') return { kind: 'saved', method: answer.method };
+  if (answer.kind === 'declined') return { kind: 'declined', code: answer.code };
+  return null;
+}
+
+/** The means of payment that the page of a token offers. */
+export const channelOf = (token: PaymentToken | null): Channel =>
+  token?.type === 'bank_account' && token.account_number && token.bank_code
+    ? { type: 'bank_account', account: token.account_number, bankCode: token.bank_code }
+    : { type: 'card' };

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import {
+  requestSetup,
+  transitionSetup,
+  type SetupFact,
+} from '../../src/capabilities/payment-tokens/setup.js';
+import {
+  deletedToken,
+  type PaymentToken,
+} from '../../src/capabilities/payment-tokens/payment-token.js';
+import type { SavedMethod } from '../../src/core/providers/payment-provider.js';
+import { eventually } from '../support/eventually.js';
+import {
+  chargeBody,
+  newCustomer,
+  onPage,
+  paymentClient,
+  type PaymentClient,
+  type TokenView,
+} from '../support/payments.js';
+import { paymentToken } from '../support/recurring.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+
+const NOW = new Date('2026-11-21T09:30:00.000Z');
+const later = (ms: number) => new Date(NOW.getTime() + ms);
+
+describe('a page without a payment', () => {
+  const method: SavedMethod = {
+    code: 'authz_1',
+    type: 'card',
+    brand: 'visa',
+    last4: '4081',
+    expiryMonth: 12,
+    expiryYear: 2030,
+    bankCode: null,
+    bankName: null,
+    reusable: true,
+    email: null,
+  };
+  const saved: SetupFact = { kind: 'saved', method };
+  const opened: SetupFact = { kind: 'opened', url: 'https://page', handle: null, expiresAt: null };
+  const unbound = paymentToken({ status: 'unbound', authorization: null });
+  const asked = (token = unbound) =>
+    requestSetup(token, { returnUrl: null, expiresAt: later(1_000), checkAt: NOW }, NOW);
+  /** The token after these facts about its page. */
+  const after = (token: PaymentToken, ...facts: (SetupFact & { of?: number; at?: Date })[]) =>
+    facts.reduce(
+      (one, { of = one.setup?.number ?? 0, at = NOW, ...fact }) =>
+        transitionSetup(one, of, fact, at) ?? one,
+      token,
+    );
+
+  test('binds its token once a method is saved, in any order of the facts', () => {
+    const end = { status: 'active', authorization: 'authz_1', next_check_at: null };
+    for (const facts of [
+      [opened, saved],
+      [saved, opened],
+      [opened, { kind: 'declined', code: 'card_declined' } as const, saved],
+      [opened, { kind: 'expired', at: later(2_000) } as const, saved],
+      [opened, saved, { kind: 'declined', code: 'card_declined' } as const, saved],
+    ]) {
+      const token = after(asked(), ...facts);
+      expect(token).toMatchObject({ ...end, setup: { status: 'saved', url: null, failure: null } });
+    }
+  });
+
+  test('whose address was lost is given up for another one, and binds all the same', () => {
+    const token = after(asked(), { kind: 'page_lost' });
+    expect(token.setup).toMatchObject({ number: 2, status: 'pending' });
+    expect(after(token, { ...opened, of: 1 })).toBe(token);
+    expect(after(token, { ...saved, of: 1 }).status).toBe('active');
+  });
+
+  test('is over when the customer’s time is, and not before', () => {
+    const open = after(asked(), opened);
+    expect(after(open, { kind: 'expired' })).toBe(open);
+    const { setup } = after(open, { kind: 'expired', at: later(1_000) });
+    expect(setup).toMatchObject({ status: 'failed', failure: 'expired', url: null });
+  });
+
+  test('fails with a method that can not be charged again', () => {
+    const token = after(asked(), opened, {
+      kind: 'saved',
+      method: { ...method, reusable: false },
+    });
+    expect([token.status, token.setup?.failure]).toEqual(['unbound', 'method_not_reusable']);
+  });
+
+  test('of a deleted token is over, and what is saved on it is revoked at the provider', () => {
+    const token = deletedToken(after(asked(), opened), NOW);
+    expect(token).toMatchObject({
+      status: 'revoked',
+      next_check_at: null,
+      setup: { status: 'failed', failure: 'token_revoked', url: null },
+    });
+    expect(after(token, saved)).toMatchObject({ status: 'revoked', revoking: 'authz_1' });
+  });
+});
+
+describe('a request to set a payment token up without a payment', () => {
+  let service: Service;
+  let tenant: TestTenant;
+  let payments: PaymentClient;
+
+  beforeAll(async () => {
+    // A bank that gives the address of a page once.
+    service = await startService({ env: { SANDBOX_BANK_PAGES: 'new_reference' } });
+    tenant = await service.tenant({ balanceMinor: 0 });
+    payments = paymentClient(tenant);
+  });
+  afterAll(() => service?.close());
+  afterEach(() => service?.bank.faults([]));
+
+  const setUp = (id: string, body: Record<string, unknown> = {}, client = payments) =>
+    client.call<TokenView>('POST', `/payments/tokens/${id}/setup`, body, {
+      headers: { prefer: 'wait=10' },
+    });
+  const get = async (id: string) =>
+    (await payments.call<TokenView>('GET', `/payments/tokens/${id}`)).body.data;
+  const waitFor = (id: string, wanted: string) =>
+    eventually(`the set-up of ${id} is ${wanted}`, async () => {
+      const token = await get(id);
+      return token.setup?.status === wanted ? token : undefined;
+    });
+  const pageOf = ({ setup }: TokenView) => String(setup?.next_action?.url);
+
+  test('leads to a page, on which the customer saves a card that can be charged, and no money moves', async () => {
+    const customer = newCustomer();
+    const { payment_token_id: id } = await payments.token(customer);
+    const { status, headers, body } = await setUp(id, { return_url: 'https://shop.example/saved' });
+    expect([status, body.data.status, body.data.setup?.status]).toEqual([
+      201,
+      'unbound',
+      'requires_action',
+    ]);
+    expect(headers.get('location')).toBe(`/api/v1/payments/tokens/${id}`);
+    const left = await onPage(pageOf(body.data));
+    expect(left.headers.get('location')).toContain('https://shop.example/saved');
+    const token = await waitFor(id, 'completed');
+    expect(token).toMatchObject({
+      status: 'active',
+      brand: expect.any(String),
+      last4: expect.any(String),
+    });
+    expect(await tenant.balance()).toEqual({ available: 0, held: 0 });
+    const { customer: _, ...charge } = chargeBody('789', { capture_mode: 'merchant_initiated' });
+    await payments.charge({ ...charge, payment_token_id: id });
+    await payments.waitFor(charge.reference, 'completed');
+
+    const again = await setUp(id);
+    expect([again.status, again.body.error.code]).toEqual([422, 'invalid_state']);
+  });
+
+  test('opens one page, however often and with whatever key it is made', async () => {
+    const { payment_token_id: id } = await payments.token();
+    const key = randomUUID();
+    const replies = await Promise.all([
+      setUp(id, { idempotency_key: key }),
+      setUp(id, { idempotency_key: key }),
+      setUp(id),
+      setUp(id),
+    ]);
+    expect(new Set(replies.map(({ body }) => pageOf(body.data))).size).toBe(1);
+    const late = await setUp(id, { idempotency_key: key });
+    expect([late.headers.get('idempotent-replayed'), pageOf(late.body.data)]).toEqual([
+      'true',
+      pageOf(await get(id)),
+    ]);
+    const reused = await setUp(id, { idempotency_key: key, return_url: 'https://x.example' });
+    expect([reused.status, reused.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+  });
+
+  test('that is declined or left fails, and another one opens another page', async () => {
+    const { payment_token_id: id } = await payments.token();
+    const { body } = await setUp(id);
+    await onPage(pageOf(body.data), null);
+    const left = await waitFor(id, 'failed');
+    expect([left.status, left.setup?.failure?.code]).toEqual(['unbound', 'cancelled']);
+    const next = await setUp(id);
+    expect(pageOf(next.body.data)).not.toBe(pageOf(body.data));
+    await onPage(pageOf(next.body.data));
+    expect((await waitFor(id, 'completed')).status).toBe('active');
+  });
+
+  test('whose first answer is lost leads to another page, and one whose event is lost is asked about', async () => {
+    const { payment_token_id: id } = await payments.token();
+    await service.bank.faults([{ call: 'setup', kind: 'drop_after', probability: 1 }]);
+    const sent = setUp(id);
+    await eventually('the address of a page is lost', async () => {
+      const { deps } = service;
+      const token = await deps.paymentTokens.store.get(tenant.id, id);
+      return (token?.setup?.number ?? 0) > 1 ? true : undefined;
+    });
+    await service.bank.faults([{ call: 'callback', kind: 'lost_event', probability: 1 }]);
+    await sent;
+    await onPage(pageOf(await waitFor(id, 'requires_action')));
+    await setUp(id);
+    expect((await waitFor(id, 'completed')).status).toBe('active');
+  });
+
+  test('is for its tenant alone, and names a wrong address', async () => {
+    const { payment_token_id: id } = await payments.token();
+    const other = paymentClient(await service.tenant());
+    expect((await setUp(id, {}, other)).status).toBe(404);
+    const bad = await setUp(id, { return_url: 'ftp://shop.example' });
+    expect([bad.status, bad.body.error.field]).toEqual([400, 'return_url']);
+    expect((await get(id)).setup).toBeUndefined();
+  });
+});
