@@ -117,6 +117,55 @@ describe('payments of live by Paystack', () => {
     expect(made).toHaveLength(1);
   });
 
+  /** A paid charge that its customer disputes, for the amount that the wallet got of it. */
+  async function disputed(amount: number | null = null) {
+    const charge = await payments.page('', { amount_minor: 500_000 });
+    await act(charge.url, 'pay');
+    await payments.waitFor(charge.reference, 'completed');
+    const { available: before } = await tenant.balance();
+    const dispute = fake.openDispute(`${await theirsOf(charge.reference)}-1`, amount);
+    const { reference } = charge;
+    await disputeOf(reference, 'open');
+    return { reference, before, id: dispute?.id ?? 0 };
+  }
+
+  const disputeOf = (reference: string, status: string) =>
+    eventually(`the dispute is ${status}`, async () => {
+      const path = `/payments/disputes?charge_reference=${reference}`;
+      const { data } = (await payments.call<{ status: string }[]>('GET', path)).body;
+      return data.length === 1 && data[0]?.status === status ? data[0] : undefined;
+    });
+
+  const balance = (minor: number) =>
+    eventually(`the balance is ${minor}`, async () =>
+      (await tenant.balance()).available === minor ? true : undefined,
+    );
+
+  test('a disputed charge takes its amount from the wallet until the dispute is won', async () => {
+    const { reference, before, id } = await disputed();
+    await balance(before - 500_000);
+    expect((await payments.get(reference)).disputed_minor).toBe(500_000);
+    fake.resolveDispute(id, 'declined');
+    await disputeOf(reference, 'won');
+    await balance(before);
+  });
+
+  test('a lost dispute takes its part of the charge once: its refund at Paystack is no other one', async () => {
+    const { reference, before, id } = await disputed(120_000);
+    fake.resolveDispute(id, 'merchant-accepted');
+    await disputeOf(reference, 'lost');
+    await eventually('Paystack has told of its refund', () =>
+      fake.refunds().some((each) => each.dispute === id && each.status === 'processed') &&
+      fake.messagesWaiting() === 0
+        ? true
+        : undefined,
+    );
+    await payments.verify(reference);
+    await balance(before - 120_000);
+    const path = `/payments/refunds?charge_reference=${reference}`;
+    expect((await payments.call<unknown[]>('GET', path)).body.data).toEqual([]);
+  });
+
   test('the books balance', async () => {
     expect(await rehearsal.problems()).toEqual([]);
   });

@@ -157,6 +157,8 @@ const LEFT = {
   charges: DUE,
   refunds: DUE,
   recurring_charges: DUE,
+  virtual_accounts: DUE,
+  deposits: DUE,
   card_authorizations: DUE,
   provider_events: DUE,
   provider_event_replays: DUE,

@@ -15,6 +15,7 @@ import { payments } from './payments.js';
 import { reloads } from './reloads.js';
 import { renewals } from './renewals.js';
 import { replays } from './replays.js';
+import { accountsAndDeposits } from './virtual-accounts.js';
 import { openCluster, type Cluster } from './cluster.js';
 import { manyTransfers } from './together.js';
 import { transfers } from './transfers.js';
@@ -43,6 +44,7 @@ const all = [
   ...renewals,
   ...identityChecks,
   ...billPayments,
+  ...accountsAndDeposits,
 ];
 const [first = 0, every = 1] = (sample ?? '0/1').split('/').map(Number);
 if (!Number.isInteger(first) || !(every >= 1))
