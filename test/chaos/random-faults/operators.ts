@@ -1,7 +1,9 @@
 import { WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { Filter } from 'mongodb';
+import type { BillPayment } from '../../../src/capabilities/bill-payments/bill-payment.js';
 import type { CardOperation } from '../../../src/capabilities/cards/card-operation.js';
 import type { Charge } from '../../../src/capabilities/charges/charge.js';
+import type { IdentityCheck } from '../../../src/capabilities/identity-checks/identity-check.js';
 import type { Refund } from '../../../src/capabilities/refunds/refund.js';
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
@@ -19,7 +21,8 @@ const AGAIN_AFTER_MS = 20_000;
 
 /** Operators who retry the records that need attention after the run: a provider may lose every automatic submission. */
 export function createOperators({ service }: ChaosCluster) {
-  const { database, transfers, cards, charges, refunds } = service.deps;
+  const { database, transfers, cards, charges, refunds, billPayments, identityChecks } =
+    service.deps;
   const pushedAt = new Map<string, number>();
 
   async function pushAll<R extends InstructionRecord>(
@@ -56,7 +59,8 @@ export function createOperators({ service }: ChaosCluster) {
   async function endMonitoring(): Promise<void> {
     const now = new Date();
     const monitored = { status: 'failed', monitor_until: { $gt: now } };
-    for (const name of ['transfers', 'card_operations', 'charges', 'refunds']) {
+    const monitoredIn = ['transfers', 'card_operations', 'charges', 'refunds', 'bill_payments'];
+    for (const name of monitoredIn) {
       await database.db.collection(name).updateMany(monitored, { $set: { monitor_until: now } });
     }
   }
@@ -69,6 +73,8 @@ export function createOperators({ service }: ChaosCluster) {
         pushAll<CardOperation>(['card_operations', 'cards'], cards.starter),
         pushAll<Charge>(['charges', 'charges'], charges.starter),
         pushAll<Refund>(['refunds', 'refunds'], refunds.starter),
+        pushAll<BillPayment>(['bill_payments', 'bill-payments'], billPayments.starter),
+        pushAll<IdentityCheck>(['identity_checks', 'identity-checks'], identityChecks.starter),
       ]);
     },
     figures: () => ({ 'operators called': pushedAt.size }),

@@ -104,9 +104,16 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
     /** Reverses the payments that the issuer has approved and whose answer the payer never got. */
     async settle(): Promise<void> {
       const journal = await cluster.service.bank.journal();
-      const approved = journal.filter(({ kind }) => kind === 'authorized');
-      for (const token of new Set(approved.map(({ reference }) => reference))) {
-        if (known.has(token)) continue;
+      const tokens = (isApproval: boolean) =>
+        new Set(
+          journal
+            .filter(({ kind }) => (kind === 'authorized') === isApproval)
+            .map(({ reference }) => reference),
+        );
+      // The issuer may have withdrawn an approval, or ended it, by itself.
+      const ended = tokens(false);
+      for (const token of tokens(true)) {
+        if (known.has(token) || ended.has(token)) continue;
         counts.answers_lost += 1;
         await report(token, 'reversed');
       }

@@ -155,7 +155,7 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
       else await (unissued.length > 0 ? receive : payers.end)();
     },
     look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
-    settle: payers.settle,
+    settle: () => payers.settle(),
     repeat: async () => (await issues.repeat()) + (await operationRequests.repeat()),
     check: (received) =>
       checkCards(cluster, received, issues.sent, [...operationRequests.sent, ...inTime.sent]),
