@@ -14,7 +14,7 @@ let accounts: AccountClient;
 beforeAll(async () => {
   rehearsal = await startRehearsal();
   ({ fake, service } = rehearsal);
-  tenant = await service.tenant({ balanceMinor: 0 });
+  tenant = await service.tenant({ balanceMinor: 0, features: { virtual_accounts: true } });
   accounts = accountClient(tenant);
 });
 afterAll(() => rehearsal?.close());

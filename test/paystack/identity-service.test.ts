@@ -8,7 +8,8 @@ let identity: ReturnType<typeof identityClient>;
 beforeAll(async () => {
   rehearsal = await startRehearsal();
   ({ fake } = rehearsal);
-  identity = identityClient(await rehearsal.service.tenant({ balanceMinor: 0 }));
+  const wanted = { balanceMinor: 0, features: { identity: true } };
+  identity = identityClient(await rehearsal.service.tenant(wanted));
 });
 afterAll(() => rehearsal?.close());
 

@@ -63,7 +63,7 @@ describe('identity checks by Paystack', () => {
     });
 
   describe('with a BVN', () => {
-    test('an account is verified later: by a message that names the check, and by asking', async () => {
+    test('an account is verified later: by a message that names the check, and by a look-up', async () => {
       const request = order('789');
       expect(await start(request)).toMatchObject({ kind: 'pending' });
       const { reference } = request;
@@ -88,7 +88,7 @@ describe('identity checks by Paystack', () => {
       }
     });
 
-    test('a result that nobody tells is found by asking', async () => {
+    test('a result that nobody tells is found by a look-up', async () => {
       const request = order('004');
       await start(request);
       await eventually('it is verified', async () =>

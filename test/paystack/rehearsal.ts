@@ -18,6 +18,7 @@ export async function startRehearsal(options: Partial<PaystackOptions> = {}) {
       BURSAR_LIVE_REHEARSAL: 'true',
       BURSAR_ATTENTION_AFTER_MS: '600000',
       BURSAR_PROVIDER_HEALTH_EVERY_MS: '1000',
+      BURSAR_DEPOSIT_SEARCH_DAYS: '1',
       BURSAR_DEPOSIT_SEARCH_EVERY_MS: '2000',
       PAYSTACK_SECRET_KEY: KEY,
       PAYSTACK_BASE_URL: fake.url,
