@@ -25,6 +25,19 @@ export const paystackVariables = {
   PAYSTACK_CALLS_PER_SECOND: z.coerce.number().positive().optional(),
   /** Bound of one call, from the first byte to the last. */
   PAYSTACK_TIMEOUT_MS: z.coerce.number().int().positive().max(60_000).default(10_000),
+  /** The e-mail domain of the customers that Bursar makes at Paystack. Nothing is sent to it by Bursar. */
+  PAYSTACK_CUSTOMER_DOMAIN: z
+    .string()
+    .regex(
+      /^(?=.{4,100}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/,
+      'must be a domain in lower case, such as accounts.example.com',
+    )
+    .optional(),
+  /** Paystack's word for the bank of virtual accounts for which no bank is wished. */
+  PAYSTACK_PREFERRED_BANK: z
+    .string()
+    .regex(/^[a-z0-9-]{1,60}$/, 'must be a word of Paystack’s for a bank, such as wema-bank')
+    .optional(),
   /** The health check raises an alarm while our balance at Paystack is below this amount. */
   PAYSTACK_FLOAT_ALERT_MINOR: z.coerce.number().int().min(0).default(0),
 };
@@ -50,6 +63,8 @@ export function paystackOf(e: PaystackVariables) {
     isOfficial: e.PAYSTACK_BASE_URL === OFFICIAL_URL,
     timeoutMs: e.PAYSTACK_TIMEOUT_MS,
     callsPerSecond: e.PAYSTACK_CALLS_PER_SECOND ?? null,
+    customerDomain: e.PAYSTACK_CUSTOMER_DOMAIN ?? null,
+    preferredBank: e.PAYSTACK_PREFERRED_BANK ?? null,
     floatAlertMinor: BigInt(e.PAYSTACK_FLOAT_ALERT_MINOR),
   };
 }

@@ -22,7 +22,9 @@ const NONE = 'none';
 const SANDBOX_BANK = 'sandbox-bank';
 const PAYSTACK = 'paystack';
 /** The capabilities for which a key of Paystack is enough. */
-const BY_PAYSTACK: ReadonlySet<ProviderCapability> = new Set(['transfers', 'payments']);
+const BY_KEY: ReadonlySet<ProviderCapability> = new Set(['transfers', 'payments']);
+/** Those for which it makes customers at Paystack, so that it needs an e-mail domain too. */
+const BY_DOMAIN: ReadonlySet<ProviderCapability> = new Set(['virtual_accounts', 'identity']);
 const of = (...names: string[]) => z.enum([SANDBOX_BANK, ...names, NONE]).optional();
 
 /** The settings that name the provider of each capability's new records; `none` turns the capability off. */
@@ -44,17 +46,22 @@ export const allowsSandboxBank = (e: Pick<Settings, 'BURSAR_ENV' | 'BURSAR_LIVE_
 
 /**
  * The provider of each capability's new records, or null. Without a setting it is Paystack for what Paystack serves, if
- * there is a key, and else the sandbox bank where that is allowed.
+ * there are the settings for it, and else the sandbox bank where that is allowed.
  */
 export function providersOf(e: Settings): Record<ProviderCapability, string | null> {
   const fallback = allowsSandboxBank(e) ? SANDBOX_BANK : NONE;
   const named = PROVIDER_CAPABILITIES.map((capability) => {
-    const byKey = e.PAYSTACK_SECRET_KEY && BY_PAYSTACK.has(capability) ? PAYSTACK : fallback;
-    const name = e[providerSetting(capability)] ?? byKey;
+    const name =
+      e[providerSetting(capability)] ?? (isByPaystack(e, capability) ? PAYSTACK : fallback);
     return [capability, name === NONE ? null : name] as const;
   });
   return Object.fromEntries(named) as Record<ProviderCapability, string | null>;
 }
+
+const isByPaystack = (e: Settings, capability: ProviderCapability): boolean =>
+  e.PAYSTACK_SECRET_KEY !== undefined &&
+  (BY_KEY.has(capability) ||
+    (BY_DOMAIN.has(capability) && e.PAYSTACK_CUSTOMER_DOMAIN !== undefined));
 
 /** Adds an issue for each capability whose provider the environment does not allow, and for a secret that is missing. */
 export function checkProviders(e: Settings, ctx: z.RefinementCtx): void {
@@ -65,8 +72,11 @@ export function checkProviders(e: Settings, ctx: z.RefinementCtx): void {
     ctx.addIssue({ code: 'custom', path: [path], message });
   for (const { path, message } of paystackRefusals(e)) issue(path, message);
   for (const capability of PROVIDER_CAPABILITIES) {
-    if (providersOf(e)[capability] === PAYSTACK && !e.PAYSTACK_SECRET_KEY) {
-      issue('PAYSTACK_SECRET_KEY', `must be set, because Paystack serves ${capability}`);
+    if (providersOf(e)[capability] !== PAYSTACK) continue;
+    const because = `must be set, because Paystack serves ${capability}`;
+    if (!e.PAYSTACK_SECRET_KEY) issue('PAYSTACK_SECRET_KEY', because);
+    if (BY_DOMAIN.has(capability) && !e.PAYSTACK_CUSTOMER_DOMAIN) {
+      issue('PAYSTACK_CUSTOMER_DOMAIN', because);
     }
   }
   if (!allowsSandboxBank(e)) {

@@ -16,6 +16,7 @@ export type AccountHarness = {
 };
 
 const never = new AbortController().signal;
+const about = (reference: string) => ({ reference, handle: null });
 
 /** Checks that an adapter keeps the promises of the port of virtual accounts. */
 export function describeAccountProvider(name: string, open: () => Promise<AccountHarness>): void {
@@ -54,7 +55,7 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       const first = await at.provider.assign(order, never);
       expect(first).toMatchObject({ kind: 'assigned', bankName: expect.any(String) as string });
       const again = await at.provider.assign({ ...order, requestedAt: new Date() }, never);
-      const found = await at.provider.verifyAccount(order.reference, never);
+      const found = await at.provider.verifyAccount(about(order.reference), never);
       for (const { providerRequestId: _, ...same } of [again, found]) {
         expect(first).toMatchObject(same);
       }
@@ -63,10 +64,10 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
     test('a refusal is final, and an unknown reference is not found', async () => {
       const order = request(at.customers.refused);
       expect(await at.provider.assign(order, never)).toMatchObject({ kind: 'rejected' });
-      expect(await at.provider.verifyAccount(order.reference, never)).toMatchObject({
+      expect(await at.provider.verifyAccount(about(order.reference), never)).toMatchObject({
         kind: 'rejected',
       });
-      expect(await at.provider.verifyAccount('va_none', never)).toMatchObject({
+      expect(await at.provider.verifyAccount(about('va_none'), never)).toMatchObject({
         kind: 'not_found',
       });
     });
@@ -74,7 +75,7 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
     test('an account that is assigned without an answer is unknown, and found afterwards', async () => {
       const order = request(at.customers.withoutAnswer);
       expect(await at.provider.assign(order, never)).toMatchObject({ kind: 'unknown' });
-      expect(await at.provider.verifyAccount(order.reference, never)).toMatchObject({
+      expect(await at.provider.verifyAccount(about(order.reference), never)).toMatchObject({
         kind: 'assigned',
       });
     });
@@ -83,7 +84,7 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       const order = request(at.customers.later);
       expect(await at.provider.assign(order, never)).toMatchObject({ kind: 'pending' });
       await eventually('it is assigned', async () => {
-        const { kind } = await at.provider.verifyAccount(order.reference, never);
+        const { kind } = await at.provider.verifyAccount(about(order.reference), never);
         return kind === 'assigned' ? true : undefined;
       });
     });
@@ -94,7 +95,9 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
         const closing = { handle, reference, requestedAt: new Date() };
         expect(await at.provider.close(closing, never)).toMatchObject({ kind: 'closed' });
       }
-      expect(await at.provider.verifyAccount(reference, never)).toMatchObject({ kind: 'closed' });
+      expect(await at.provider.verifyAccount({ reference, handle }, never)).toMatchObject({
+        kind: 'closed',
+      });
     });
 
     test('a deposit is found by its id, and in the list of its time', async () => {
@@ -133,9 +136,9 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
           kind: 'succeeded',
         });
       }
-      const about = { id, marker: 'dep_1' };
+      const about = { id, marker: 'dep_1', since: new Date(Date.now() - 60_000) };
       expect(await at.provider.verifyReturn?.(about, never)).toMatchObject({ kind: 'succeeded' });
-      expect(await at.provider.verifyReturn?.({ id, marker: 'dep_2' }, never)).toMatchObject({
+      expect(await at.provider.verifyReturn?.({ ...about, marker: 'dep_2' }, never)).toMatchObject({
         kind: 'not_found',
       });
       const refused = await at.pay(accountNumber, 1_000, at.senders.returnRefused);
@@ -150,7 +153,7 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       const closing = { reference: 'va_1', handle: 'va_1', requestedAt: new Date() };
       const answers = await Promise.all([
         unreachable.assign(request('c'), never),
-        unreachable.verifyAccount('va_1', never),
+        unreachable.verifyAccount(about('va_1'), never),
         unreachable.close(closing, never),
         unreachable.verifyDeposit('dpt_1', never),
         unreachable.listDeposits(window, never),

@@ -1,13 +1,32 @@
 import { createHmac } from 'node:crypto';
 import { maskMessage } from '../../src/core/provider-events/message.js';
+import {
+  readAccounts,
+  readAssigned,
+  readKnown,
+} from '../../src/core/providers/paystack/account-calls.js';
+import { createAccountReader } from '../../src/core/providers/paystack/account-events.js';
 import { readCharge } from '../../src/core/providers/paystack/charge-calls.js';
+import { readCheck } from '../../src/core/providers/paystack/check-calls.js';
+import { readDeposit, readDeposits } from '../../src/core/providers/paystack/deposit-wire.js';
 import { disputeData, disputeOf } from '../../src/core/providers/paystack/dispute-wire.js';
 import { SAFE_FIELDS } from '../../src/core/providers/paystack/messages.js';
 import { createPaymentReader } from '../../src/core/providers/paystack/payment-events.js';
+import { createIdentityReader } from '../../src/core/providers/paystack/identity-events.js';
 import { readRefunds } from '../../src/core/providers/paystack/refund-calls.js';
+import { readReturn, readReturns } from '../../src/core/providers/paystack/return-calls.js';
 import { readTransfer } from '../../src/core/providers/paystack/transfer-calls.js';
 import { createTransferReader } from '../../src/core/providers/paystack/transfer-events.js';
+import { ACCOUNTS, ASSIGN_ANSWERS, KNOWN_ANSWERS, LISTED_ACCOUNTS } from './golden/accounts.js';
+import {
+  ACCOUNT_MESSAGES,
+  DEPOSIT_ANSWERS,
+  DEPOSITS,
+  RETURN_ANSWERS,
+  RETURNS,
+} from './golden/deposits.js';
 import { CHARGE_ANSWERS, CHARGES } from './golden/payments.js';
+import { CHECK_ANSWERS, CHECKS, IDENTITY_MESSAGES } from './golden/identity.js';
 import { DISPUTES, PAYMENT_MESSAGES, REFUNDS } from './golden/refunds.js';
 import { TRANSFER_ANSWERS, TRANSFER_MESSAGES, TRANSFERS } from './golden/transfers.js';
 
@@ -29,6 +48,72 @@ describe('answers about transfers', () => {
 describe('answers about charges', () => {
   test.each(CHARGE_ANSWERS)('%s (%s)', (_what, _source, data, expected) => {
     expect(readCharge({ data: sent(data), meta }, CHARGES.ours, wire)).toEqual(expected);
+  });
+});
+
+const withCustomers = { ...settings, customerDomain: ACCOUNTS.domain };
+
+describe('answers about virtual accounts', () => {
+  test.each(ASSIGN_ANSWERS)('a request for one: %s (%s)', (_what, _source, data, expected) => {
+    const found = { data: sent(data), meta };
+    expect(readAssigned(found, ACCOUNTS.ours, withCustomers)).toEqual(expected);
+  });
+
+  test.each(KNOWN_ANSWERS)('one that is known: %s (%s)', (_what, _source, data, expected) => {
+    expect(readKnown({ data: sent(data), meta }, ACCOUNTS.handle)).toEqual(expected);
+  });
+
+  test.each(LISTED_ACCOUNTS)('those of a customer: %s (%s)', (_what, _source, rows, expected) => {
+    const found = { data: sent(rows), meta };
+    expect(readAccounts(found, ACCOUNTS.ours, withCustomers)).toEqual(expected);
+  });
+});
+
+describe('returns of deposits', () => {
+  const { order } = RETURNS;
+
+  test.each(RETURN_ANSWERS)('%s (%s)', (_what, _source, data, expected) => {
+    expect(readReturn({ data: sent(data), meta }, order)).toEqual(expected);
+  });
+
+  test('a return is found in the list by its marker as a whole word of the note alone', () => {
+    const [, , first] = RETURN_ANSWERS[2] ?? [];
+    const noted = (merchant_note: string | null) => [{ ...(sent(first) as object), merchant_note }];
+    const read = (rows: unknown) => readReturns({ data: rows, meta }, order.marker, 1);
+    expect(read(noted(`Note: ${order.marker}.`))).toMatchObject({ kind: 'succeeded' });
+    for (const note of [`x${order.marker}`, null, 'Refund by desk@example.com']) {
+      expect(read(noted(note))).toEqual({ kind: 'page', next: null });
+    }
+  });
+});
+
+describe('answers about identity checks', () => {
+  test.each(CHECK_ANSWERS)('%s (%s)', (_what, _source, data, expected) => {
+    const found = { data: sent(data), meta };
+    expect(readCheck(found, CHECKS.ours, withCustomers, CHECKS.now)).toEqual(expected);
+  });
+});
+
+describe('answers about deposits', () => {
+  test.each(DEPOSIT_ANSWERS)('%s (%s)', (_what, _source, data, expected) => {
+    const found = { data: sent(data), meta };
+    expect(readDeposit(found, DEPOSITS.reference, 'test')).toEqual(expected);
+  });
+
+  test('a list has the deposits, and no charge, no reversed one and none of the other environment', () => {
+    const { paid, deposit } = DEPOSITS;
+    const others = [
+      { ...paid, reference: CHARGES.theirs },
+      { ...paid, status: 'reversed' },
+      { ...paid, domain: 'live' },
+      { ...paid, amount: -5 },
+      'nothing',
+    ];
+    expect(readDeposits({ data: sent([...others, paid]), meta }, 1, 'test')).toEqual({
+      kind: 'page',
+      items: [deposit],
+      next: null,
+    });
   });
 });
 
@@ -59,6 +144,8 @@ describe('disputes', () => {
 describe.each([
   ['transfers', createTransferReader(settings), TRANSFER_MESSAGES],
   ['payments', createPaymentReader(settings), PAYMENT_MESSAGES],
+  ['accounts', createAccountReader(withCustomers), ACCOUNT_MESSAGES],
+  ['identity', createIdentityReader(withCustomers), IDENTITY_MESSAGES],
 ] as const)('messages about %s', (_port, reader, messages) => {
   const now = new Date();
   const read = (body: unknown, key = KEY) => {
@@ -100,13 +187,21 @@ describe.each([
         'AUTH_',
         'Invented Payee',
         '506102',
+        ACCOUNTS.ours,
+        CHECKS.ours,
       ]) {
         expect(text).not.toContain(secret);
       }
-      expect(reader.readStored(copy).kind).toBe((expected as { kind: string }).kind);
+      // Without an account's number and a customer's address nothing can be told of it any more.
+      const { kind } = expected as { kind: string };
+      const isLost = kind !== 'other_port' && LOST_IN_COPY.test(text);
+      expect(reader.readStored(copy).kind).toBe(isLost ? 'unreadable' : kind);
     }
   });
 });
+
+/** Messages of which the stored copy has lost its subject. */
+const LOST_IN_COPY = /dedicatedaccount|dedicated_nuban|customeridentification/;
 
 /** A partial match, at each level. */
 function deep(value: unknown): unknown {

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../support/eventually.js';
-import { newCustomer, paymentClient, type PaymentClient } from '../support/payments.js';
+import {
+  newCustomer,
+  paymentClient,
+  type PaymentClient,
+  type RefundView,
+} from '../support/payments.js';
 import type { TestTenant } from '../support/tenant.js';
 import { startRehearsal, type Rehearsal } from './rehearsal.js';
 
@@ -115,6 +120,99 @@ describe('payments of live by Paystack', () => {
       .journal()
       .filter((entry) => entry.kind === 'refunded' && entry.reference.startsWith(theirs));
     expect(made).toHaveLength(1);
+  });
+
+  /** A paid charge, and the balance with it. */
+  async function paid() {
+    const charge = await payments.page('', { amount_minor: 500_000 });
+    await act(charge.url, 'pay');
+    await payments.waitFor(charge.reference, 'completed');
+    const { reference } = charge;
+    return { reference, before: await tenant.balance(), theirs: await theirsOf(reference) };
+  }
+
+  /** The refund of a charge, once it has this status here. */
+  const refunded = (charge: string, status: string) =>
+    eventually(`the refund is ${status}`, async () => {
+      const path = `/payments/refunds?charge_reference=${charge}`;
+      const { data } = (await payments.call<RefundView[]>('GET', path)).body;
+      const reference = data.find((each) => each.status === status)?.reference;
+      return reference === undefined ? undefined : payments.getRefund(reference);
+    });
+
+  /** Staff refund a charge, and the events name the number of the refund: those of every second refund do not. */
+  function refundAtDesk(reference: string, amount: number): void {
+    const isUnnamed = fake.refunds().length % 2 === 0;
+    if (isUnnamed) fake.refundAtDesk(fake.payElsewhere(amount), amount);
+    fake.refundAtDesk(reference, amount);
+  }
+
+  test.each(['by the tenant', 'on the dashboard'])(
+    'a refund made %s that fails after it was processed returns its money to the wallet and the charge',
+    async (by) => {
+      const { reference, before, theirs } = await paid();
+      const request = { charge_reference: reference, amount_minor: 120_000 };
+      if (by === 'by the tenant') await payments.refund(request);
+      else refundAtDesk(`${theirs}-1`, 120_000);
+      await refunded(reference, 'completed');
+      expect((await payments.get(reference)).refunded_minor).toBe(120_000);
+      const [made] = fake
+        .refunds()
+        .filter(({ amount }) => amount === 120_000)
+        .slice(-1);
+      fake.moveRefund(String(made?.id), 'failed');
+      expect(await refunded(reference, 'failed')).toMatchObject({
+        failure: { code: 'reversed' },
+        attention: null,
+      });
+      expect(await tenant.balance()).toEqual(before);
+      expect((await payments.get(reference)).refunded_minor).toBe(0);
+    },
+  );
+
+  /** A paid charge that its customer disputes, for the amount that the wallet got of it. */
+  async function disputed(amount: number | null = null) {
+    const { reference, before, theirs } = await paid();
+    const dispute = fake.openDispute(`${theirs}-1`, amount);
+    await disputeOf(reference, 'open');
+    return { reference, before: before.available, id: dispute?.id ?? 0 };
+  }
+
+  const disputeOf = (reference: string, status: string) =>
+    eventually(`the dispute is ${status}`, async () => {
+      const path = `/payments/disputes?charge_reference=${reference}`;
+      const { data } = (await payments.call<{ status: string }[]>('GET', path)).body;
+      return data.length === 1 && data[0]?.status === status ? data[0] : undefined;
+    });
+
+  const balance = (minor: number) =>
+    eventually(`the balance is ${minor}`, async () =>
+      (await tenant.balance()).available === minor ? true : undefined,
+    );
+
+  test('a disputed charge takes its amount from the wallet until the dispute is won', async () => {
+    const { reference, before, id } = await disputed();
+    await balance(before - 500_000);
+    expect((await payments.get(reference)).disputed_minor).toBe(500_000);
+    fake.resolveDispute(id, 'declined');
+    await disputeOf(reference, 'won');
+    await balance(before);
+  });
+
+  test('a lost dispute takes its part of the charge once: its refund at Paystack is no other one', async () => {
+    const { reference, before, id } = await disputed(120_000);
+    fake.resolveDispute(id, 'merchant-accepted');
+    await disputeOf(reference, 'lost');
+    await eventually('Paystack has told of its refund', () =>
+      fake.refunds().some((each) => each.dispute === id && each.status === 'processed') &&
+      fake.messagesWaiting() === 0
+        ? true
+        : undefined,
+    );
+    await payments.verify(reference);
+    await balance(before - 120_000);
+    const path = `/payments/refunds?charge_reference=${reference}`;
+    expect((await payments.call<unknown[]>('GET', path)).body.data).toEqual([]);
   });
 
   test('the books balance', async () => {

@@ -2,7 +2,7 @@ import { audits } from '../../src/composition/capabilities.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import type { PaystackOptions } from '../fakes/paystack/context.js';
 import { startService } from '../support/service.js';
-import { startFake } from './support.js';
+import { CUSTOMER_DOMAIN, startFake } from './support.js';
 
 const KEY = 'sk_live_inventedkey0000';
 
@@ -18,8 +18,11 @@ export async function startRehearsal(options: Partial<PaystackOptions> = {}) {
       BURSAR_LIVE_REHEARSAL: 'true',
       BURSAR_ATTENTION_AFTER_MS: '600000',
       BURSAR_PROVIDER_HEALTH_EVERY_MS: '1000',
+      BURSAR_DEPOSIT_SEARCH_DAYS: '1',
+      BURSAR_DEPOSIT_SEARCH_EVERY_MS: '2000',
       PAYSTACK_SECRET_KEY: KEY,
       PAYSTACK_BASE_URL: fake.url,
+      PAYSTACK_CUSTOMER_DOMAIN: CUSTOMER_DOMAIN,
       PAYSTACK_CALLS_PER_SECOND: '200',
       PAYSTACK_TIMEOUT_MS: '1500',
     },

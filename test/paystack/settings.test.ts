@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createProviders } from '../../src/core/providers/registry.js';
 import { loadConfig } from '../../src/shared/config.js';
 
 const base = {
@@ -33,6 +34,40 @@ describe('the settings of Paystack', () => {
   test('without a key it serves nothing, and a capability that names it stops the start', () => {
     expect(load({}).paystack).toBeNull();
     expect(() => load({ BURSAR_PROVIDER_TRANSFERS: 'paystack' })).toThrow(/PAYSTACK_SECRET_KEY/);
+  });
+
+  test('with a domain for customers too, Paystack serves virtual accounts and identity', () => {
+    const domain = { PAYSTACK_CUSTOMER_DOMAIN: 'accounts.example.com' };
+    const byPaystack = load({ PAYSTACK_SECRET_KEY: TEST, ...domain });
+    expect(byPaystack.providers).toMatchObject({
+      virtual_accounts: 'paystack',
+      identity: 'paystack',
+    });
+    expect(load({ PAYSTACK_SECRET_KEY: TEST }).providers).toMatchObject({
+      virtual_accounts: 'sandbox-bank',
+      identity: 'sandbox-bank',
+    });
+    expect(load({ ...live, PAYSTACK_SECRET_KEY: LIVE }).providers.virtual_accounts).toBeNull();
+    const named = { PAYSTACK_SECRET_KEY: TEST, BURSAR_PROVIDER_VIRTUAL_ACCOUNTS: 'paystack' };
+    expect(() => load(named)).toThrow(/PAYSTACK_CUSTOMER_DOMAIN/);
+    for (const wrong of ['localhost', 'Accounts.example.com', 'a@example.com', '-.example.com']) {
+      expect(() => load({ PAYSTACK_SECRET_KEY: TEST, PAYSTACK_CUSTOMER_DOMAIN: wrong })).toThrow(
+        /PAYSTACK_CUSTOMER_DOMAIN/,
+      );
+    }
+  });
+
+  test('a configuration with both has Paystack’s adapters, and one without the domain has not', () => {
+    const env = { PAYSTACK_SECRET_KEY: TEST, PAYSTACK_CUSTOMER_DOMAIN: 'accounts.example.com' };
+    const providers = createProviders(load(env));
+    expect(providers.forVirtualAccounts().name).toBe('paystack');
+    expect(providers.forIdentity().identity.checks).toEqual(['bank_account']);
+    for (const port of ['transfers', 'payments', 'accounts', 'identity'] as const) {
+      expect(providers.messageReader(port, 'paystack')).toBeDefined();
+    }
+    const without = createProviders(load({ PAYSTACK_SECRET_KEY: TEST }));
+    expect(without.forVirtualAccounts().name).toBe('sandbox-bank');
+    expect(without.messageReader('accounts', 'paystack')).toBeUndefined();
   });
 
   test('live starts with a live key and without the sandbox bank', () => {

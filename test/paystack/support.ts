@@ -10,6 +10,8 @@ import type { PaystackSettings } from '../../src/shared/paystack-settings.js';
 import type { PaystackOptions } from '../fakes/paystack/context.js';
 import { startPaystack } from '../fakes/paystack/server.js';
 
+/** The e-mail domain of the customers that the adapters make. */
+export const CUSTOMER_DOMAIN = 'accounts.example.com';
 export const KEY = 'sk_test_inventedkey0000';
 export const never = new AbortController().signal;
 
@@ -21,6 +23,8 @@ export const settingsFor = (url: string, timeoutMs = 2_000): PaystackSettings =>
   isOfficial: false,
   timeoutMs,
   callsPerSecond: null,
+  customerDomain: CUSTOMER_DOMAIN,
+  preferredBank: null,
   floatAlertMinor: 0n,
 });
 

@@ -36,7 +36,7 @@ import {
   type ManagedProcess,
   type ProcessSettings,
 } from './processes.js';
-import { createTenant } from './tenant.js';
+import { createTenant, type NewTestTenant } from './tenant.js';
 
 type Environment = Record<string, string>;
 
@@ -200,7 +200,7 @@ export async function startService(options: ServiceOptions = {}) {
         manage(`process-${processes.size}`, script, own, isReady),
       /** A port on which no process listens. */
       deadPort: port,
-      tenant: (wanted: { balanceMinor?: number; dailyLimitMinor?: bigint } = {}) =>
+      tenant: (wanted: Omit<NewTestTenant, 'apiUrl'> = {}) =>
         createTenant(opened, { ...wanted, apiUrl: first.url }),
       /** The output of API and worker processes. */
       logs: () =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient, type Transfer as TransferView } from '../../client/src/index.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
+import type { NewTenant } from '../../src/platform/tenants/store.js';
 import { eventually } from './eventually.js';
 
 export type { TransferView };
@@ -94,18 +95,30 @@ export function transferBody(suffix = '789', changes: Record<string, unknown> = 
 export const ORDER_TOTAL_MINOR = 151_000;
 
 /** The properties of a test's tenant. */
-export type NewTestTenant = { balanceMinor?: number; dailyLimitMinor?: bigint; apiUrl: string };
+export type NewTestTenant = {
+  balanceMinor?: number;
+  dailyLimitMinor?: bigint;
+  /** In live every feature is off unless it is named here. */
+  features?: NewTenant['features'];
+  apiUrl: string;
+};
 
 /** Creates a tenant with a funded wallet, an admin key, and limits that no test reaches by accident. */
 export async function createTenant(
   deps: Deps,
-  { balanceMinor = 100_000_000, dailyLimitMinor = 9_000_000_000_000n, apiUrl }: NewTestTenant,
+  {
+    balanceMinor = 100_000_000,
+    dailyLimitMinor = 9_000_000_000_000n,
+    features = {},
+    apiUrl,
+  }: NewTestTenant,
 ) {
   const tenant = await deps.tenants.create({
     name: 'A tenant of the tests',
     plan: 'enterprise',
     ratePerMinute: 1_000_000,
     dailyLimitMinor,
+    features,
   });
   const { key } = await deps.apiKeys.create({
     tenantId: tenant.id,

@@ -60,6 +60,22 @@ describe('the assignment of a virtual account', () => {
     expect(eventsOf(data.id)).toEqual(['virtual_account.created']);
   });
 
+  test('the customer of an account has a record from its acceptance on, and none of a refused request', async () => {
+    const customer = { id: accountCustomer(), name: 'Ada Obi', email: 'ada@example.com' };
+    const path = `/identity/customers/${customer.id}`;
+    expect((await accounts.create({ customer, account_name: '' })).status).toBe(400);
+    expect((await accounts.call('GET', path)).status).toBe(404);
+    expect((await accounts.create({ customer })).status).toBe(201);
+    expect((await accounts.call('GET', path)).body.data).toMatchObject({
+      customer_id: customer.id,
+      name: 'Ada Obi',
+      email: 'ada@example.com',
+    });
+    // A later request that names nothing of the customer changes nothing.
+    await accounts.accepted(undefined, { customer_id: customer.id });
+    expect((await accounts.call('GET', path)).body.data).toMatchObject({ name: 'Ada Obi' });
+  });
+
   test('Prefer: wait answers with the active account, and a retry of it with the same bytes', async () => {
     const body = { customer_id: accountCustomer() };
     const options = { key: accountCustomer(), headers: { prefer: 'wait=20' } };

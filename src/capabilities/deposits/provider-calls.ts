@@ -66,7 +66,8 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
       const { _id: marker, reference: id } = deposit;
       const provider = providers.accountProvider(deposit.provider);
       if (!provider.verifyReturn) throw new Error(`${marker} cannot return`);
-      return provider.verifyReturn({ id, marker }, signal);
+      const since = deposit.first_submitted_at ?? deposit.instructed_at;
+      return provider.verifyReturn({ id, marker, since }, signal);
     },
 
     /**

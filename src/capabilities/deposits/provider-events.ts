@@ -36,7 +36,8 @@ export const depositEventHandler = ({
     if (about.subject !== 'deposit') return [];
     const { id, kind, amountMinor, accountNumber } = about;
     const state = { kind, amount_minor: amountMinor };
-    return [{ subject: 'deposit', reference: id, state, secret: { accountNumber } }];
+    const secret = accountNumber === null ? {} : { secret: { accountNumber } };
+    return [{ subject: 'deposit', reference: id, state, ...secret }];
   },
   async apply(fact, event) {
     if (fact.reference === null) return UNREADABLE;

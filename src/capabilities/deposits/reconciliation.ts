@@ -91,9 +91,9 @@ async function requeryPage(
   if (!requery || requeryEveryMs === null) return done;
   const limit = Math.min(MAX_REQUERIES, Math.max(1, Math.ceil(perSecond * PAGE_SECONDS)));
   const taken = await virtualAccounts.store.takeForRequery(provider.name, requeryEveryMs, limit);
-  for (const accountNumber of taken) {
+  for (const account of taken) {
     const day = new Date().toISOString().slice(0, 10);
-    await requery({ accountNumber, day }, new AbortController().signal);
+    await requery({ ...account, day }, new AbortController().signal);
     await sleep(1_000 / perSecond);
   }
   const asked = taken.length;

@@ -1,6 +1,7 @@
 import { readAll } from '../../core/providers/pages.js';
 import type {
   PaymentProvider,
+  PaymentTraits,
   Refund as ProviderRefund,
 } from '../../core/providers/payment-provider.js';
 import type { ResendSafety, Trace } from '../../core/providers/port.js';
@@ -8,6 +9,8 @@ import type { FactSource, InstructionFact } from '../../core/instructions/fact.j
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import type { Refund } from './refund.js';
 import type { Refunds } from './store.js';
+
+type Reported = Pick<ProviderRefund, 'id' | 'amountMinor' | 'state' | 'code'>;
 
 type Deps = {
   refunds: Pick<Refunds, 'applyFact' | 'noteProviderId'>;
@@ -25,9 +28,13 @@ const LIST_FROM_MS = 24 * 60 * 60 * 1000;
  * our id is sent as a note, and the refund with that note in the provider's list is ours.
  */
 export function createRefundCalls({ refunds, providers }: Deps) {
+  const traitsOf = ({ provider }: Refund) => providers.payment(provider).payments;
   return {
-    resendSafetyOf: ({ provider }: Refund): ResendSafety =>
-      providers.payment(provider).payments.refunds,
+    resendSafetyOf: (refund: Refund): ResendSafety => traitsOf(refund).refunds,
+
+    /** The fact in a provider's report about this refund; null if the report is not final. */
+    factOf: (refund: Refund, theirs: Reported, origin: FactSource): InstructionFact | null =>
+      refundFactOf({ ...theirs, state: stateOf(refund, theirs, traitsOf(refund)) }, origin),
 
     async submit(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       const answer = await providers.payment(refund.provider).refund(
@@ -75,7 +82,8 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         if (fact) await refunds.applyFact(refund, fact);
       }
       await refunds.noteProviderId(refund, first.id);
-      return outcomeOf(refund, first, answer);
+      const state = stateOf(refund, first, traitsOf(refund));
+      return outcomeOf(refund, { ...first, state }, answer);
     },
   };
 }
@@ -130,11 +138,18 @@ function outcomeOf(
 
 const refusalOf = ({ code }: Pick<ProviderRefund, 'code'>) => code ?? 'refund_refused';
 
-/** The fact in a provider's report about a refund; null if the report is not final. */
-export function refundFactOf(
-  theirs: Pick<ProviderRefund, 'id' | 'amountMinor' | 'state' | 'code'>,
-  origin: FactSource,
-): InstructionFact | null {
+/** The state that a report means for a refund of which it is known whether it was made. */
+function stateOf(
+  { status, in_suspense: isLate, provider_refund_id: known }: Refund,
+  { id, state }: Reported,
+  { lateRefusals }: PaymentTraits,
+): ProviderRefund['state'] {
+  const wasMade = status === 'completed' || isLate;
+  const isAnother = known !== null && id !== null && known !== id;
+  return state === 'rejected' && wasMade && !isAnother && lateRefusals ? lateRefusals : state;
+}
+
+function refundFactOf(theirs: Reported, origin: FactSource): InstructionFact | null {
   const { id, amountMinor, state } = theirs;
   switch (state) {
     case 'succeeded':

@@ -2,7 +2,6 @@ import type {
   PaymentEvent,
   Refund as ProviderRefund,
 } from '../../core/providers/payment-provider.js';
-import type { InstructionFact } from '../../core/instructions/fact.js';
 import {
   applied,
   NOTHING_TO_APPLY,
@@ -15,7 +14,7 @@ import {
 } from '../../core/provider-events/handler.js';
 import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
-import { refundFactOf } from './provider-calls.js';
+import type { RefundCalls } from './provider-calls.js';
 import { deskRefundId, type Refund } from './refund.js';
 import { readAttempt, type Charge } from '../charges/charge.js';
 import type { Charges } from '../charges/index.js';
@@ -31,14 +30,12 @@ type Deps = {
   refunds: {
     store: Pick<Refunds, 'find' | 'applyFact' | 'acknowledge' | 'recordDeskRefund'>;
     starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
+    providerCalls: Pick<RefundCalls, 'factOf'>;
   };
 };
 
 /** Applies the events of payment providers to refunds. The provider's note of a refund of ours is our id. */
-export const refundEventHandler = ({
-  charges,
-  refunds: { store: refunds, starter },
-}: Deps): ProviderEventHandler => ({
+export const refundEventHandler = ({ charges, refunds }: Deps): ProviderEventHandler => ({
   port: 'payments',
   subjects: ['refund'],
   toFacts(event) {
@@ -50,50 +47,72 @@ export const refundEventHandler = ({
     // The money of a dispute is booked under the dispute.
     if (state['dispute'] !== null) return NOTHING_TO_APPLY;
     if (isFromDesk(stored)) return applyDeskRefund({ charges, refunds }, stored, event);
-    const refund = reference === null ? null : await refunds.find(reference);
+    const refund = reference === null ? null : await refunds.store.find(reference);
     if (!refund || !isAbout(stored, event, refund)) {
       return unknownReference(state.kind !== 'rejected');
     }
-    const fact = toFact(stored, event, refund);
-    if (state.kind === 'pending') await refunds.acknowledge(refund.tenant_id, refund._id);
-    const result = fact && (await refunds.applyFact(refund, fact));
-    starter.notifyChangedSoon(refund);
-    if (!result) return NOTHING_TO_APPLY;
-    return applied(result.kind === 'fact' ? result.verdict : result.kind);
+    if (state.kind === 'pending') await refunds.store.acknowledge(refund.tenant_id, refund._id);
+    const result = await applyReport(refunds, refund, stored, event);
+    refunds.starter.notifyChangedSoon(refund);
+    return result;
   },
 });
+
+/** Applies a report about a refund, and again if a commit in between has changed what it means. */
+async function applyReport(
+  { store, providerCalls }: Pick<Deps['refunds'], 'store' | 'providerCalls'>,
+  refund: Refund,
+  stored: OpenFact,
+  event: ProviderEvent,
+): Promise<Applied> {
+  // In another currency there is nothing to apply: the workflow verifies, and raises attention.
+  if (stored.state['currency'] !== refund.currency) return NOTHING_TO_APPLY;
+  const factFor = (of: Refund) => providerCalls.factOf(of, reportIn(stored), sourceOf(event));
+  const fact = factFor(refund);
+  if (!fact) return NOTHING_TO_APPLY;
+  const first = await store.applyFact(refund, fact);
+  if (first.kind !== 'fact') return applied(first.kind);
+  const now = fact.kind === 'rejected' && factFor(first.refund);
+  if (!now || now.kind === 'rejected') return applied(first.verdict);
+  const second = await store.applyFact(refund, now);
+  return applied(second.kind === 'fact' ? second.verdict : second.kind);
+}
 
 /** True if the refund has no note of ours: it was made at the provider's own desk. */
 const isFromDesk = ({ reference, state }: OpenFact) => reference === state['charge'];
 
+const FINAL: ReadonlySet<string> = new Set(['succeeded', 'returned', 'rejected']);
+
 /** A refund from the desk becomes a refund here once it is made, and fails here if it fails there later. */
 async function applyDeskRefund(
-  { charges, refunds }: { charges: Deps['charges']; refunds: Deps['refunds']['store'] },
-  { state }: OpenFact,
+  { charges, refunds }: Deps,
+  stored: OpenFact,
   event: ProviderEvent,
 ): Promise<Applied> {
-  if (state.kind !== 'succeeded' && state.kind !== 'returned') return NOTHING_TO_APPLY;
+  const { state } = stored;
+  if (!FINAL.has(state.kind)) return NOTHING_TO_APPLY;
   const attempt = readAttempt(String(state['charge']));
   const charge = attempt && (await charges.store.find(attempt.id));
   const isOurs = charge?.provider === event.provider && charge.currency === state['currency'];
-  if (!charge || !isOurs) return unknownReference(true);
+  const unknown = unknownReference(state.kind !== 'rejected');
+  if (!charge || !isOurs) return unknown;
   const providerRefundId = state['refund'] as string | null;
   // Without an id a repeat could not be recognized.
-  if (providerRefundId === null) return unknownReference(true);
+  if (providerRefundId === null) return unknown;
   const amountMinor = (state['amount_minor'] as bigint | null) ?? 0n;
   if (state.kind === 'succeeded') {
     const made = { attempt: attempt.attempt, providerRefundId, amountMinor };
-    const result = await refunds.recordDeskRefund(charge, made);
+    const result = await refunds.store.recordDeskRefund(charge, made);
     // A charge whose payment was returned from suspense fails.
     charges.starter.notifyChangedSoon(charge);
-    return result === 'unknown' ? unknownReference(true) : applied(result);
+    return result === 'unknown' ? unknown : applied(result);
   }
-  const refund = await refunds.find(deskRefundId(event.provider, providerRefundId));
-  if (!refund) return unknownReference(true);
-  const returned = { id: providerRefundId, amountMinor, state: 'returned' } as const;
-  const fact = refundFactOf(returned, sourceOf(event));
-  const result = fact && (await refunds.applyFact(refund, fact));
-  return result ? applied(result.kind === 'fact' ? result.verdict : result.kind) : NOTHING_TO_APPLY;
+  const id = deskRefundId(event.provider, providerRefundId);
+  const refund = await refunds.store.find(id);
+  if (refund) return applyReport(refunds, refund, stored, event);
+  // One that was refused and never made is none of ours. One that was taken from suspense has no record to return to.
+  const wasMade = state.kind === 'returned' || charge.returned_refunds.includes(id);
+  return wasMade ? unknownReference(true) : NOTHING_TO_APPLY;
 }
 
 /** A refund that was made at the provider's own desk has no id of ours as its note, so its charge is its reference. */
@@ -124,17 +143,13 @@ const toStored = ({
 const isAbout = ({ state }: OpenFact, { provider }: ProviderEvent, refund: Refund) =>
   refund.provider === provider && refund.provider_charge_reference === state['charge'];
 
-/** In another currency there is nothing to apply: the workflow verifies, and raises attention. */
-function toFact({ state }: OpenFact, event: ProviderEvent, refund: Refund): InstructionFact | null {
-  if (state['currency'] !== refund.currency) return null;
+/** A stored report, as the provider made it. */
+const reportIn = ({ state }: OpenFact) => {
   const code = state['code'] as string | null;
-  return refundFactOf(
-    {
-      id: state['refund'] as string | null,
-      amountMinor: (state['amount_minor'] as bigint | null) ?? 0n,
-      state: state.kind as ProviderRefund['state'],
-      ...(code !== null && { code }),
-    },
-    sourceOf(event),
-  );
-}
+  return {
+    id: state['refund'] as string | null,
+    amountMinor: (state['amount_minor'] as bigint | null) ?? 0n,
+    state: state.kind as ProviderRefund['state'],
+    ...(code !== null && { code }),
+  };
+};

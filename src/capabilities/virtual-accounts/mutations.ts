@@ -12,6 +12,7 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { instructionState } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { ApiError } from '../../shared/errors.js';
+import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { presentAccount } from './presenter.js';
 import { transitionAccount, type AccountFact, type AccountTransition } from './transitions.js';
 import {
@@ -52,7 +53,7 @@ export type ApplyAccountFactResult =
   | { kind: 'fact'; verdict: AccountTransition['verdict']; account: VirtualAccount }
   | { kind: 'no_such_account' };
 
-/** Accepts an account once: the record, the customer's count and the response in one commit. */
+/** Accepts an account once: the record, the customer with its count, and the response in one commit. */
 export const acceptVirtualAccount: Mutation<AcceptAccount, AcceptResult> = {
   reads: ({ tenantId, account, claim }, full) => ({
     keys: claim ? [claim.id] : [],
@@ -60,6 +61,7 @@ export const acceptVirtualAccount: Mutation<AcceptAccount, AcceptResult> = {
     references: account.reference === account._id ? [] : [referenceOf(account)],
     records: [
       accountCustomers.ref(accountCustomerId(tenantId, account.customer_id)),
+      customerRef(tenantId, account.customer_id),
       ...(full ? [virtualAccounts.ref(account._id)] : []),
     ],
     wallets: [tenantId],
@@ -113,6 +115,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptAccount, now: Date): AcceptR
           details: { limit: maxOpen, used },
         });
       }
+      nameCustomer(uow, tenantId, { ...account.customer, mayChange: true }, now);
       uow.create(virtualAccounts, account);
       uow.takeReference(referenceOf(account), account._id);
       countOpen(uow, account, 1);

@@ -70,7 +70,8 @@ export function createAccountCalls({ accounts, providers }: Deps) {
 
     async verify(account: VirtualAccount, signal: AbortSignal): Promise<ProviderOutcome> {
       const provider = providers.accountProvider(account.provider);
-      const answer = await provider.verifyAccount(account._id, signal);
+      const about = { reference: account._id, handle: account.face?.handle ?? null };
+      const answer = await provider.verifyAccount(about, signal);
       if (account.instruction === 'assign') return recordAnswer(account, 'poll', answer);
       const { kind, providerRequestId } = answer;
       if (kind === 'closed') return { ...SUCCEEDED, providerRequestId };

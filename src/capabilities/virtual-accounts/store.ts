@@ -102,28 +102,38 @@ export function createVirtualAccounts(
 /** Queries over all tenants, for the messages of providers and for the worker. */
 const accountLookUps = (collection: Collection<VirtualAccount>, clock: () => Date) => ({
   /**
-   * Numbers of active accounts whose deposits the provider may be asked to report again, those that have waited longest
+   * Active accounts whose deposits the provider may be asked to report again, those that have waited longest
    * first. Each is taken once in `everyMs`, over all processes.
    */
-  async takeForRequery(provider: string, everyMs: number, limit: number): Promise<string[]> {
+  async takeForRequery(
+    provider: string,
+    everyMs: number,
+    limit: number,
+  ): Promise<{ accountNumber: string; handle: string }[]> {
     const now = clock();
     const before = new Date(now.getTime() - everyMs);
     const isDue = { $or: [{ requeried_at: null }, { requeried_at: { $lte: before } }] };
     const found = await collection
       .find(
         { provider, state: 'active', ...isDue },
-        { projection: { account_number: 1, tenant_id: 1 }, ...acrossTenants('loop') },
+        {
+          projection: { account_number: 1, 'face.handle': 1, tenant_id: 1 },
+          ...acrossTenants('loop'),
+        },
       )
       .sort({ requeried_at: 1 })
       .limit(limit)
       .toArray();
-    const taken: string[] = [];
-    for (const { _id, tenant_id: tenantId, account_number: accountNumber } of found) {
+    const taken: { accountNumber: string; handle: string }[] = [];
+    for (const { _id, tenant_id: tenantId, account_number: accountNumber, face } of found) {
       const { modifiedCount } = await collection.updateOne(
         { _id, tenant_id: tenantId, state: 'active', ...isDue },
         { $set: { requeried_at: now }, $inc: { version: 1 } },
       );
-      if (modifiedCount === 1 && accountNumber !== null) taken.push(accountNumber);
+      // The projection leaves out a face that is null.
+      const handle = face?.handle;
+      if (modifiedCount !== 1 || accountNumber === null || handle === undefined) continue;
+      taken.push({ accountNumber, handle });
     }
     return taken;
   },

@@ -1,5 +1,6 @@
 import type { MessageReader } from './provider-message.js';
 import type {
+  About,
   NotFound,
   Page,
   ResendSafety,
@@ -69,7 +70,7 @@ export type AccountState =
 
 /** The answer to a request for an account. */
 export type AssignAnswer = CallTrace & (AccountState | Throttled | Unknown);
-/** The answer to the query of an account by our reference. */
+/** The answer to the query of an account by our reference, and by the provider's id where the record has it. */
 export type VerifyAccountAnswer = CallTrace & (AccountState | NotFound | Unknown);
 /** The answer to a closing, which is safe to repeat. */
 export type CloseAnswer = CallTrace &
@@ -117,12 +118,15 @@ export type AccountEvent = {
   name: string;
   about:
     | { subject: 'account'; reference: string; state: AccountState }
-    /** The account's number and the amount are claims: the deposit is verified before it counts. */
+    /**
+     * The account's number and the amount are claims: the deposit is verified before it counts. A message about a reversal
+     * may name no account.
+     */
     | {
         subject: 'deposit';
         id: string;
         kind: 'received' | 'reversed';
-        accountNumber: string;
+        accountNumber: string | null;
         amountMinor: bigint | null;
       };
   occurredAt: Date | null;
@@ -133,14 +137,14 @@ export type AccountProvider = MessageReader<AccountEvent> & {
   name: string;
   accounts: AccountTraits;
   assign(request: AccountRequest, signal: AbortSignal): Promise<AssignAnswer>;
-  verifyAccount(reference: string, signal: AbortSignal): Promise<VerifyAccountAnswer>;
+  verifyAccount(about: About, signal: AbortSignal): Promise<VerifyAccountAnswer>;
   close(
     account: { reference: string; handle: string; requestedAt: Date },
     signal: AbortSignal,
   ): Promise<CloseAnswer>;
   /** Makes the provider report the deposits of an account on a day (`YYYY-MM-DD`) again. */
   requery?(
-    account: { accountNumber: string; day: string },
+    account: { accountNumber: string; handle: string; day: string },
     signal: AbortSignal,
   ): Promise<RequeryAnswer>;
   verifyDeposit(id: string, signal: AbortSignal): Promise<VerifyDepositAnswer>;
@@ -148,7 +152,8 @@ export type AccountProvider = MessageReader<AccountEvent> & {
   /** Sends a deposit back. Absent at a provider that cannot. */
   returnDeposit?(request: ReturnRequest, signal: AbortSignal): Promise<ReturnAnswer>;
   verifyReturn?(
-    about: { id: string; marker: string },
+    /** `since`: the return was not requested before. */
+    about: { id: string; marker: string; since: Date },
     signal: AbortSignal,
   ): Promise<VerifyReturnAnswer>;
 };

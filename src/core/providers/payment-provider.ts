@@ -22,6 +22,11 @@ export type PaymentTraits = Traits<PaymentCall> & {
    * once; if it is lost, another page is opened under another reference.
    */
   pages: 'repeatable' | 'new_reference';
+  /**
+   * `returned`: a refund that was made may be reported as `rejected` later, with the meaning of `returned`. Without it such a
+   * report contradicts the first one, and an operator decides.
+   */
+  lateRefusals?: 'returned';
 };
 
 /** The customer of a tenant. `id` is the tenant's id. */

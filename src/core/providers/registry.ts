@@ -1,5 +1,6 @@
 import type { Config } from '../../shared/config.js';
 import { ApiError } from '../../shared/errors.js';
+import type { PaystackSettings } from '../../shared/paystack-settings.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
   accountRateLimitKey,
@@ -17,8 +18,10 @@ import type { IdentityEvent, IdentityProvider } from './identity-provider.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import type { MessageReader } from './provider-message.js';
+import { createPaystackAccounts } from './paystack/account-adapter.js';
 import { createPaystackBanks } from './paystack/banks.js';
 import { createPaystackClient } from './paystack/client.js';
+import { createPaystackIdentity } from './paystack/identity-adapter.js';
 import { createPaystackPayments } from './paystack/payment-adapter.js';
 import { createPaystackTransfers } from './paystack/transfer-adapter.js';
 import { createSandboxBankAccounts } from './sandbox-bank/account-adapter.js';
@@ -48,6 +51,7 @@ export type Providers = ReturnType<typeof createProviders>;
 function createPorts(config: Config) {
   const { sandboxBank, paystack } = config;
   const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
+  const withCustomers = paystack && settingsWithCustomers(paystack);
   const transfers = createPort<TransferProvider>(config, 'transfers', [
     sandboxBank && createSandboxBankProvider(sandboxBank),
     paystack && paystackBanks && createPaystackTransfers(paystack, paystackBanks),
@@ -61,15 +65,23 @@ function createPorts(config: Config) {
   ]);
   const accounts = createPort<AccountProvider>(config, 'virtual_accounts', [
     sandboxBank && createSandboxBankAccounts(sandboxBank),
+    withCustomers && paystackBanks && createPaystackAccounts(withCustomers, paystackBanks),
   ]);
   const bills = createPort<BillProvider>(config, 'billpay', [
     sandboxBank && createSandboxBankBills(sandboxBank),
   ]);
   const identity = createPort<IdentityProvider>(config, 'identity', [
     sandboxBank && createSandboxBankIdentity(sandboxBank),
+    withCustomers && paystackBanks && createPaystackIdentity(withCustomers, paystackBanks),
   ]);
   return { transfers, cards, payments, accounts, bills, identity };
 }
+
+/** The settings of Paystack for the ports that make customers there; null without a domain for them. */
+const settingsWithCustomers = (paystack: PaystackSettings) =>
+  paystack.customerDomain === null
+    ? null
+    : { ...paystack, customerDomain: paystack.customerDomain };
 
 /** The rate limit of each provider's calls, by port. */
 const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {

@@ -91,7 +91,7 @@ async function examineCallbacks({ mongodb }: Config) {
     if (last)
       return pass(`the last one came ${duration(Date.now() - Number(last['received_at']))} ago`);
     const ended = { ...of, status: 'completed' };
-    const counted = ['transfers', 'charges'].map((name) =>
+    const counted = ['transfers', 'charges', 'deposits'].map((name) =>
       db.collection(name).countDocuments(ended, { limit: 1, ...acrossTenants('report') }),
     );
     const isUsed = (await Promise.all(counted)).some((count) => count > 0);

@@ -158,6 +158,8 @@ const LEFT = {
   refunds: DUE,
   payment_tokens: DUE,
   recurring_charges: DUE,
+  virtual_accounts: DUE,
+  deposits: DUE,
   card_authorizations: DUE,
   provider_events: DUE,
   provider_event_replays: DUE,

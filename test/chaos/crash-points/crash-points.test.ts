@@ -16,6 +16,7 @@ import { reloads } from './reloads.js';
 import { renewals } from './renewals.js';
 import { replays } from './replays.js';
 import { revocations } from './revocations.js';
+import { accountsAndDeposits } from './virtual-accounts.js';
 import { openCluster, type Cluster } from './cluster.js';
 import { manyTransfers } from './together.js';
 import { transfers } from './transfers.js';
@@ -45,6 +46,7 @@ const all = [
   ...revocations,
   ...identityChecks,
   ...billPayments,
+  ...accountsAndDeposits,
 ];
 const [first = 0, every = 1] = (sample ?? '0/1').split('/').map(Number);
 if (!Number.isInteger(first) || !(every >= 1))

@@ -111,7 +111,8 @@ function problemOf(ctx: Context, body: Record<string, unknown>): Answer | null {
   return null;
 }
 
-function newTransaction(
+/** Writes a new transaction. */
+export function newTransaction(
   ctx: Context,
   body: Record<string, unknown>,
   own: Partial<Transaction>,
@@ -270,7 +271,7 @@ function attemptBody(ctx: Context, transaction: Transaction) {
     log: null,
     fees: transaction.fees,
     fees_split: null,
-    authorization: isPaid && left ? authorizationBody(left) : {},
+    authorization: isPaid ? paidBy(transaction, left) : {},
     customer: {
       id: 54_219_771,
       first_name: null,
@@ -284,6 +285,34 @@ function attemptBody(ctx: Context, transaction: Transaction) {
     plan: null,
   };
 }
+
+function paidBy({ receiver }: Transaction, left: Authorization | undefined) {
+  if (receiver) return receiverBody(receiver);
+  return left ? authorizationBody(left) : {};
+}
+
+const receiverBody = (receiver: NonNullable<Transaction['receiver']>) => ({
+  authorization_code: 'AUTH_invented01',
+  bin: '008XXX',
+  last4: 'X553',
+  exp_month: '12',
+  exp_year: '2031',
+  channel: 'dedicated_nuban',
+  card_type: 'transfer',
+  bank: null,
+  country_code: 'NG',
+  brand: 'Managed Account',
+  reusable: false,
+  signature: null,
+  account_name: null,
+  sender_country: 'NG',
+  sender_bank: 'Test Bank',
+  sender_bank_account_number: 'XXXXXX4321',
+  sender_name: receiver.sender,
+  narration: receiver.narration,
+  receiver_bank_account_number: receiver.account,
+  receiver_bank: 'Wema Bank',
+});
 
 const authorizationBody = (left: Authorization) => ({
   authorization_code: left.code,

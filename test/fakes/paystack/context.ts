@@ -1,6 +1,8 @@
 import type { Store } from './store.js';
 import type {
   Authorization,
+  Customer,
+  DedicatedAccount,
   Dispute,
   Mandate,
   Outgoing,
@@ -54,6 +56,8 @@ export function createContext(store: Store, plans: Plans, options: PaystackOptio
     mandates: store.table<Mandate>('mandates'),
     /** The reference of a transaction, by its number. */
     numbers: store.table<string>('numbers'),
+    customers: store.table<Customer>('customers'),
+    dedicated: store.table<DedicatedAccount>('dedicated'),
     refunds: store.table<Refund>('refunds'),
     disputes: store.table<Dispute>('disputes'),
     outgoing: store.table<Outgoing>('outgoing'),

@@ -1,7 +1,10 @@
+import * as accounts from './accounts.js';
 import * as charges from './charges.js';
 import type { Context } from './context.js';
+import { conclude, holderBody } from './customers.js';
 import * as disputes from './disputes.js';
 import * as mandates from './mandates.js';
+import type { Request } from './http.js';
 import type { Messages } from './messages.js';
 import type { Dispute, Refund, Transfer } from './records.js';
 import * as refunds from './refunds.js';
@@ -78,6 +81,49 @@ export function createDesk(ctx: Context, messages: Pick<Messages, 'send'>) {
       const extra = { status: true, message: 'Mandate is active' };
       send('direct_debit.authorization.active', mandates.mandateBody(ctx, mandate), extra);
       return true;
+    },
+    /** An assignment that was pending is decided. */
+    assignAccount(id: string, status: string): boolean {
+      const account = accounts.assign(ctx, id, status);
+      const customer = account && ctx.customers.get(account.email);
+      if (!customer) return false;
+      send(`dedicatedaccount.assign.${status}`, {
+        customer: holderBody(customer),
+        dedicated_account:
+          status === 'success' ? accounts.accountBody(ctx, account, 'message') : null,
+        identification: { status: status === 'success' ? 'success' : 'failed' },
+      });
+      return true;
+    },
+    /** The validation of a customer ends. */
+    concludeCheck(email: string, digits: string): boolean {
+      const result = conclude(ctx, email, digits);
+      if (result?.event) send(`customeridentification.${result.event}`, result.data);
+      return result !== null;
+    },
+    /** Money arrives on an account. Returns the reference of the transaction. */
+    deposit(account: string, amount: number, arrival: accounts.Arrival = {}): string {
+      const made = accounts.deposit(ctx, account, amount, arrival);
+      if (arrival.tell !== false) send('charge.success', charges.transactionBody(ctx, made));
+      return made.reference;
+    },
+    /** The event of a paid transaction is sent again, as Paystack's dashboard can. */
+    tellAgain(reference: string): boolean {
+      const made = ctx.transactions.get(reference);
+      if (made) send('charge.success', charges.transactionBody(ctx, made));
+      return made !== undefined;
+    },
+    /** The bank of an account is asked for what was not reported. False if there is no such account. */
+    requery(request: Request): boolean {
+      const found = accounts.requery(ctx, request);
+      for (const each of found ?? []) send('charge.success', charges.transactionBody(ctx, each));
+      return found !== null;
+    },
+    /** Somebody pays a page that was made on the dashboard. Returns the reference of the transaction. */
+    payElsewhere(amount: number): string {
+      const made = accounts.payElsewhere(ctx, amount);
+      send('charge.success', charges.transactionBody(ctx, made));
+      return made.reference;
     },
     topUp(amount: number): void {
       ctx.store.move(amount);

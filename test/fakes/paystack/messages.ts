@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from './context.js';
+import type { Planned } from './records.js';
 
 /** Pauses before each repeat of a message that was not accepted. Paystack's own are minutes and hours. */
 const REPEAT_MS = [200, 500, 1_000, 2_000];
@@ -16,7 +17,7 @@ export type Messages = ReturnType<typeof createMessages>;
 export function createMessages(
   ctx: Context,
   { keys, webhookUrl }: { keys: readonly string[]; webhookUrl: string | null },
-  apply: (planned: { does: 'transfer' | 'refund'; key: string; status: string }) => void,
+  apply: (planned: Pick<Planned, 'does' | 'key' | 'status'>) => void,
 ) {
   let receiver = webhookUrl;
   const underWay = new Set<number>();

@@ -15,7 +15,7 @@ export type RecordedCall = {
 export type Difference = { call: string; field: string; paystack: string; fake: string };
 
 type Target = { url: string; key: string };
-type Sent = { call: string; method: 'GET' | 'POST'; path: string; body?: object };
+type Sent = { call: string; method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object };
 
 const EMAIL = 'recording@example.com';
 /** Paystack's test bank account. */
@@ -35,8 +35,8 @@ const KEPT = new Set([
 ]);
 
 /**
- * Makes each call once, in test mode: what needs a payment of a customer is left out. It creates a recipient, a transfer
- * and an unpaid transaction at Paystack.
+ * Makes each call once, in test mode: what needs a payment of a customer is left out. It creates a recipient, a transfer,
+ * an unpaid transaction, a customer and a closed account at Paystack.
  */
 export async function record(target: Target): Promise<RecordedCall[]> {
   const calls: RecordedCall[] = [];
@@ -58,6 +58,7 @@ export async function record(target: Target): Promise<RecordedCall[]> {
   for (const each of readings()) await make(each);
   await recordTransfer(make);
   await recordTransaction(make);
+  await recordAccount(make);
   return calls;
 }
 
@@ -80,6 +81,10 @@ const readings = (): Sent[] => {
     get('transaction that is not there', `/transaction/verify/${nobody}`),
     get('list of transfers', '/transfer?per_page=1&page=1'),
     get('list of refunds', '/refund?perPage=1&page=1'),
+    get('list of paid transactions', '/transaction?status=success&per_page=1&page=1'),
+    get('customer that is not there', `/customer/${newId('virtualAccount')}@example.com`),
+    get('account that is not there', '/dedicated_account/1'),
+    get('banks of accounts', '/dedicated_account/available_providers'),
     get('list of disputes', '/dispute?perPage=1&page=1'),
   ];
 };
@@ -154,13 +159,51 @@ async function recordTransaction(make: Make): Promise<void> {
   });
 }
 
+/** An account of a new customer, which is closed again, and a validation that Paystack refuses. */
+async function recordAccount(make: Make): Promise<void> {
+  const email = `${newId('virtualAccount')}@example.com`;
+  const names = { first_name: 'Recording', last_name: 'Recording' };
+  const customer = await make({
+    call: 'customer',
+    method: 'POST',
+    path: '/customer',
+    body: { email, ...names, phone: '+2348012345678' },
+  });
+  const code = textAt(customer, 'customer_code');
+  await make({ call: 'customer again', method: 'GET', path: `/customer/${email}` });
+  const account = await make({
+    call: 'virtual account',
+    method: 'POST',
+    path: '/dedicated_account',
+    body: { customer: code },
+  });
+  const of = `?customer=${numberAt(customer, 'id')}`;
+  await make({ call: 'accounts of a customer', method: 'GET', path: `/dedicated_account${of}` });
+  const path = `/dedicated_account/${numberAt(account, 'id')}`;
+  await make({ call: 'look-up of an account', method: 'GET', path });
+  await make({ call: 'closing of an account', method: 'DELETE', path });
+  await make({
+    call: 'validation of a customer',
+    method: 'POST',
+    path: `/customer/${code}/identification`,
+    body: { country: 'NG', type: 'bank_account', bvn: '00000000000', ...names, ...ACCOUNT },
+  });
+}
+
+const numberAt = (answer: unknown, name: string): number =>
+  Number((answer as { data?: Record<string, unknown> } | null)?.data?.[name] ?? 0);
+
 function textAt(answer: unknown, name: string): string {
   const data = (answer as { data?: Record<string, unknown> } | null)?.data;
   const value = data?.[name];
   return typeof value === 'string' ? value : '';
 }
 
-const maskPath = (path: string): string => path.replace(/(verify\/)[^/]+/, '$1{reference}');
+const maskPath = (path: string): string =>
+  path
+    .replace(/(verify\/)[^/]+/, '$1{reference}')
+    .replace(/^(\/customer\/)[^/]+/, '$1{customer}')
+    .replace(/^(\/dedicated_account\/)[0-9]+/, '$1{id}');
 
 /** The structure of an answer, without its data. */
 function mask(value: unknown, name = ''): unknown {

@@ -61,7 +61,7 @@ export type Authorization = {
 export type SavedOutcome =
   'success' | 'pending' | 'paused' | 'lost' | 'lost_before' | 'insufficient_funds' | 'expired';
 
-/** A transaction: a page, or the charge of a saved method. */
+/** A transaction: a page, the charge of a saved method, or money that arrived by itself. */
 export type Transaction = {
   id: number;
   reference: string;
@@ -75,12 +75,38 @@ export type Transaction = {
   fees: number | null;
   authorization: string | null;
   metadata: unknown;
+  /** The virtual account on which the money arrived. `told`: a message has reported it. */
+  receiver?:
+    { account: string; sender: string; narration: string | null; told: boolean } | undefined;
   accessCode: string | null;
   callbackUrl: string | null;
   domain: string;
   hiddenUntil: number;
   createdAt: string;
   paidAt: string | null;
+};
+
+/** A customer, by its address. */
+export type Customer = {
+  id: number;
+  code: string;
+  email: string;
+  firstName: string | null;
+  lastName: string | null;
+  phone: string | null;
+  identified: boolean;
+  createdAt: string;
+};
+
+/** A dedicated virtual account of a customer. */
+export type DedicatedAccount = {
+  id: number;
+  email: string;
+  number: string;
+  name: string;
+  slug: string;
+  assigned: boolean;
+  createdAt: string;
 };
 
 /** A direct debit mandate. */
@@ -119,7 +145,7 @@ export type Outgoing = { id: number; body: string; dueAt: number; attempts: numb
 export type Planned = {
   id: number;
   dueAt: number;
-  does: 'transfer' | 'refund';
+  does: 'transfer' | 'refund' | 'assign' | 'identify';
   key: string;
   status: string;
 };

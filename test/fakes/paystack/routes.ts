@@ -1,7 +1,10 @@
 import { done, refused, type Answer } from './answers.js';
+import * as accounts from './accounts.js';
 import { listBanks, resolveAccount } from './banks.js';
 import * as charges from './charges.js';
 import type { Context } from './context.js';
+import { createCustomer, getCustomer, identify } from './customers.js';
+import type { Desk } from './desk.js';
 import * as disputes from './disputes.js';
 import type { Request } from './http.js';
 import * as mandates from './mandates.js';
@@ -12,7 +15,7 @@ import * as transfers from './transfers.js';
 type Route = { method: string; path: RegExp; call: string; handle: (request: Request) => Answer };
 
 /** The part of Paystack's API that the fake has. */
-export function routesOf(ctx: Context): Route[] {
+export function routesOf(ctx: Context, desk: Pick<Desk, 'requery'>): Route[] {
   const route = (
     method: string,
     path: string,
@@ -36,6 +39,21 @@ export function routesOf(ctx: Context): Route[] {
     route('POST', '/transaction/charge_authorization', 'charge', charges.chargeAuthorization),
     route('GET', '/transaction', 'transactions', charges.listTransactions),
     route('GET', '/transaction/verify/{}', 'verify_transaction', charges.verifyTransaction),
+    route('POST', '/customer', 'create_customer', createCustomer),
+    route('GET', '/customer/{}', 'get_customer', getCustomer),
+    route('POST', '/customer/{}/identification', 'identify', identify),
+    route('POST', '/dedicated_account', 'assign', accounts.createAccount),
+    route('GET', '/dedicated_account', 'accounts', accounts.listAccounts),
+    route('GET', '/dedicated_account/available_providers', 'account_banks', () =>
+      accounts.listAccountBanks(),
+    ),
+    route('GET', '/dedicated_account/requery', 'requery', (_ctx, request) =>
+      desk.requery(request)
+        ? { status: 200, body: { status: true, message: 'Requery in progress' } }
+        : refused(404, 'Dedicated account not found'),
+    ),
+    route('GET', '/dedicated_account/{}', 'get_account', accounts.getAccount),
+    route('DELETE', '/dedicated_account/{}', 'close_account', accounts.closeAccount),
     route('POST', '/customer/authorization/deactivate', 'revoke', charges.deactivate),
     route('POST', '/customer/authorization/initialize', 'set_up', mandates.initializeMandate),
     route('GET', '/customer/authorization/verify/{}', 'verify_setup', mandates.verifyMandate),

@@ -30,11 +30,16 @@ export async function startPaystack(options: PaystackOptions) {
   const messages = createMessages(
     ctx,
     { keys: options.keys, webhookUrl: options.webhookUrl ?? null },
-    ({ does, key, status }) =>
-      void (does === 'transfer' ? desk.moveTransfer(key, status) : desk.moveRefund(key, status)),
+    ({ does, key, status }) => void moves[does](key, status),
   );
   const desk = createDesk(ctx, messages);
-  const routes = routesOf(ctx);
+  const moves = {
+    transfer: desk.moveTransfer,
+    refund: desk.moveRefund,
+    assign: (key: string, status: string) => desk.assignAccount(key, status),
+    identify: (key: string, status: string) => desk.concludeCheck(key, status),
+  };
+  const routes = routesOf(ctx, desk);
   const requests: RecordedRequest[] = [];
   const record = (request: RecordedRequest): void => {
     requests.push(request);
@@ -48,7 +53,7 @@ export async function startPaystack(options: PaystackOptions) {
     const { method, path, query, body } = request;
     const found = routes.find((route) => route.method === method && route.path.test(path));
     if (!found) return noSuchPath;
-    record({ method, path, query, body: method === 'GET' ? undefined : body });
+    record({ method, path, query, body: method === 'POST' ? body : undefined });
     if (!options.keys.some((key) => request.authorization === `Bearer ${key}`)) return wrongKey;
     const parameter = decodeURIComponent(found.path.exec(path)?.[1] ?? '');
     return withFault(plans.next(found.call), () => found.handle({ ...request, parameter }));
@@ -107,6 +112,8 @@ export async function startPaystack(options: PaystackOptions) {
       if (found) ctx.authorizations.put(code, { ...found, next });
     },
     refunds: () => ctx.refunds.all(),
+    customers: () => ctx.customers.all(),
+    dedicatedAccounts: () => ctx.dedicated.all(),
     async close(): Promise<void> {
       messages.stop();
       server.closeAllConnections();

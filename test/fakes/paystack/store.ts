@@ -8,6 +8,7 @@ export type JournalEntry = {
     | 'paid_out'
     | 'paid_out_returned'
     | 'charged'
+    | 'deposited'
     | 'refunded'
     | 'refund_returned'
     | 'dispute_lost'

@@ -164,7 +164,7 @@ export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
   [
     'charge.success of no charge of ours',
     event('charge.success', { ...paid, reference: 'T77' }),
-    { kind: 'unreadable' },
+    { kind: 'other_port' },
   ],
   [
     'charge.success of a virtual account',
@@ -200,6 +200,17 @@ export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
       },
     ],
   ),
+  [
+    'a refund of no charge of ours',
+    {
+      event: 'refund.processed',
+      data: {
+        ...(refundEvent('processed') as { data: object }).data,
+        transaction_reference: 'T77',
+      },
+    },
+    { kind: 'other_port' },
+  ],
   [
     'a refund whose name its status contradicts',
     { ...refundEvent('failed'), event: 'refund.processed' },

@@ -143,3 +143,11 @@ export function mismatchOf(
   const isOther = found.currency !== undefined && found.currency !== 'NGN';
   return found.reference !== expected.reference || isOther ? mismatch() : null;
 }
+
+/** A list is always there, and so is what a call has just made: "not found" is no answer about it. */
+export const withoutAbsence = <Answer extends { kind: string }>(
+  answer: Answer,
+): Exclude<Answer, { kind: 'not_found' }> | (Omit<Answer, 'kind'> & Unknown) =>
+  answer.kind === 'not_found'
+    ? { ...answer, kind: 'unknown', reason: 'unreadable' }
+    : (answer as Exclude<Answer, { kind: 'not_found' }>);

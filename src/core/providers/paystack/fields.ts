@@ -49,6 +49,12 @@ export const identifier = z
 /** A free text that is compared with a table and never kept. */
 export const text = z.string().nullish().catch(null);
 
+/** An e-mail address. The masked copy of one is none. */
+export const email = z
+  .string()
+  .regex(/^[^@\s]+@[^@\s]+$/)
+  .max(320);
+
 /** A time in either form of its name. */
 export const time = z.iso.datetime({ offset: true }).nullish().catch(null);
 

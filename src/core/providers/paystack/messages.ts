@@ -5,46 +5,46 @@ import { word } from './fields.js';
 import { hashOf, isSigned } from './signature.js';
 
 /** The ports that Paystack's messages are for. All come to one address. */
-type MessagePort = 'transfers' | 'payments' | 'accounts' | 'identity' | 'none';
+type MessagePort = 'transfers' | 'payments' | 'accounts' | 'identity';
 
 /**
- * Every documented event and its port. A `charge.success` may also be a deposit to a virtual account. An event that is not
- * here is unreadable: stored, and shown to an operator.
+ * Every documented event and the ports that it may be for; none if nothing follows from it. A `charge.success` is also
+ * sent for money on a virtual account. An event that is not here is unreadable: stored, and shown to an operator.
  */
-const EVENTS: Readonly<Record<string, MessagePort>> = {
-  'transfer.success': 'transfers',
-  'transfer.failed': 'transfers',
-  'transfer.reversed': 'transfers',
-  'charge.success': 'payments',
-  'refund.pending': 'payments',
-  'refund.processing': 'payments',
-  'refund.processed': 'payments',
-  'refund.failed': 'payments',
-  'refund.needs-attention': 'payments',
-  'charge.dispute.create': 'payments',
-  'charge.dispute.remind': 'payments',
-  'charge.dispute.resolve': 'payments',
-  'direct_debit.authorization.created': 'payments',
-  'direct_debit.authorization.active': 'payments',
-  'dedicatedaccount.assign.success': 'accounts',
-  'dedicatedaccount.assign.failed': 'accounts',
-  'customeridentification.success': 'identity',
-  'customeridentification.failed': 'identity',
-  'invoice.create': 'none',
-  'invoice.update': 'none',
-  'invoice.payment_failed': 'none',
-  'subscription.create': 'none',
-  'subscription.disable': 'none',
-  'subscription.not_renew': 'none',
-  'subscription.expiring_cards': 'none',
-  'paymentrequest.pending': 'none',
-  'paymentrequest.success': 'none',
-  'preauthorization.success': 'none',
-  'bank.transfer.rejected': 'none',
+const EVENTS: Readonly<Record<string, readonly MessagePort[]>> = {
+  'transfer.success': ['transfers'],
+  'transfer.failed': ['transfers'],
+  'transfer.reversed': ['transfers'],
+  'charge.success': ['payments', 'accounts'],
+  'refund.pending': ['payments', 'accounts'],
+  'refund.processing': ['payments', 'accounts'],
+  'refund.processed': ['payments', 'accounts'],
+  'refund.failed': ['payments', 'accounts'],
+  'refund.needs-attention': ['payments', 'accounts'],
+  'charge.dispute.create': ['payments'],
+  'charge.dispute.remind': ['payments'],
+  'charge.dispute.resolve': ['payments'],
+  'direct_debit.authorization.created': ['payments'],
+  'direct_debit.authorization.active': ['payments'],
+  'dedicatedaccount.assign.success': ['accounts'],
+  'dedicatedaccount.assign.failed': ['accounts'],
+  'customeridentification.success': ['identity'],
+  'customeridentification.failed': ['identity'],
+  'invoice.create': [],
+  'invoice.update': [],
+  'invoice.payment_failed': [],
+  'subscription.create': [],
+  'subscription.disable': [],
+  'subscription.not_renew': [],
+  'subscription.expiring_cards': [],
+  'paymentrequest.pending': [],
+  'paymentrequest.success': [],
+  'preauthorization.success': [],
+  'bank.transfer.rejected': [],
 };
 
-/** The port of an event; undefined for one that is not documented. */
-const portOf = (event: string): MessagePort | undefined =>
+/** The ports of an event; undefined for one that is not documented. */
+const portsOf = (event: string): readonly MessagePort[] | undefined =>
   Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined;
 
 /** A message. One event has `status` and `message` beside `data`. */
@@ -98,11 +98,11 @@ export function createReader<Event>(
     const message = readBody(body, hash);
     if (!message) return { kind: 'unreadable', dedupeKey: hash(), name: null };
     const { event: name, dedupeKey, environment } = message;
-    const of = portOf(name);
-    if (of === 'none') return { kind: 'irrelevant', dedupeKey, name };
-    if (of !== undefined && of !== port) return { kind: 'other_port', dedupeKey, name };
+    const ports = portsOf(name);
+    if (ports?.length === 0) return { kind: 'irrelevant', dedupeKey, name };
+    if (ports && !ports.includes(port)) return { kind: 'other_port', dedupeKey, name };
     const isOther = environment !== null && environment !== domain;
-    return of === undefined || isOther ? { kind: 'unreadable', dedupeKey, name } : read(message);
+    return ports === undefined || isOther ? { kind: 'unreadable', dedupeKey, name } : read(message);
   }
   return {
     readMessage(raw, headers) {

@@ -166,5 +166,7 @@ function traitsOf({ domain, callsPerSecond }: PaystackSettings): PaymentProvider
     charges: { kind: 'idempotent', forMs: null },
     refunds: { kind: 'never' },
     pages: 'new_reference',
+    // It has one word for a refund that was not made, and for one that was and came back.
+    lateRefusals: 'returned',
   };
 }

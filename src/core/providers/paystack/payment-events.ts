@@ -6,7 +6,7 @@ import { disputeData, disputeOf } from './dispute-wire.js';
 import { dateOf } from './fields.js';
 import { createReader, type Message } from './messages.js';
 import { chargeReferences } from './references.js';
-import { chargeOf, refundData, refundOf } from './refund-wire.js';
+import { chargeOf, refundData, refundOf, transactionOf } from './refund-wire.js';
 
 type Found = Pick<PaymentEvent, 'reference' | 'about' | 'occurredAt'>;
 
@@ -20,7 +20,7 @@ function readEvent(message: Message): MessageReading<PaymentEvent> {
   const { event: name, dedupeKey } = message;
   // A mandate has a reference of Paystack's: its setup asks for its state.
   if (name.startsWith('direct_debit.')) return { kind: 'irrelevant', dedupeKey, name };
-  if (isDeposit(message)) return { kind: 'other_port', dedupeKey, name };
+  if (isOfNoCharge(message)) return { kind: 'other_port', dedupeKey, name };
   const found = readFound(message);
   if (!found) return { kind: 'unreadable', dedupeKey, name };
   return { kind: 'event', event: { dedupeKey, name, ...found } };
@@ -31,16 +31,17 @@ function readFound({ event, data }: Message): Found | null {
   return event.startsWith('refund.') ? readRefund(event, data) : readCharge(data);
 }
 
-/** Money that came to a virtual account is reported by the same event as a charge. */
-function isDeposit({ event, data }: Message): boolean {
-  const parsed = event === 'charge.success' ? transactionData.safeParse(data) : null;
-  return parsed?.success === true && parsed.data.channel === 'dedicated_nuban';
+/** Money on a virtual account, money that nobody here has asked for, and refunds of both have the events of charges. */
+function isOfNoCharge({ event, data }: Message): boolean {
+  const reference = event.startsWith('refund.')
+    ? transactionOf(refundData.safeParse(data).data ?? {}).reference
+    : event === 'charge.success' && transactionData.safeParse(data).data?.reference;
+  return typeof reference === 'string' && chargeReferences.toOurs(reference) === null;
 }
 
 function readCharge(data: unknown): Found | null {
   const parsed = transactionData.safeParse(data);
   const reference = parsed.success ? chargeReferences.toOurs(parsed.data.reference) : null;
-  // A payment that was not started by us is money without an owner: an operator finds out whose it is.
   if (!parsed.success || reference === null) return null;
   const state = chargeState(parsed.data);
   if (state.kind !== 'succeeded') return null;

@@ -47,7 +47,7 @@ export const refundData = z.looseObject({
 export type RefundData = z.infer<typeof refundData>;
 
 /** The status words of a refund. The money of `needs-attention` waits for an account of the customer. */
-const STATUSES = {
+export const STATUSES = {
   pending: 'pending',
   processing: 'pending',
   processed: 'succeeded',
@@ -56,7 +56,7 @@ const STATUSES = {
 } as const;
 
 /** The reference of the refunded transaction, in Paystack's form, if the refund names it. */
-export const transactionOf = (refund: RefundData) => ({
+export const transactionOf = (refund: Partial<RefundData>) => ({
   reference: refund.transaction_reference ?? refund.transaction?.reference ?? null,
   id: refund.transaction?.id ?? null,
 });

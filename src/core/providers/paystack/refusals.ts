@@ -87,6 +87,15 @@ const USED_TRANSACTION: Readonly<Record<string, Meaning>> = {
   'duplicate charge request for reference': CONFLICT,
 };
 
+const NO_ACCOUNT = {
+  codes: { dedicated_account_not_found: NOT_FOUND, dedicated_nuban_not_found: NOT_FOUND },
+  texts: {
+    'dedicated account not found': NOT_FOUND,
+    'dedicated nuban not found': NOT_FOUND,
+    'dedicated virtual account not found': NOT_FOUND,
+  },
+} as const satisfies RefusalTable;
+
 /** The tables, by our call. */
 export const REFUSALS = {
   prepare: {
@@ -182,6 +191,44 @@ export const REFUSALS = {
     general: WRONG_REQUEST,
   },
   resumeRefund: { texts: OF_THE_RECIPIENT, general: WRONG_REQUEST },
+  findCustomer: {
+    codes: { customer_not_found: NOT_FOUND },
+    texts: {
+      'customer not found': NOT_FOUND,
+      'a customer with the specified email or code was not found': NOT_FOUND,
+    },
+  },
+  createCustomer: {
+    texts: { ...OF_THE_BUSINESS, 'invalid email address passed': BAD_REQUEST },
+    general: WRONG_REQUEST,
+  },
+  assignAccount: {
+    codes: { feature_unavailable: SUSPENDED },
+    texts: {
+      ...OF_THE_BUSINESS,
+      'dedicated nuban is not available for your business': SUSPENDED,
+      'customer not found': BAD_REQUEST,
+    },
+    general: WRONG_REQUEST,
+  },
+  identify: {
+    texts: {
+      ...OF_THE_BUSINESS,
+      'invalid bvn': rejected('invalid_bvn'),
+      'bvn must be 11 digits long': rejected('invalid_bvn'),
+      'unknown bank code': rejected('no_such_bank'),
+      'bank code is invalid': rejected('no_such_bank'),
+      'customer already validated using the same credentials': CONFLICT,
+      'customer not found': BAD_REQUEST,
+    },
+    general: WRONG_REQUEST,
+  },
+  findAccount: { ...NO_ACCOUNT },
+  closeAccount: { ...NO_ACCOUNT },
+  requery: { ...NO_ACCOUNT },
+  listAccounts: {},
+  accountBanks: {},
+  listDeposits: {},
   list: {},
   banks: {},
   balance: {},

@@ -4,7 +4,7 @@ import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { TransferProvider } from '../transfer-provider.js';
 import type { Unknown } from '../port.js';
 import type { PaystackBanks } from './banks.js';
-import { createPaystackClient, type Data, type PaystackClient } from './client.js';
+import { createPaystackClient, withoutAbsence, type Data, type PaystackClient } from './client.js';
 import { pageOf, query } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { rateOf } from './rates.js';
@@ -143,14 +143,6 @@ function createRecipientCache() {
 }
 
 const silence = ({ reason }: Pick<Unknown, 'reason'>) => ({ kind: 'no_answer', reason }) as const;
-
-/** A list and a balance are always there: "not found" is no answer about them. */
-const withoutAbsence = <Answer extends { kind: string }>(
-  answer: Answer,
-): Exclude<Answer, { kind: 'not_found' }> | (Omit<Answer, 'kind'> & Unknown) =>
-  answer.kind === 'not_found'
-    ? { ...answer, kind: 'unknown', reason: 'unreadable' }
-    : (answer as Exclude<Answer, { kind: 'not_found' }>);
 
 const traitsOf = ({ domain, callsPerSecond }: PaystackSettings): TransferProvider['traits'] => ({
   resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },

@@ -45,7 +45,7 @@ export function createSandboxBankAccounts(options: SandboxBankOptions): AccountP
       const reply = await post('/v1/virtual-accounts', assignBody(request), signal);
       return readSubmitReply(reply, (body) => readAccount(body, request.reference));
     },
-    async verifyAccount(reference, signal) {
+    async verifyAccount({ reference }, signal) {
       const path = `/v1/virtual-accounts/by-reference/${encodeURIComponent(reference)}`;
       return readLookup(await get(path, signal), 'account_not_found', (body) =>
         readAccount(body, reference),

@@ -1,0 +1,223 @@
+import { LRUCache } from 'lru-cache';
+import type { PaystackSettings } from '../../../shared/paystack-settings.js';
+import type { AccountProvider, AccountRequest } from '../account-provider.js';
+import type { NotNow, Throttled, Trace } from '../port.js';
+import {
+  readAccounts,
+  readAssigned,
+  readClosed,
+  readKnown,
+  readSlug,
+  readSlugOf,
+} from './account-calls.js';
+import { createAccountReader } from './account-events.js';
+import type { PaystackBanks } from './banks.js';
+import { createPaystackClient, withoutAbsence, type Data, type PaystackClient } from './client.js';
+import { createPaystackCustomers, namesOf, type CustomerSettings } from './customers.js';
+import { readDeposit, readDeposits } from './deposit-wire.js';
+import { pageOf, query } from './lists.js';
+import { SAFE_FIELDS } from './messages.js';
+import { rateOf } from './rates.js';
+import { readReturn, readReturns, returnBody } from './return-calls.js';
+
+const PAGE_SIZE = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Two requests for one account are never processed at once. */
+const PAUSE_MS = 60_000;
+/**
+ * Paystack allows a requery of an account every ten minutes. It asks the account's bank for what Paystack itself does not
+ * know, which is rare, so each account has one a day: more would take the shared rate from everything else.
+ */
+const REQUERY_EVERY_MS = DAY_MS;
+const REMEMBERED_BANKS = 10_000;
+
+type Settings = PaystackSettings & CustomerSettings;
+
+const at = (path: string, last: string) => `${path}/${encodeURIComponent(last)}`;
+
+/** Creates Paystack's adapter of the port of virtual accounts. */
+export function createPaystackAccounts(
+  settings: Settings,
+  banks: Pick<PaystackBanks, 'find'>,
+): AccountProvider {
+  const client = createPaystackClient(settings);
+  return {
+    name: 'paystack',
+    accounts: traitsOf(settings),
+    ...createAssignment(client, settings, banks),
+    requery: createRequery(client),
+    ...createDepositCalls(client, settings),
+    ...createReturns(client),
+    ...createAccountReader(settings),
+    safeFields: SAFE_FIELDS,
+  };
+}
+
+/** The assignment and the closing of accounts. */
+function createAssignment(
+  client: PaystackClient,
+  settings: Settings,
+  banks: Pick<PaystackBanks, 'find'>,
+): Pick<AccountProvider, 'assign' | 'verifyAccount' | 'close'> {
+  const customers = createPaystackCustomers(client, settings);
+  const bankFor = createBankChoice(client, settings, banks);
+  return {
+    async assign(request, signal) {
+      const { reference } = request;
+      const bank = await bankFor(request, signal);
+      if (bank.kind !== 'bank') return withoutAbsence(later(bank));
+      if (bank.slug === null && request.bankCode !== null) {
+        return { kind: 'rejected', code: 'no_such_bank', providerRequestId: null };
+      }
+      const customer = await customers.prepare(reference, personOf(request), signal);
+      if (customer.kind !== 'customer') return withoutAbsence(later(customer));
+      const body = {
+        customer: customer.code,
+        ...(bank.slug !== null && { preferred_bank: bank.slug }),
+      };
+      const path = '/dedicated_account';
+      const order = { call: 'assignAccount', method: 'POST', path, body } as const;
+      const read = (found: Data) => readAssigned(found, reference, settings);
+      return later(await client.submit(order, signal, read));
+    },
+    async verifyAccount({ reference, handle }, signal) {
+      if (handle !== null) {
+        const path = at('/dedicated_account', handle);
+        const request = { call: 'findAccount', method: 'GET', path } as const;
+        return client.verify(request, signal, (found) => readKnown(found, handle));
+      }
+      const customer = await customers.find(reference, signal);
+      if (customer.kind !== 'customer') return customer;
+      const path = `/dedicated_account?${query({ customer: customer.id })}`;
+      const request = { call: 'listAccounts', method: 'GET', path } as const;
+      const read = (found: Data) => readAccounts(found, reference, settings);
+      return client.verify(request, signal, read);
+    },
+    async close({ handle }, signal) {
+      const path = at('/dedicated_account', handle);
+      const request = { call: 'closeAccount', method: 'DELETE', path } as const;
+      return later(await client.remove(request, signal, (found) => readClosed(found, handle)));
+    },
+  };
+}
+
+const personOf = ({ holder, accountName }: AccountRequest) => ({
+  ...namesOf(holder.name ?? accountName),
+  phone: holder.phone,
+});
+
+/** Finds Paystack's word for the wished bank; the one of the settings, or its own choice, if none is wished. */
+function createBankChoice(
+  client: PaystackClient,
+  { preferredBank }: Settings,
+  banks: Pick<PaystackBanks, 'find'>,
+) {
+  return async ({ bankCode }: AccountRequest, signal: AbortSignal) => {
+    const noCall = { kind: 'bank', providerRequestId: null } as const;
+    if (bankCode === null) return { ...noCall, slug: preferredBank };
+    const bank = await banks.find(bankCode, signal);
+    if (bank !== null && 'kind' in bank) return bank;
+    const id = bank?.id ?? null;
+    if (id === null) return { ...noCall, slug: null };
+    const path = '/dedicated_account/available_providers';
+    const request = { call: 'accountBanks', method: 'GET', path } as const;
+    return client.verify(request, signal, (found) => readSlugOf(found, id));
+  };
+}
+
+/** Paystack's word for the bank of an account is a part of the question, and is remembered. */
+function createRequery(client: PaystackClient): NonNullable<AccountProvider['requery']> {
+  const known = new LRUCache<string, string>({ max: REMEMBERED_BANKS });
+
+  async function slugOf(handle: string, signal: AbortSignal) {
+    const slug = known.get(handle);
+    if (slug !== undefined) return { kind: 'slug', slug, providerRequestId: null } as const;
+    const path = at('/dedicated_account', handle);
+    const request = { call: 'findAccount', method: 'GET', path } as const;
+    const answer = await client.verify(request, signal, (found) => readSlug(found, handle));
+    if (answer.kind === 'slug') known.set(handle, answer.slug);
+    return answer;
+  }
+
+  return async ({ accountNumber, handle, day }, signal) => {
+    const bank = await slugOf(handle, signal);
+    if (bank.kind !== 'slug') return bank;
+    const fields = { account_number: accountNumber, provider_slug: bank.slug, date: day };
+    const path = `/dedicated_account/requery?${query(fields)}`;
+    const request = { call: 'requery', method: 'GET', path } as const;
+    return client.verify(request, signal, () => ({ kind: 'requested' as const }));
+  };
+}
+
+/** The questions about deposits. They are Paystack's transactions, and its reference is their id. */
+function createDepositCalls(
+  client: PaystackClient,
+  { domain }: Settings,
+): Pick<AccountProvider, 'verifyDeposit' | 'listDeposits'> {
+  return {
+    async verifyDeposit(id, signal) {
+      const path = at('/transaction/verify', id);
+      const request = { call: 'verifyCharge', method: 'GET', path } as const;
+      return client.verify(request, signal, (found) => readDeposit(found, id, domain));
+    },
+    async listDeposits({ from, to, cursor }, signal) {
+      const page = pageOf(cursor);
+      const window = { from: from.toISOString(), to: to.toISOString() };
+      const path = `/transaction?${query({ ...window, status: 'success', per_page: PAGE_SIZE, page })}`;
+      const request = { call: 'listDeposits', method: 'GET', path } as const;
+      const read = (found: Data) => readDeposits(found, page, domain);
+      return withoutAbsence(await client.verify(request, signal, read));
+    },
+  };
+}
+
+/** A return has no reference at Paystack, so after silence it is looked for in the list of refunds, and never sent again. */
+function createReturns(
+  client: PaystackClient,
+): Pick<AccountProvider, 'returnDeposit' | 'verifyReturn'> {
+  return {
+    async returnDeposit(order, signal) {
+      const body = returnBody(order);
+      const request = { call: 'refund', method: 'POST', path: '/refund', body } as const;
+      return later(await client.submit(request, signal, (found) => readReturn(found, order)));
+    },
+    async verifyReturn({ marker, since }, signal) {
+      // A day earlier, because the list is by Paystack's clock.
+      const from = new Date(since.getTime() - DAY_MS).toISOString();
+      let page = 1;
+      for (;;) {
+        const path = `/refund?${query({ from, perPage: PAGE_SIZE, page })}`;
+        const request = { call: 'findRefunds', method: 'GET', path } as const;
+        const read = (found: Data) => readReturns(found, marker, page);
+        const answer = await client.verify(request, signal, read);
+        if (answer.kind !== 'page') return withoutAbsence(answer);
+        const { next, providerRequestId } = answer;
+        if (next === null) return { kind: 'not_found', providerRequestId };
+        page = pageOf(next);
+      }
+    },
+  };
+}
+
+/** A request that did nothing, for whatever reason, may be sent again after its pause. */
+function later<Answer extends Trace & { kind: string }>(
+  answer: Answer,
+): Exclude<Answer, Extract<NotNow, { kind: 'rejected_temporarily' }>> | (Trace & Throttled) {
+  const refused: { kind: string; afterMs?: number } & Trace = answer;
+  if (refused.kind !== 'rejected_temporarily') {
+    return answer as Exclude<Answer, Extract<NotNow, { kind: 'rejected_temporarily' }>>;
+  }
+  const { providerRequestId, fault, afterMs: retryAfterMs = PAUSE_MS } = refused;
+  const trace = { providerRequestId, ...(fault !== undefined && { fault }) };
+  return { ...trace, kind: 'throttled', retryAfterMs };
+}
+
+const traitsOf = ({ domain, callsPerSecond }: Settings): AccountProvider['accounts'] => ({
+  needs: ['name', 'phone'],
+  requeryEveryMs: REQUERY_EVERY_MS,
+  // Each record has a customer of its own at Paystack, so a repeat makes at most an account that nobody is told of.
+  assigning: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
+  returns: { kind: 'never' },
+  callsPerSecond: rateOf('shared', { isTest: domain === 'test', sharedPerSecond: callsPerSecond })
+    .perSecond,
+});

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { toWireAmount } from '../../../shared/money.js';
+import type { ReturnRequest } from '../account-provider.js';
+import { unreadable, type Data } from './client.js';
+import { wordOf } from './fields.js';
+import { pageAfter } from './lists.js';
+import { refundData, STATUSES, transactionOf, type RefundData } from './refund-wire.js';
+
+/** The return of a deposit to its sender: a refund of its transaction, found again by the marker in its note. */
+
+const mismatch = { kind: 'unknown', reason: 'mismatch' } as const;
+
+/** The body of a return. */
+export const returnBody = ({ id, amountMinor, marker }: ReturnRequest) => ({
+  transaction: id,
+  amount: toWireAmount(amountMinor),
+  currency: 'NGN',
+  customer_note: 'Returned to the sender',
+  merchant_note: marker,
+});
+
+/** True if the note has our marker of this deposit as a whole word. */
+const isMarked = ({ merchant_note: note }: RefundData, marker: string): boolean =>
+  (note ?? '').split(/[^0-9a-z_]+/).includes(marker);
+
+/** The id of the returned deposit in a note; null if the refund was made elsewhere. */
+export const depositMarkerIn = ({ merchant_note: note }: RefundData): string | null =>
+  (note ?? '')
+    .split(/[^0-9a-z_]+/)
+    .find((each) => /^dep_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(each)) ?? null;
+
+/** The state of a return; unknown for a word that is not in the table. `needs-attention` waits for the sender's account. */
+function returnState(refund: RefundData) {
+  if (!Object.hasOwn(STATUSES, refund.status)) {
+    return { kind: 'unknown', reason: 'unrecognized', ...wordOf(refund.status) } as const;
+  }
+  const state = STATUSES[refund.status as keyof typeof STATUSES];
+  switch (state) {
+    case 'succeeded':
+      return { kind: 'succeeded', amountMinor: refund.amount, sessionId: null } as const;
+    case 'rejected':
+      return { kind: 'rejected', code: 'return_refused', scope: 'instruction' } as const;
+    case 'pending':
+      return { kind: 'pending', awaits: 'provider' } as const;
+    case 'needs_account':
+      return { kind: 'pending', awaits: 'operator' } as const;
+  }
+}
+
+/** Reads the answer to a return. Another transaction or amount than ours is no answer to it. */
+export function readReturn({ data }: Data, { id, amountMinor }: ReturnRequest) {
+  const parsed = refundData.safeParse(data);
+  if (!parsed.success) return unreadable();
+  const { reference } = transactionOf(parsed.data);
+  const isOther = reference !== null && reference !== id;
+  return isOther || parsed.data.amount !== amountMinor ? mismatch : returnState(parsed.data);
+}
+
+/** Reads a page of the list of refunds: the one with our marker, or the next page; null after the last. */
+export function readReturns({ data, meta }: Data, marker: string, page: number) {
+  const rows = z.array(refundData).safeParse(data);
+  if (!rows.success) return unreadable();
+  const found = rows.data.find((row) => isMarked(row, marker));
+  if (found) return returnState(found);
+  return { kind: 'page', next: pageAfter(meta, page, rows.data.length) } as const;
+}

@@ -1,0 +1,57 @@
+import { customers } from '../../src/capabilities/customers/customer.js';
+import { acceptVirtualAccount } from '../../src/capabilities/virtual-accounts/mutations.js';
+import { newVirtualAccount } from '../../src/capabilities/virtual-accounts/virtual-account.js';
+import { plan } from '../../src/core/commit/mutation.js';
+import { decide, type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { apply } from '../support/decisions.js';
+import { emptySnapshot, NOW } from '../support/transfers.js';
+
+const TENANT = 'ten_1';
+
+/** Accepts an account of a customer, if it has fewer than `maxOpen`. */
+function accept(
+  snapshot: Snapshot,
+  named: { id?: string; name?: string; email?: string },
+  maxOpen = 10,
+): Snapshot {
+  const { id = 'customer-77', name = null, email = null } = named;
+  const account = newVirtualAccount(
+    {
+      tenantId: TENANT,
+      provider: 'sandbox-bank',
+      customer: { id, name, email, phone: '+2348012345678' },
+      accountName: 'Ada Obi',
+      bankCode: null,
+      reference: undefined,
+      expectedMinor: null,
+      onMismatch: 'accept',
+      metadata: null,
+    },
+    NOW,
+  );
+  const input = { tenantId: TENANT, account, maxOpen, claim: null };
+  const { writes } = decide(snapshot, [plan(acceptVirtualAccount, input)], NOW);
+  return apply(snapshot, writes);
+}
+
+const written = ({ records }: Snapshot) => records.all(customers);
+
+test('the commit that accepts an account writes its customer, without the phone number', () => {
+  const after = accept(emptySnapshot(), { name: 'Ada Obi', email: 'ada@example.com' });
+  expect(written(after)).toMatchObject([
+    { tenant_id: TENANT, customer_id: 'customer-77', name: 'Ada Obi', email: 'ada@example.com' },
+  ]);
+  expect(JSON.stringify(written(after))).not.toContain('8012345678');
+});
+
+test('a later account changes e-mail and name where it names them, and adds no second customer', () => {
+  const first = accept(emptySnapshot(), { name: 'Ada Obi', email: 'ada@example.com' });
+  expect(written(accept(first, {}))).toEqual(written(first));
+  const renamed = written(accept(first, { name: 'Ada Eze' }));
+  expect(renamed).toMatchObject([{ name: 'Ada Eze', email: 'ada@example.com', version: 2 }]);
+  expect(written(accept(first, { id: 'customer-78' }))).toHaveLength(2);
+});
+
+test('an account that is refused writes no customer', () => {
+  expect(written(accept(emptySnapshot(), { name: 'Ada Obi' }, 0))).toEqual([]);
+});
