@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import type { Document } from 'mongodb';
 import {
   billPaymentWorkflowId,
   type BillPayment,
@@ -110,7 +111,14 @@ export async function startService(options: ServiceOptions = {}) {
   ): ManagedProcess {
     const logFile = logFileOf(basename(folder), name);
     noteSecretsOf(env);
-    const managed = manageProcess({ name, script, env, logFile, reaper, isReady });
+    const managed = manageProcess({
+      name,
+      script,
+      env,
+      logFile,
+      reaper,
+      isReady,
+    });
     processes.set(name, managed);
     return managed;
   }
@@ -171,15 +179,9 @@ export async function startService(options: ServiceOptions = {}) {
     const first = apis[0] as Api;
     const openRecords = async () => {
       const open = { status: { $in: ['pending', 'processing'] } };
-      const counts = [
-        'transfers',
-        'card_operations',
-        'charges',
-        'refunds',
-        'virtual_accounts',
-        'deposits',
-        'identity_checks',
-      ].map((name) => opened.database.db.collection(name).countDocuments(open));
+      const counts = INSTRUCTIONS.map((name) =>
+        opened.database.db.collection(name).countDocuments(open),
+      );
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     };
 
@@ -208,7 +210,7 @@ export async function startService(options: ServiceOptions = {}) {
           .filter(([name]) => name !== 'bank')
           .map(([, each]) => each.output())
           .join('\n'),
-      /** Waits until every transfer, charge, refund and card operation has ended. */
+      /** Waits until every record of INSTRUCTIONS has ended. */
       allEnded: () =>
         eventually('every record has ended', async () =>
           (await openRecords()) === 0 ? true : undefined,
@@ -276,36 +278,32 @@ async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
   await deps.close();
 }
 
+/** The collections of records that a workflow works on until they have ended, and the id of a record's workflow. */
+const WORKFLOW_IDS = {
+  transfers: ({ _id }: Transfer) => transferWorkflowId(_id),
+  card_operations: operationWorkflowId as (operation: CardOperation) => string,
+  charges: ({ _id }: Charge) => chargeWorkflowId(_id),
+  refunds: ({ _id }: Refund) => refundWorkflowId(_id),
+  virtual_accounts: accountWorkflowId as (account: VirtualAccount) => string,
+  deposits: depositWorkflowId as (deposit: Deposit) => string,
+  identity_checks: ({ _id }: IdentityCheck) => identityCheckWorkflowId(_id),
+  bill_payments: ({ _id }: BillPayment) => billPaymentWorkflowId(_id),
+};
+const INSTRUCTIONS = Object.keys(WORKFLOW_IDS);
+
 async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void> {
   const unfinished = {
     $or: [{ status: { $in: ['pending', 'processing'] } }, { next_check_at: { $type: 'date' } }],
-  } as object;
-  const transfers = await db.collection<Transfer>('transfers').find(unfinished).toArray();
-  const operations = await db
-    .collection<CardOperation>('card_operations')
-    .find(unfinished)
-    .toArray();
-  const charges = await db.collection<Charge>('charges').find(unfinished).toArray();
-  const refunds = await db.collection<Refund>('refunds').find(unfinished).toArray();
-  const accounts = await db
-    .collection<VirtualAccount>('virtual_accounts')
-    .find(unfinished)
-    .toArray();
-  const checks = await db.collection<IdentityCheck>('identity_checks').find(unfinished).toArray();
-  const bills = await db.collection<BillPayment>('bill_payments').find(unfinished).toArray();
-  const deposits = await db.collection<Deposit>('deposits').find(unfinished).toArray();
-  const ids = [
-    ...accounts.map(accountWorkflowId),
-    ...checks.map(({ _id }) => identityCheckWorkflowId(_id)),
-    ...bills.map(({ _id }) => billPaymentWorkflowId(_id)),
-    ...deposits.map(depositWorkflowId),
-    ...charges.map(({ _id }) => chargeWorkflowId(_id)),
-    ...refunds.map(({ _id }) => refundWorkflowId(_id)),
-    ...transfers.map(({ _id }) => transferWorkflowId(_id)),
-    ...operations.map(operationWorkflowId),
-  ];
-  for (const id of new Set(ids)) {
-    const handle = temporal.client.workflow.getHandle(id);
-    await handle.terminate('the test is over').catch(() => null);
-  }
+  };
+  const found = Object.entries(WORKFLOW_IDS).map(async ([name, workflowId]) => {
+    const records = await db.collection(name).find(unfinished).toArray();
+    return records.map((record) => (workflowId as (record: Document) => string)(record));
+  });
+  const ids = new Set((await Promise.all(found)).flat());
+  const terminate = (id: string) =>
+    temporal.client.workflow
+      .getHandle(id)
+      .terminate('the test is over')
+      .catch(() => null);
+  await Promise.all([...ids].map(terminate));
 }
