@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
+import { createMongoClient } from '../../src/platform/database/client.js';
 import {
   identityCheckWorkflowId,
   type IdentityCheck,
@@ -27,6 +28,7 @@ import { transferWorkflowId, type Transfer } from '../../src/capabilities/transf
 import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
 import { findProblems } from './comparison.js';
+import { leaveDatabase, newDatabaseName, takeDatabase } from './databases.js';
 import { sharedEngines } from './engines.js';
 import { eventually } from './eventually.js';
 import { logFileOf, noteSecretsOf } from './logs.js';
@@ -111,14 +113,7 @@ export async function startService(options: ServiceOptions = {}) {
   ): ManagedProcess {
     const logFile = logFileOf(basename(folder), name);
     noteSecretsOf(env);
-    const managed = manageProcess({
-      name,
-      script,
-      env,
-      logFile,
-      reaper,
-      isReady,
-    });
+    const managed = manageProcess({ name, script, env, logFile, reaper, isReady });
     processes.set(name, managed);
     return managed;
   }
@@ -137,7 +132,10 @@ export async function startService(options: ServiceOptions = {}) {
     while (apiPorts.length < (options.apis ?? 1)) apiPorts.push(await port());
     if (options.bank?.balanced) balancer = await startBalancer(apiPorts);
     const url = (of: number) => `http://127.0.0.1:${of}`;
-    const env = environment(options, url((await options.bank?.through?.(bankPort)) ?? bankPort));
+    const env = await environment(
+      options,
+      url((await options.bank?.through?.(bankPort)) ?? bankPort),
+    );
     const script = (...parts: string[]) => join(options.dist ?? compiled(), ...parts);
 
     function newApi(at: number, over: Environment = {}): Api {
@@ -228,15 +226,15 @@ export async function startService(options: ServiceOptions = {}) {
 /** One key for all services of a run: a service that is started on the data of another one opens what that has sealed. */
 const SEALING_KEYS = `test:${createHash('sha256').update('a sealing key of the tests').digest('base64')}`;
 
-function environment(options: ServiceOptions, bankUrl: string): Environment {
+async function environment(options: ServiceOptions, bankUrl: string): Promise<Environment> {
   const { bank = {}, env = {} } = options;
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const isShared = options.mongodbUri === undefined && env['BURSAR_DATABASE'] === undefined;
   return {
     BURSAR_ENV: 'sandbox',
     MONGODB_URI: options.mongodbUri ?? sharedEngines().mongodbUri,
-    BURSAR_DATABASE: name,
+    BURSAR_DATABASE: isShared ? await takeSharedDatabase() : newDatabaseName(),
     TEMPORAL_ADDRESS: options.temporalAddress ?? sharedEngines().temporalAddress,
-    BURSAR_TASK_QUEUE: name,
+    BURSAR_TASK_QUEUE: `test_${randomUUID().replaceAll('-', '')}`,
     BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
     SANDBOX_BANK_URL: bankUrl,
     BURSAR_SEALING_KEYS: SEALING_KEYS,
@@ -249,6 +247,15 @@ function environment(options: ServiceOptions, bankUrl: string): Environment {
     ...SHORT_TIMES,
     ...env,
   };
+}
+
+async function takeSharedDatabase(): Promise<string> {
+  const client = createMongoClient(sharedEngines().mongodbUri, 'bursar-test');
+  try {
+    return await takeDatabase(client);
+  } finally {
+    await client.close();
+  }
 }
 
 function bankEnvironment(
@@ -273,7 +280,7 @@ async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
   const { db } = deps.database;
   if (options.mongodbUri === undefined) {
     if (options.temporalAddress === undefined) await terminateOpen(deps);
-    await db.dropDatabase();
+    await leaveDatabase(deps.database.client, db.databaseName);
   }
   await deps.close();
 }
