@@ -9,7 +9,7 @@ if (vm.SourceTextModule === undefined) {
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/chaos/'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/chaos/', '<rootDir>/test/proofs/'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
