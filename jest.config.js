@@ -22,9 +22,11 @@ export default {
       },
     ],
   },
+  testSequencer: '<rootDir>/test/support/sequencer.mjs',
   reporters: ['default', '<rootDir>/test/support/counts.mjs'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 180_000,
-  maxWorkers: 2,
+  // More than two cores: many tests wait for timers of the service and of the bank.
+  maxWorkers: 3,
 };
