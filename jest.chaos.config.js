@@ -6,5 +6,7 @@ export default {
   roots: ['<rootDir>/test/chaos'],
   testPathIgnorePatterns: ['/node_modules/'],
   testTimeout: 30 * 60_000,
+  // Not more than cores: many of these load the service.
+  maxWorkers: 2,
   verbose: false,
 };

@@ -1,4 +1,5 @@
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { eachAtOnce } from '../support/at-once.js';
 import { cardClient, type CardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { issuerClient } from '../support/issuer.js';
@@ -59,7 +60,7 @@ const COURSES: readonly [string, End][] = [
   ['017', { status: 'approved', cleared: 0, held: 12_000 }],
 ];
 
-test.each(COURSES)(
+eachAtOnce(COURSES)(
   'a payment at a merchant %s ends as its network says, on the card and in the books',
   async (suffix, { cleared, refunded = 0, held = 0, status }) => {
     const card = await fundedCard();

@@ -1,5 +1,6 @@
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { cardClient, newCard, type CardClient, type OperationView } from '../support/cards.js';
+import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -55,7 +56,7 @@ describe('issuing by the table of test values', () => {
     expect(card).toMatchObject({ status: 'active', type: 'physical', funding: 'jit' });
   });
 
-  test.each([
+  eachAtOnce([
     ['001', 'told later, by callback alone'],
     ['004', 'issued without an answer'],
   ])('%s: %s, it becomes active and is issued once', async (suffix) => {

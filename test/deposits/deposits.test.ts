@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { depositId, UNOWNED } from '../../src/capabilities/deposits/deposit.js';
 import type { depositResource } from '../../src/capabilities/deposits/schema.js';
+import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
@@ -111,7 +112,7 @@ describe('a deposit', () => {
     expect((await accounts.get(account.id)).total_received_minor).toBe(250_000);
   });
 
-  test.each([
+  eachAtOnce([
     ['001', 'is found 2 s after its message'],
     ['003', 'is told only after a requery'],
     ['004', 'is in the list only'],
@@ -143,7 +144,7 @@ describe('a deposit', () => {
     expect((await get(id)).status).toBe('reversed');
   });
 
-  test.each([
+  eachAtOnce<[string, Record<string, unknown>]>([
     ['zero', { amount_minor: 0 }],
     ['negative', { amount_minor: -5_000 }],
     ['in another currency', { currency: 'USD' }],

@@ -177,7 +177,7 @@ test('a target that changed since the request voids it, and an expired request i
   const [maker, approver] = await Promise.all([person('operator'), person('approver')]);
   const paid = await stuck();
   const changed = await request(maker, paid);
-  await service.bank.setTransferOutcome(paid, 'paid');
+  await service.bank.decideTransfer(paid, 'paid');
   await tenant.waitFor(paid, 'completed');
   expect(await approver.post(`/approvals/${changed}/approve`)).toMatchObject({ status: 422 });
   expect(await stored(changed)).toMatchObject({ status: 'void' });
@@ -200,7 +200,7 @@ test('a forced complete captures the hold only with an approval', async () => {
     data: { done: true, status: 'used' },
   });
   expect(await tenant.get(id)).toMatchObject({ status: 'completed' });
-  await service.bank.setTransferOutcome(id, 'paid');
+  await service.bank.decideTransfer(id, 'paid');
 }, 120_000);
 
 test('tenants read that an operator acted and what became of it, but neither who nor why', async () => {

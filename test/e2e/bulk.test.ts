@@ -123,7 +123,7 @@ describe('POST /transfers/bulk', () => {
     expect(ids.filter((id) => paid.includes(id))).toHaveLength(997);
     expect(new Set(paid).size).toBe(paid.length);
 
-    await service.bank.setTransferOutcome(of('006'), 'paid');
+    await service.bank.decideTransfer(of('006'), 'paid');
     await tenant.waitFor(of('006'), 'completed');
     const given = { actor: 'ada', reason: 'given up', session_id: null, force: true };
     const lost = await tenant.stored(of('005'));

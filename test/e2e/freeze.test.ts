@@ -36,7 +36,7 @@ test('a frozen tenant starts nothing and reads everything, what is under way end
     (await post()).status === 403 ? true : undefined,
   );
   expect((await request('GET')).status).toBe(200);
-  await service.bank.setTransferOutcome(pending, 'paid');
+  await service.bank.decideTransfer(pending, 'paid');
   await tenant.waitFor(pending, 'completed');
 
   expect(await change('unfreeze')).toMatchObject({ frozen_at: null });

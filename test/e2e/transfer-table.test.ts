@@ -81,12 +81,6 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     return transfer;
   }
 
-  async function setOutcome(id: string, outcome: 'paid' | 'failed') {
-    await eventually(`the bank knows ${id}`, async () =>
-      (await service.bank.setTransferOutcome(id, outcome)) === 200 ? true : undefined,
-    );
-  }
-
   const callbacksAbout = (id: string) =>
     service.deps.database.db
       .collection<ProviderEvent>('provider_events')
@@ -162,14 +156,14 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     const { tenant, id } = row('006');
     await tenant.waitFor(id, ({ attention }) => attention !== null);
     expect(await tenant.balance()).toEqual(WHILE_HELD);
-    await setOutcome(id, 'paid');
+    await service.bank.decideTransfer(id, 'paid');
     const transfer = await expectCompletedOnce(row('006'));
     expect(transfer.attention).toBeNull();
   });
 
   test('006: pending until its outcome is set: failed releases the hold', async () => {
     const { tenant, id } = toBeRefused;
-    await setOutcome(id, 'failed');
+    await service.bank.decideTransfer(id, 'failed');
     const transfer = await tenant.waitFor(id, 'failed');
     expect(transfer.failure?.code).toBe('provider_declined');
     expect(await effects(id)).toEqual([]);

@@ -1,4 +1,5 @@
 import { createIdentityCheckCreation } from '../../src/capabilities/identity-checks/create.js';
+import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -51,7 +52,7 @@ const eventsOf = (id: string) =>
   receiver.events().filter(({ data, event }) => event === 'kyc.completed' && data['id'] === id);
 
 describe('a check', () => {
-  test.each(['bvn', 'nin', 'bank_account'] as const)(
+  eachAtOnce<['bvn' | 'nin' | 'bank_account']>([['bvn'], ['nin'], ['bank_account']])(
     'of a %s is verified, tells the tenant, shows at the customer, and keeps only the last digits',
     async (type) => {
       const customer = newCustomerId();
@@ -86,7 +87,7 @@ describe('a check', () => {
     },
   );
 
-  test.each([
+  eachAtOnce([
     ['002', 'name_mismatch'],
     ['003', 'number_not_found'],
   ])('of a number that ends in %s is rejected with %s', async (ending, code) => {
@@ -105,7 +106,7 @@ describe('a check', () => {
     });
   });
 
-  test.each([
+  eachAtOnce([
     ['001', 'that is reported later, by a message alone'],
     ['004', 'whose answer never comes, found by a look-up'],
     ['007', 'after three errors'],

@@ -1,3 +1,5 @@
+import { eventually } from './eventually.js';
+
 /** An effect in the journal of the sandbox bank. */
 export type JournalEntry = {
   seq: number;
@@ -97,6 +99,14 @@ export function bankAudit(url: string) {
     });
     return { status: response.status, body: (await response.json()) as Body };
   }
+  /**
+   * Sets the outcome of a pending transfer. Returns the status, 404 as long as the bank does not know the transfer.
+   */
+  const setTransferOutcome = async (
+    reference: string,
+    outcome: 'paid' | 'failed',
+    amountMinor?: number,
+  ) => (await call(`/transfers/${reference}`, { outcome, amount_minor: amountMinor })).status;
   return {
     /** Every effect that took place; only those of one record if its reference is given. */
     async journal(reference?: string): Promise<JournalEntry[]> {
@@ -106,14 +116,22 @@ export function bankAudit(url: string) {
     /** Fails the bank over to a copy whose look-ups do not find these references for a time. */
     failOver: async (references: readonly string[], forMs: number) =>
       (await call('/failover', { references, for_ms: forMs })).status,
+    setTransferOutcome,
     /**
-     * Sets the outcome of a pending transfer. Returns the status, 404 as long as the bank does not know the transfer.
+     * Waits until the bank has the transfer, which it has once the worker has submitted it, and sets its outcome. Throws if
+     * the transfer has another outcome already.
      */
-    setTransferOutcome: async (
+    async decideTransfer(
       reference: string,
       outcome: 'paid' | 'failed',
       amountMinor?: number,
-    ) => (await call(`/transfers/${reference}`, { outcome, amount_minor: amountMinor })).status,
+    ): Promise<void> {
+      const status = await eventually(`the bank has ${reference}`, async () => {
+        const answered = await setTransferOutcome(reference, outcome, amountMinor);
+        return answered === 404 ? undefined : answered;
+      });
+      if (status !== 200) throw new Error(`the outcome of ${reference} was answered ${status}`);
+    },
     /** Sets our balance at the bank; null is a balance without end. */
     setFloat: async (amountMinor: number | null) =>
       (await call('/float', { amount_minor: amountMinor })).status,

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { runInProcess } from './command-line.js';
 import { createTestOperator, operatorDeps, operatorSignIn, stopOperatorApis } from './operators.js';
 import { compiled } from '../../src/shared/package-root.js';
 
@@ -30,14 +31,26 @@ const program = compiled('src', 'ops', 'cli', 'main.js');
 const WITHOUT_SIGN_IN = new Set(['doctor', 'migrate']);
 
 /**
- * Runs one `bursar` command as an operator; its arguments must not contain spaces. The operator API of this environment
- * runs in the test's own process.
+ * Runs one `bursar` command as an operator; its arguments must not contain spaces. The command and the operator API of this
+ * environment run in the test's own process.
  */
 export async function bursar(line: string, env: Record<string, string>): Promise<Ran> {
   const args = line.split(' ');
-  const isSignedIn = 'BURSAR_OPERATOR_URL' in env || WITHOUT_SIGN_IN.has(args[0] ?? '');
-  const signIn = isSignedIn ? {} : await operatorSignIn(env);
-  return run(process.execPath, [program, ...args], { ...env, ...signIn });
+  return runInProcess(args, await signedIn(args, env));
+}
+
+/** Does the same with the command in a process of its own, as operators run it. */
+export async function bursarProcess(line: string, env: Record<string, string>): Promise<Ran> {
+  const args = line.split(' ');
+  return run(process.execPath, [program, ...args], await signedIn(args, env));
+}
+
+async function signedIn(
+  [command = '']: readonly string[],
+  env: Record<string, string>,
+): Promise<Record<string, string>> {
+  const isSignedIn = 'BURSAR_OPERATOR_URL' in env || WITHOUT_SIGN_IN.has(command);
+  return isSignedIn ? env : { ...env, ...(await operatorSignIn(env)) };
 }
 
 /** Submissions that the workflow makes meanwhile void a request; each of these tries makes a new one. */

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Db, MongoClient } from 'mongodb';
 import { createMongoClient } from '../../src/platform/database/client.js';
 import { migrate, type Migration } from '../../src/platform/database/migrations.js';
-import { migrations as allMigrations } from '../../src/composition/migrations.js';
+import { leaveDatabase, newDatabaseName, takeDatabase } from './databases.js';
 
 /** A database of one test file. */
 export type TestDatabase = {
@@ -16,25 +15,24 @@ export type TestDatabase = {
 };
 
 /**
- * Creates an empty database with the whole schema on the mongod of the test run, with the client options of production.
+ * Opens an empty database on the mongod of the test run, with the client options of production. It has the whole schema, or
+ * that of the given migrations.
  */
-export async function openTestDatabase(
-  migrations: readonly Migration[] = allMigrations,
-): Promise<TestDatabase> {
+export async function openTestDatabase(migrations?: readonly Migration[]): Promise<TestDatabase> {
   const uri = process.env['BURSAR_TEST_MONGODB_URI'];
   if (uri === undefined)
     throw new Error('BURSAR_TEST_MONGODB_URI is not set: run the tests by npm test');
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
   const client = createMongoClient(uri, 'bursar-test');
+  const name = migrations ? newDatabaseName() : await takeDatabase(client);
   const db = client.db(name);
-  await migrate(db, migrations);
+  if (migrations) await migrate(db, migrations);
   return {
     client,
     db,
     uri,
     name,
     async close() {
-      await db.dropDatabase();
+      await leaveDatabase(client, name);
       await client.close();
     },
   };

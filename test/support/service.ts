@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import type { Document } from 'mongodb';
 import {
   billPaymentWorkflowId,
   type BillPayment,
@@ -12,6 +13,7 @@ import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
+import { createMongoClient } from '../../src/platform/database/client.js';
 import {
   identityCheckWorkflowId,
   type IdentityCheck,
@@ -26,6 +28,7 @@ import { transferWorkflowId, type Transfer } from '../../src/capabilities/transf
 import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
 import { findProblems } from './comparison.js';
+import { leaveDatabase, newDatabaseName, takeDatabase } from './databases.js';
 import { sharedEngines } from './engines.js';
 import { eventually } from './eventually.js';
 import { logFileOf, noteSecretsOf } from './logs.js';
@@ -129,7 +132,10 @@ export async function startService(options: ServiceOptions = {}) {
     while (apiPorts.length < (options.apis ?? 1)) apiPorts.push(await port());
     if (options.bank?.balanced) balancer = await startBalancer(apiPorts);
     const url = (of: number) => `http://127.0.0.1:${of}`;
-    const env = environment(options, url((await options.bank?.through?.(bankPort)) ?? bankPort));
+    const env = await environment(
+      options,
+      url((await options.bank?.through?.(bankPort)) ?? bankPort),
+    );
     const script = (...parts: string[]) => join(options.dist ?? compiled(), ...parts);
 
     function newApi(at: number, over: Environment = {}): Api {
@@ -171,15 +177,9 @@ export async function startService(options: ServiceOptions = {}) {
     const first = apis[0] as Api;
     const openRecords = async () => {
       const open = { status: { $in: ['pending', 'processing'] } };
-      const counts = [
-        'transfers',
-        'card_operations',
-        'charges',
-        'refunds',
-        'virtual_accounts',
-        'deposits',
-        'identity_checks',
-      ].map((name) => opened.database.db.collection(name).countDocuments(open));
+      const counts = INSTRUCTIONS.map((name) =>
+        opened.database.db.collection(name).countDocuments(open),
+      );
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     };
 
@@ -208,7 +208,7 @@ export async function startService(options: ServiceOptions = {}) {
           .filter(([name]) => name !== 'bank')
           .map(([, each]) => each.output())
           .join('\n'),
-      /** Waits until every transfer, charge, refund and card operation has ended. */
+      /** Waits until every record of INSTRUCTIONS has ended. */
       allEnded: () =>
         eventually('every record has ended', async () =>
           (await openRecords()) === 0 ? true : undefined,
@@ -226,15 +226,15 @@ export async function startService(options: ServiceOptions = {}) {
 /** One key for all services of a run: a service that is started on the data of another one opens what that has sealed. */
 const SEALING_KEYS = `test:${createHash('sha256').update('a sealing key of the tests').digest('base64')}`;
 
-function environment(options: ServiceOptions, bankUrl: string): Environment {
+async function environment(options: ServiceOptions, bankUrl: string): Promise<Environment> {
   const { bank = {}, env = {} } = options;
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const isShared = options.mongodbUri === undefined && env['BURSAR_DATABASE'] === undefined;
   return {
     BURSAR_ENV: 'sandbox',
     MONGODB_URI: options.mongodbUri ?? sharedEngines().mongodbUri,
-    BURSAR_DATABASE: name,
+    BURSAR_DATABASE: isShared ? await takeSharedDatabase() : newDatabaseName(),
     TEMPORAL_ADDRESS: options.temporalAddress ?? sharedEngines().temporalAddress,
-    BURSAR_TASK_QUEUE: name,
+    BURSAR_TASK_QUEUE: `test_${randomUUID().replaceAll('-', '')}`,
     BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
     SANDBOX_BANK_URL: bankUrl,
     BURSAR_SEALING_KEYS: SEALING_KEYS,
@@ -247,6 +247,15 @@ function environment(options: ServiceOptions, bankUrl: string): Environment {
     ...SHORT_TIMES,
     ...env,
   };
+}
+
+async function takeSharedDatabase(): Promise<string> {
+  const client = createMongoClient(sharedEngines().mongodbUri, 'bursar-test');
+  try {
+    return await takeDatabase(client);
+  } finally {
+    await client.close();
+  }
 }
 
 function bankEnvironment(
@@ -271,41 +280,37 @@ async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
   const { db } = deps.database;
   if (options.mongodbUri === undefined) {
     if (options.temporalAddress === undefined) await terminateOpen(deps);
-    await db.dropDatabase();
+    await leaveDatabase(deps.database.client, db.databaseName);
   }
   await deps.close();
 }
 
+/** The collections of records that a workflow works on until they have ended, and the id of a record's workflow. */
+const WORKFLOW_IDS = {
+  transfers: ({ _id }: Transfer) => transferWorkflowId(_id),
+  card_operations: operationWorkflowId as (operation: CardOperation) => string,
+  charges: ({ _id }: Charge) => chargeWorkflowId(_id),
+  refunds: ({ _id }: Refund) => refundWorkflowId(_id),
+  virtual_accounts: accountWorkflowId as (account: VirtualAccount) => string,
+  deposits: depositWorkflowId as (deposit: Deposit) => string,
+  identity_checks: ({ _id }: IdentityCheck) => identityCheckWorkflowId(_id),
+  bill_payments: ({ _id }: BillPayment) => billPaymentWorkflowId(_id),
+};
+const INSTRUCTIONS = Object.keys(WORKFLOW_IDS);
+
 async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void> {
   const unfinished = {
     $or: [{ status: { $in: ['pending', 'processing'] } }, { next_check_at: { $type: 'date' } }],
-  } as object;
-  const transfers = await db.collection<Transfer>('transfers').find(unfinished).toArray();
-  const operations = await db
-    .collection<CardOperation>('card_operations')
-    .find(unfinished)
-    .toArray();
-  const charges = await db.collection<Charge>('charges').find(unfinished).toArray();
-  const refunds = await db.collection<Refund>('refunds').find(unfinished).toArray();
-  const accounts = await db
-    .collection<VirtualAccount>('virtual_accounts')
-    .find(unfinished)
-    .toArray();
-  const checks = await db.collection<IdentityCheck>('identity_checks').find(unfinished).toArray();
-  const bills = await db.collection<BillPayment>('bill_payments').find(unfinished).toArray();
-  const deposits = await db.collection<Deposit>('deposits').find(unfinished).toArray();
-  const ids = [
-    ...accounts.map(accountWorkflowId),
-    ...checks.map(({ _id }) => identityCheckWorkflowId(_id)),
-    ...bills.map(({ _id }) => billPaymentWorkflowId(_id)),
-    ...deposits.map(depositWorkflowId),
-    ...charges.map(({ _id }) => chargeWorkflowId(_id)),
-    ...refunds.map(({ _id }) => refundWorkflowId(_id)),
-    ...transfers.map(({ _id }) => transferWorkflowId(_id)),
-    ...operations.map(operationWorkflowId),
-  ];
-  for (const id of new Set(ids)) {
-    const handle = temporal.client.workflow.getHandle(id);
-    await handle.terminate('the test is over').catch(() => null);
-  }
+  };
+  const found = Object.entries(WORKFLOW_IDS).map(async ([name, workflowId]) => {
+    const records = await db.collection(name).find(unfinished).toArray();
+    return records.map((record) => (workflowId as (record: Document) => string)(record));
+  });
+  const ids = new Set((await Promise.all(found)).flat());
+  const terminate = (id: string) =>
+    temporal.client.workflow
+      .getHandle(id)
+      .terminate('the test is over')
+      .catch(() => null);
+  await Promise.all([...ids].map(terminate));
 }

@@ -1,3 +1,4 @@
+import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
@@ -86,7 +87,7 @@ describe('the assignment of a virtual account', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  test.each([
+  eachAtOnce([
     ['001', 'the provider tells it later'],
     ['004', 'the answer never comes'],
     ['007', 'the provider fails three times first'],

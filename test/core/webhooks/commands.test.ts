@@ -1,4 +1,4 @@
-import { bursar as runBursar } from '../../support/cli.js';
+import { bursar as runBursar, bursarProcess } from '../../support/cli.js';
 import { startListening, type Listening } from '../../support/listening.js';
 import { ORDER_TOTAL_MINOR } from '../../support/tenant.js';
 import { BACKLOG_ROWS } from '../../support/backlog-rows.js';
@@ -15,8 +15,9 @@ afterAll(async () => {
 async function bursar(
   line: string,
   over: Record<string, string> = {},
+  run = runBursar,
 ): Promise<{ code: number; out: string }> {
-  const { code, out, error } = await runBursar(`${line} --json`, { ...all.service.env, ...over });
+  const { code, out, error } = await run(`${line} --json`, { ...all.service.env, ...over });
   return { code, out: out || error };
 }
 
@@ -85,8 +86,8 @@ test('deliveries are listed, shown and sent again; an event is replayed', async 
 describe('doctor', () => {
   type Check = { check: string; ok: boolean; detail: string; hint: string | null };
 
-  async function doctor(changes: Record<string, string> = {}) {
-    const { code, out, error } = await runBursar('doctor --json', {
+  async function doctor(changes: Record<string, string> = {}, run = runBursar) {
+    const { code, out, error } = await run('doctor --json', {
       ...all.service.env,
       ...changes,
     });
@@ -136,11 +137,12 @@ describe('doctor', () => {
 
   test('doctor reports each dependency that is down in a row, and exits', async () => {
     const port = await all.service.deadPort();
-    const { wrong } = await doctor({
+    const down = {
       MONGODB_URI: `mongodb://127.0.0.1:${port}/?replicaSet=bursar&directConnection=true`,
       TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
       SANDBOX_BANK_URL: `http://127.0.0.1:${port}`,
-    });
+    };
+    const { wrong } = await doctor(down, bursarProcess);
     expect(wrong).toEqual(['mongodb', 'temporal', 'provider: sandbox-bank']);
   });
 
@@ -183,9 +185,9 @@ test('a command names the dependency that does not answer', async () => {
   };
   // Concurrent, because each command waits for its own connection to fail.
   const [shown, retried, unread] = await Promise.all([
-    bursar(`transfers show ${id}`, withoutTemporal),
-    bursar(`transfers retry ${id} --reason again`, withoutTemporal),
-    bursar(`transfers show ${id}`, withoutApi),
+    bursar(`transfers show ${id}`, withoutTemporal, bursarProcess),
+    bursar(`transfers retry ${id} --reason again`, withoutTemporal, bursarProcess),
+    bursar(`transfers show ${id}`, withoutApi, bursarProcess),
   ]);
   expect(shown).toMatchObject({ code: 0 });
   expect(retried).toMatchObject({

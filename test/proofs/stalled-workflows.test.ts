@@ -83,7 +83,7 @@ test('a transfer whose workflow fails its tasks has attention, in the list, doct
   await stopWorker();
   stopWorker = await startOwnWorker(service);
   expect(await broken.waitFor(id, 'completed')).toMatchObject({ attention: null });
-  await service.bank.setTransferOutcome(pending, 'paid');
+  await service.bank.decideTransfer(pending, 'paid');
   await healthy.waitFor(pending, 'completed');
   expect(await service.problems()).toEqual([]);
 });

@@ -1,10 +1,10 @@
-import { toOutgoing } from '../../../src/core/webhooks/deliveries.js';
-import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
-import { bursar } from '../../support/cli.js';
-import { eventually } from '../../support/eventually.js';
-import { startListening, type Listening } from '../../support/listening.js';
-import type { Receiver } from '../../support/receiver.js';
-import type { TestTenant } from '../../support/tenant.js';
+import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
+import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startListening, type Listening } from '../support/listening.js';
+import type { Receiver } from '../support/receiver.js';
+import type { TestTenant } from '../support/tenant.js';
 
 let all: Listening;
 beforeAll(async () => {

@@ -95,7 +95,7 @@ test('during a rolling deploy of an incompatible version, open transfers of both
     for (const id of ids) expect([id, await versionOf(id)]).toEqual([id, version]);
   }
 
-  for (const id of [...before, ...after]) await service.bank.setTransferOutcome(id, 'paid');
+  for (const id of [...before, ...after]) await service.bank.decideTransfer(id, 'paid');
   for (const id of [...before, ...after]) {
     await tenant.waitFor(id, 'completed');
     await handleOf(id).result();

@@ -77,7 +77,7 @@ describe('an idempotent bank that prepares recipients', () => {
     const words = (await faults()).filter(({ kind }) => kind === 'word');
     expect(words.map(({ name }) => name)).toEqual(['in_review']);
     expect(await tenant.balance()).toEqual(WHILE_HELD);
-    await service.bank.setTransferOutcome(id, 'paid');
+    await service.bank.decideTransfer(id, 'paid');
     await expectPaidOnce(row('019'));
   });
 

@@ -115,7 +115,7 @@ describe('operators', () => {
     expect(await withAttention(id)).toBe(transferWorkflowId(id));
     // Without the callback, only the operator's command makes the service verify.
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.setTransferOutcome(id, 'paid');
+    await service.bank.decideTransfer(id, 'paid');
     expect(await act(tenant, id, 'complete')).toMatchObject({ done: true });
     await service.bank.faults([]);
     expect(await tenant.get(id)).toMatchObject({ status: 'completed', attention: null });
@@ -130,7 +130,7 @@ describe('operators', () => {
     async (_, amount) => {
       const tenant = await tenantWith();
       const id = await stuck(tenant);
-      await service.bank.setTransferOutcome(id, 'paid', amount);
+      await service.bank.decideTransfer(id, 'paid', amount);
       const { attention } = await tenant.waitFor(id, (transfer) => transfer.attention !== null);
       expect(attention?.reason).toMatch(/another amount/);
       expect(await act(tenant, id, 'complete')).toMatchObject({ done: false });
@@ -169,7 +169,7 @@ describe('operators', () => {
     expect(await tenant.get(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
     expect(await available(tenant)).toBe(BigInt(BALANCE_MINOR));
 
-    await service.bank.setTransferOutcome(id, 'paid');
+    await service.bank.decideTransfer(id, 'paid');
     await tenant.waitFor(id, (transfer) => transfer.attention !== null);
     expect(await tenant.get(id)).toMatchObject({ status: 'failed' });
     expect(await withAttention(id)).toBe(transferWorkflowId(id));
@@ -189,7 +189,7 @@ describe('operators', () => {
     const id = await stuck(tenant);
     await act(tenant, id, 'fail', { force: true });
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.setTransferOutcome(id, 'paid');
+    await service.bank.decideTransfer(id, 'paid');
     await tenant.waitFor(id, (transfer) => transfer.attention !== null);
     await service.bank.faults([]);
     expect(await act(tenant, id, 'complete')).toMatchObject({ done: true });
@@ -230,7 +230,7 @@ describe('operators', () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.setTransferOutcome(id, 'failed');
+    await service.bank.decideTransfer(id, 'failed');
     expect(await act(tenant, id, 'verify')).toMatchObject({
       done: true,
       message: expect.stringContaining('did not pay'),
@@ -253,7 +253,7 @@ describe('operators', () => {
     expect(lines.map(({ actor }) => actor).toSorted()).toEqual(
       expect.arrayContaining(['operator', 'temporal', 'temporal']),
     );
-    await service.bank.setTransferOutcome(id, 'failed');
+    await service.bank.decideTransfer(id, 'failed');
   });
 
   test.each([
@@ -284,7 +284,7 @@ describe('operators', () => {
         detail: 'a message was ignored: fail could not be decoded: send JSON',
       });
       expect(await tenant.get(id)).toMatchObject({ status: 'processing' });
-      await service.bank.setTransferOutcome(id, 'paid');
+      await service.bank.decideTransfer(id, 'paid');
       await tenant.waitFor(id, 'completed');
       await workflow(id).result();
     },
@@ -319,7 +319,7 @@ describe('operators', () => {
         detail: expect.stringMatching(/^retry: /),
         internal: 'says to be ada: the bank is back',
       });
-      await service.bank.setTransferOutcome(id, 'paid');
+      await service.bank.decideTransfer(id, 'paid');
     }
     await service.bank.faults([]);
     for (const id of ids) {
@@ -335,7 +335,7 @@ describe('operators', () => {
     await expect(update).rejects.toMatchObject({
       cause: { message: expect.stringContaining('actor') },
     });
-    await service.bank.setTransferOutcome(id, 'paid');
+    await service.bank.decideTransfer(id, 'paid');
     await tenant.waitFor(id, 'completed');
   });
 
@@ -346,7 +346,7 @@ describe('operators', () => {
     // No workflow may find the outcome first.
     await service.worker.kill();
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    for (const id of [open, failed]) await service.bank.setTransferOutcome(id, 'paid');
+    for (const id of [open, failed]) await service.bank.decideTransfer(id, 'paid');
 
     const reported = await reconcile();
     expect(reported).toMatchObject({ code: 1, ok: false, unanswered: 0, differing: 2, settled: 0 });
@@ -398,14 +398,14 @@ describe('operators', () => {
     await expect(update).rejects.toMatchObject({
       cause: { message: 'Not completed: the bank says that the payment is pending.' },
     });
-    await service.bank.setTransferOutcome(id, 'paid');
+    await service.bank.decideTransfer(id, 'paid');
     await tenant.waitFor(id, 'completed');
   });
 
   test('afterwards the ledger balances and agrees with the bank', async () => {
     const open = await service.deps.transfers.store.latest({ attention: false, limit: 100 });
     for (const { _id, status } of open)
-      if (status === 'processing') await service.bank.setTransferOutcome(_id, 'paid');
+      if (status === 'processing') await service.bank.decideTransfer(_id, 'paid');
     await service.allEnded();
     expect(await service.problems()).toEqual([]);
     expect(await reconcile()).toMatchObject({ code: 0, ok: true, asked: open.length });

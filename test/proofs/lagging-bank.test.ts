@@ -30,7 +30,7 @@ test('a transfer that the bank acknowledged and no longer finds gets attention, 
   const over = Date.now() + LAG_MS;
   await eventually('the fail-over is over', async () => (Date.now() > over ? true : undefined));
   expect(await record()).toMatchObject({ status: 'processing', submissions: 1 });
-  await service.bank.setTransferOutcome(id, 'paid');
+  await service.bank.decideTransfer(id, 'paid');
   await tenant.waitFor(id, 'completed');
   expect(await service.bank.journal(id)).toHaveLength(1);
   expect(await service.problems()).toEqual([]);

@@ -1,8 +1,9 @@
 import { examinePaystack } from '../../src/ops/doctor/paystack.js';
 import { loadConfig } from '../../src/shared/config.js';
+import { eachAtOnce } from '../support/at-once.js';
 import { eventually } from '../support/eventually.js';
 import type { TestTenant } from '../support/tenant.js';
-import { startRehearsal, type Rehearsal } from './rehearsal.js';
+import { startRehearsal, type Rehearsal } from '../paystack/rehearsal.js';
 
 let rehearsal: Rehearsal;
 let tenant: TestTenant;
@@ -29,7 +30,7 @@ describe('transfers of live by Paystack', () => {
     expect(paidOut(id)).toBe(1);
   });
 
-  test.each([
+  eachAtOnce([
     ['its answer is lost, and it is not found at first', '004'],
     ['its request is lost', '005'],
     ['its recipient was deleted', '014'],
@@ -40,7 +41,7 @@ describe('transfers of live by Paystack', () => {
     expect(paidOut(id)).toBe(1);
   });
 
-  test.each([
+  eachAtOnce([
     ['fails', '002', 'provider_declined'],
     ['misses an approval', '017', 'approval_missed'],
     ['is refused an approval', '018', 'approval_rejected'],

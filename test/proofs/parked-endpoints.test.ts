@@ -1,7 +1,7 @@
-import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
-import { bursar } from '../../support/cli.js';
-import { eventually } from '../../support/eventually.js';
-import { startListening, type Listening } from '../../support/listening.js';
+import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startListening, type Listening } from '../support/listening.js';
 
 let all: Listening;
 beforeAll(async () => {
