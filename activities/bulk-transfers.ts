@@ -5,6 +5,7 @@ import type { BulkTransferStore } from '../src/capabilities/bulk-transfers/store
 import { idsOf } from '../src/capabilities/bulk-transfers/bulk-transfer.js';
 import type { RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { BulkTransferChunk } from '../src/capabilities/bulk-transfers/workflow-contract.js';
+import { logIds } from './log-ids.js';
 import { isFactResult, toFact } from './provider-result.js';
 import {
   createTransferActivities,
@@ -90,7 +91,7 @@ async function submitOne(
     }
   } catch (error) {
     // A failure concerns this transfer alone: its own workflow takes over, and the chunk goes on.
-    log.warn({ err: error, transfer: ref.id }, 'instruction handed to its own workflow');
+    log.warn({ err: error, ...logIds(ref) }, 'instruction handed to its own workflow');
   }
 }
 

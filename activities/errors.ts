@@ -1,5 +1,6 @@
 import { log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { logIdsIn } from './log-ids.js';
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
@@ -17,7 +18,7 @@ export function withoutDetails<Activities extends Record<string, Activity>>(
         return await run(...args);
       } catch (error) {
         if (error instanceof ApplicationFailure || error instanceof CancelledFailure) throw error;
-        log.warn('activity failed', { err: error });
+        log.warn('activity failed', { err: error, ...logIdsIn(args[0]) });
         throw ApplicationFailure.create({ message: `${name} failed`, type: typeOf(error) });
       }
     },

@@ -29,7 +29,9 @@ import { failpoint } from '../src/shared/failpoints.js';
 import { ApprovalRefused } from '../src/core/approvals/approval.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import { describeActor } from '../src/core/audit/entry.js';
+import { logAttention } from '../src/core/supervision/attention-log.js';
 import type { Log } from '../src/shared/log.js';
+import { logIds } from './log-ids.js';
 import {
   CAPABILITIES,
   instructionStores,
@@ -60,7 +62,10 @@ type OperatorNote = InstructionRef & { actor: string; detail: string; operator?:
 type InstructionRef = RecordRef & { type: InstructionType };
 
 /** The parts that the generic activities need. */
-export type InstructionActivityDeps = InstructionStoreDeps & { operatorActs: OperatorActs };
+export type InstructionActivityDeps = InstructionStoreDeps & {
+  operatorActs: OperatorActs;
+  log: Log;
+};
 
 /** The four activities that all instructions share. The store of the record is found by the instruction's type. */
 export function createInstructionActivities(deps: InstructionActivityDeps) {
@@ -86,8 +91,10 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
     },
 
     /** Sets attention on an open record. Existing attention is kept. */
-    raiseAttention: ({ type, tenantId, id, reason }: InstructionRef & { reason: string }) =>
-      stores[type].raiseAttention(tenantId, id, reason),
+    async raiseAttention({ type, tenantId, id, reason }: InstructionRef & { reason: string }) {
+      if (!(await stores[type].raiseAttention(tenantId, id, reason))) return;
+      logAttention(deps.log, { ...logIds({ tenantId, id }), reason });
+    },
 
     /** Adds to the timeline that a cancellation was requested and is ignored. */
     recordCancellationRequest: ({ type, tenantId, id }: InstructionRef) =>
@@ -148,7 +155,7 @@ async function submit<R extends InstructionRecord, Own>(
   { tenantId, id, submissions, suppressTimeline = false }: SubmitInput,
   startSignal: () => AbortSignal,
 ): Promise<ProviderCallResult> {
-  const { records, log, name } = handler;
+  const { records, log } = handler;
   const ready = await makeReady(
     handler,
     { tenantId, id, submissions, suppressTimeline },
@@ -189,7 +196,7 @@ async function submit<R extends InstructionRecord, Own>(
     await records
       .recordAnswer(tenantId, id, calls.provider, answer, extra)
       .catch((error: unknown) =>
-        log.warn({ err: error, [name]: id }, 'could not record provider answer'),
+        log.warn({ err: error, ...logIds({ tenantId, id }) }, 'could not record provider answer'),
       );
   }
   const counts = submissionCountsOf(record);
@@ -248,12 +255,13 @@ async function withoutVoidHandle<R extends InstructionRecord, Own>(
 
 /** Returns the permit of a submission that was not made. If that fails, the permit counts as used: verify. */
 async function unsent<R extends InstructionRecord, Own>(
-  { records, log, name }: InstructionHandler<R, Own>,
+  { records, log }: InstructionHandler<R, Own>,
   record: R,
   { calls, isOver }: { calls: ProviderCalls; isOver: boolean },
 ): Promise<ProviderCallResult> {
   const returned = await records.returnPermit(record).catch((error: unknown) => {
-    log.warn({ err: error, [name]: record._id }, 'could not return a submit permit');
+    const ids = logIds({ tenantId: record.tenant_id, id: record._id });
+    log.warn({ err: error, ...ids }, 'could not return a submit permit');
     return null;
   });
   const counts = submissionCountsOf(returned ?? record);

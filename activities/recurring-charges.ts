@@ -8,6 +8,7 @@ import type {
 } from '../src/capabilities/recurring-charges/workflow-contract.js';
 import { type Schedules } from '../src/capabilities/recurring-charges/workflow-starter.js';
 import type { RecurringCharges } from '../src/capabilities/recurring-charges/store.js';
+import { logIds } from './log-ids.js';
 
 /** Parts that the activity of recurring charges needs. */
 export type RecurringChargeActivityDeps = {
@@ -55,7 +56,7 @@ export function createRecurringChargeActivities(deps: RecurringChargeActivityDep
           .then(() => waitUntilSubmitted(deps, charge))
           .catch((error: unknown) => {
             log.warn(
-              { err: error, charge: charge._id },
+              { err: error, ...logIds({ tenantId, id: charge._id }) },
               'charge start failed, dispatcher will retry',
             );
           });

@@ -9,6 +9,7 @@ import type {
 } from '../src/core/instructions/workflow-contract.js';
 import type { TransferMicroBatchInput } from '../src/capabilities/transfers/workflow-contract.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
+import { logIds } from './log-ids.js';
 import { isFactResult } from './provider-result.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 
@@ -79,7 +80,7 @@ async function submitOne(
     return isTerminal && !monitored ? null : { permitTaken: false };
   } catch (error) {
     // A failure concerns this transfer alone; the micro-batch goes on.
-    log.warn({ err: error, transfer: ref.id }, 'instruction handed to its own workflow');
+    log.warn({ err: error, ...logIds(ref) }, 'instruction handed to its own workflow');
     return { permitTaken: false };
   }
 
@@ -114,7 +115,8 @@ async function startOwnWorkflow(
     if (permitTaken && Date.now() - transfer.updated_at.getTime() < IN_FLIGHT_MS) return;
     await starter.start(transfer);
   } catch (error) {
-    log.warn({ err: error, transfer: id }, 'workflow start failed, dispatcher will retry');
+    const ids = logIds({ tenantId, id });
+    log.warn({ err: error, ...ids }, 'workflow start failed, dispatcher will retry');
     await transfers.scheduleOwnWorkflows(tenantId, [id]).catch(() => undefined);
   }
 }

@@ -1,4 +1,3 @@
-import { Registry } from 'prom-client';
 import { createApp } from './composition/app.js';
 import { loadConfig } from './shared/config.js';
 import { createWriteProbe } from './platform/database/write-probe.js';
@@ -20,7 +19,7 @@ import { serveOperators } from './ops/operator-api/server.js';
 async function main(): Promise<void> {
   const config = loadConfig();
   const deps = await createDeps(config, 'api');
-  const { log, database, apiKeys, rateLimits, completionWaiters } = deps;
+  const { log, registry, database, apiKeys, rateLimits, completionWaiters } = deps;
   // Temporal is not checked: while it is away, requests are accepted and their workflows start later.
   const checks = {
     mongodb: () => database.db.command({ ping: 1 }),
@@ -28,7 +27,6 @@ async function main(): Promise<void> {
   };
   const health = createHealth({ checks, log });
   const load = createLoad({ ...config.load, log });
-  const registry = new Registry();
   measureQueues(registry, {
     group_commit: () => deps.groupCommit.waiting(),
     rate_limit: () => rateLimits.waiting(),

@@ -1,12 +1,12 @@
 import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { Registry } from 'prom-client';
 import { loadConfig } from '../src/shared/config.js';
 import { backlogs } from '../src/composition/backlogs.js';
 import { createDeps, type Deps } from '../src/composition/deps.js';
 import { supervisedRecords } from '../src/composition/supervision.js';
 import { logFatalErrors } from '../src/shared/fatal-errors.js';
 import { measureBacklogs } from '../src/platform/metrics/backlog.js';
+import { measureClosings } from '../src/platform/metrics/closings.js';
 import { measureQueues } from '../src/platform/metrics/queues.js';
 import { serveMetrics } from '../src/platform/metrics/server.js';
 import { createLocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
@@ -28,9 +28,10 @@ async function main(): Promise<void> {
   const { connection: temporal, namespace, taskQueue, deployment } = config.temporal;
   const deps = await createDeps(config, 'worker');
   installRuntime(deps.log, config.metrics);
-  const registry = new Registry();
+  const { registry } = deps;
   measureQueues(registry, { group_commit: () => deps.groupCommit.waiting() });
   measureBacklogs(registry, { db: deps.database.db, log: deps.log, backlogs });
+  measureClosings(registry, deps.ledger.lastRun);
   const metrics = await serveMetrics(registry, { ...config.metrics, log: deps.log });
   const setUp = await Connection.connect(temporal);
   await ensureNamespace(setUp, namespace, config.environment);

@@ -13,13 +13,19 @@ const LEVELS = {
   ERROR: 'error',
 } as const satisfies Record<LogLevel, string>;
 
+/** The SDK's fields of a line, with the workflow's id under the name that all our lines have for it. */
+const named = ({ workflowId, ...fields }: { workflowId?: unknown }) => ({
+  ...fields,
+  ...(workflowId !== undefined && { workflow_id: workflowId }),
+});
+
 /**
  * Configures the SDK's runtime: its log lines go through our log, signals are left to the process, and its metrics are
  * served on `temporalPort` if that is set, because its native code has an exporter of its own.
  */
 export function installRuntime(log: Log, { host, temporalPort }: Config['metrics']): void {
   const write = (level: 'debug' | 'warn' | 'error') => (message: string, meta?: object) => {
-    if (!message.startsWith(EXPECTED)) log[level](meta ?? {}, message);
+    if (!message.startsWith(EXPECTED)) log[level](named(meta ?? {}), message);
   };
   Runtime.install({
     shutdownSignals: [],

@@ -1,4 +1,7 @@
 import type { SupervisedRecords } from '../src/core/supervision/supervision.js';
+import { logIdsOf } from '../src/composition/workflow-ids.js';
+import { logAttention } from '../src/core/supervision/attention-log.js';
+import { STALLED } from '../src/core/supervision/stalls.js';
 import type { Log } from '../src/shared/log.js';
 import { createLoop, type Loop } from './loop.js';
 
@@ -10,7 +13,7 @@ const EVERY_MS = 10_000;
  * itself cannot raise attention then, so this reads the database alone. Attention ends when the workflow goes on.
  */
 export function createWatchdog(
-  records: Readonly<Record<string, SupervisedRecords>>,
+  supervised: Readonly<Record<string, SupervisedRecords>>,
   {
     attentionAfterMs,
     stallTimeoutMs,
@@ -19,11 +22,14 @@ export function createWatchdog(
 ): Loop {
   /** A collection that fails does not stop the others. */
   async function look(): Promise<boolean> {
-    for (const [name, { store }] of Object.entries(records)) {
+    for (const [name, { store }] of Object.entries(supervised)) {
       try {
         await store.clearStalled();
-        const found = await store.raiseStalled(attentionAfterMs);
-        if (found > 0) log.warn({ [name]: found }, 'workflows make no progress');
+        const { raised, records } = await store.raiseStalled(attentionAfterMs);
+        for (const record of records)
+          logAttention(log, { ...logIdsOf(name, record), reason: STALLED });
+        if (raised > records.length)
+          log.warn({ collection: name, raised }, 'workflows make no progress');
       } catch (error) {
         log.warn({ err: error, collection: name }, 'watchdog failed, trying again');
       }

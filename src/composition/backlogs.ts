@@ -50,6 +50,13 @@ export const backlogs: Readonly<Record<string, BacklogQuery>> = {
       ]),
   ),
   ...webhookBacklogs,
+  provider_floats_short: {
+    collection: 'provider_faults',
+    match: () => ({ ended_at: null, name: 'float' }),
+    index: 'lasting',
+    order: 'since',
+    since: 'since',
+  },
   provider_faults: {
     collection: 'provider_faults',
     match: () => ({ ended_at: null }),

@@ -9,13 +9,18 @@ import { connectDatabase, type Database } from '../platform/database/client.js';
 import { claimDatabase } from '../platform/database/environment.js';
 import { migrate } from '../platform/database/migrations.js';
 import { watchUniqueIndexes } from '../platform/database/unique-indexes.js';
+import { Registry } from 'prom-client';
+import { logRaisedAttention } from './attention-log.js';
+import { measureOutcomes } from './outcome-metrics.js';
+import { measureProviderCalls } from './provider-call-metrics.js';
+import { measureBuild } from '../platform/metrics/build.js';
 import { migrations } from './migrations.js';
 import { armFailpoint } from '../shared/failpoints.js';
 import { createIdempotency } from '../core/idempotency/store.js';
 import { createForwarding } from '../core/commit/forwarding.js';
-import { createGroupCommit } from '../core/commit/group-commit.js';
+import { createGroupCommit, type GroupCommit } from '../core/commit/group-commit.js';
 import { createCommitProcesses } from '../core/commit/processes.js';
-import { createLog } from '../shared/log.js';
+import { createLog, type Log } from '../shared/log.js';
 import { createLedger } from '../core/ledger/index.js';
 import { createProviderFaults } from '../core/providers/faults.js';
 import { createProviderHealthChecks } from '../core/providers/health.js';
@@ -41,30 +46,28 @@ export async function createDeps(config: Config, name: string) {
   // The command line has no operation limit, because operators wait for long reads.
   const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
   const database = await connectDatabase(config.mongodb, `bursar-${name}`, limit);
-
   const { db } = database;
-  const tenants = createTenants({ db, environment: config.environment });
   const { environment, keyPepper: pepper } = config;
+  const tenants = createTenants({ db, environment });
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
-  const providers = createProviders(config);
+  const { registry, providers } = createMeasuredProviders(config);
   const sealing = createSealing(config.sealingKeys);
   const temporal = createTemporal(config.temporal);
-  const { client } = temporal;
-  const webhooks = createWebhooks({ database, client, config, log });
+  const webhooks = createWebhooks({ database, client: temporal.client, config, log });
   const uniqueIndexes = watchUniqueIndexes({ db, migrations, log });
   const commitProcesses = createCommitProcesses(db, { release: readVersion(), log });
   const forwarding = createForwarding(commitProcesses, forwardedMutations);
   const groupCommit = createGroupCommit(database, webhooks.outbox, uniqueIndexes.lacks, forwarding);
-  const completionWaiters = createCompletionWaiters();
+  observeCommits(groupCommit, { registry, log });
   const core = {
     config,
     database,
     groupCommit,
-    client,
+    client: temporal.client,
     providers,
     sealing,
     tenants,
-    completionWaiters,
+    completionWaiters: createCompletionWaiters(),
     log,
   };
   const capabilities = createParts(list, core);
@@ -77,6 +80,7 @@ export async function createDeps(config: Config, name: string) {
   return {
     config,
     log,
+    registry,
     database,
     tenants,
     apiKeys,
@@ -88,11 +92,11 @@ export async function createDeps(config: Config, name: string) {
     groupCommit,
     commitProcesses,
     uniqueIndexes,
-    completionWaiters,
+    completionWaiters: core.completionWaiters,
     ...capabilities.parts,
     providerEvents,
     webhooks,
-    ledger: createLedger({ db, client, config, log }),
+    ledger: createLedger({ db, ...core }),
     idempotency: createIdempotency(database, sealing),
     rateLimits,
 
@@ -109,6 +113,19 @@ export async function createDeps(config: Config, name: string) {
       await database.client.close();
     },
   };
+}
+
+/** The metrics of one process, with its release, and the providers whose calls they count. */
+function createMeasuredProviders(config: Config) {
+  const registry = new Registry();
+  measureBuild(registry);
+  return { registry, providers: createProviders(config, measureProviderCalls(registry)) };
+}
+
+/** Logs and measures what commits change. */
+function observeCommits(commit: GroupCommit, { registry, log }: { registry: Registry; log: Log }) {
+  logRaisedAttention(commit, log);
+  measureOutcomes(registry, commit);
 }
 
 /** The operators, their acts and the approvals of these. */

@@ -46,6 +46,11 @@ export function newId(kind: IdKind): string {
 
 const pattern = (kind: IdKind) => `^${PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
 
+const ID = new RegExp(`^(?:${Object.values(PREFIXES).join('|')})_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+
+/** True for an id of any kind. */
+export const isAnyId = (text: unknown): text is string => typeof text === 'string' && ID.test(text);
+
 /** Schema of an id of this kind, in a path or in an answer. */
 export const idSchema = (kind: IdKind) =>
   z
@@ -65,8 +70,7 @@ export function firstIdAt(kind: IdKind, at: Date): string {
 }
 
 /** Tests the shape of an id of any kind; an attempt at a charge has its number behind the id. */
-export const isOwnId = (value: string): boolean =>
-  (Object.keys(PREFIXES) as IdKind[]).some((kind) => isId(kind, value.replace(/-[0-9]{1,4}$/, '')));
+export const isOwnId = (value: string): boolean => isAnyId(value.replace(/-[0-9]{1,4}$/, ''));
 
 /** Tests the shape of an id of this kind; says nothing about its existence. */
 export function isId(kind: IdKind, value: string): boolean {

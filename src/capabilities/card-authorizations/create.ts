@@ -139,7 +139,10 @@ function createCommit({
           }
         : unknown;
     } catch (error) {
-      log.warn({ err: error, authorization: id }, 'declined, as it could not be decided');
+      log.warn(
+        { err: error, resource: id, tenant: key?.tenantId },
+        'declined, as it could not be decided',
+      );
       return { key, authorization: null, decision: declined('service_unavailable') };
     }
   };
@@ -203,7 +206,7 @@ function createApprovalVoider({
       } catch (error) {
         if (stopping.signal.aborted || Date.now() > giveUpAt) {
           return log.error(
-            { err: error, authorization: key.id },
+            { err: error, resource: key.id, tenant: key.tenantId },
             'approval not voided: funds may stay held',
           );
         }
@@ -217,7 +220,7 @@ function createApprovalVoider({
     async start(...given: Parameters<typeof voidApproval>): Promise<void> {
       if (open >= MAX_OPEN) {
         return log.error(
-          { authorization: given[0].id },
+          { resource: given[0].id, tenant: given[0].tenantId },
           'approval not voided: funds may stay held',
         );
       }

@@ -126,8 +126,11 @@ function answersOf({
   clock: () => Date;
   checkAfter: (at: Date) => Date;
 }) {
-  /** Sets the time of the next question. Past its time, a hold that nobody explains needs an operator. */
-  async function postpone(found: CardAuthorization, answered: boolean): Promise<void> {
+  /**
+   * Sets the time of the next question. Past its time, a hold that nobody explains needs an operator: returns the reason if
+   * attention was raised.
+   */
+  async function postpone(found: CardAuthorization, answered: boolean): Promise<string | null> {
     const now = clock();
     const { _id: id, tenant_id: tenantId, expires_at: end, attention } = found;
     const silentMs = Math.min(SILENT_PAUSE_MS, terms.holdMs / 10);
@@ -136,7 +139,7 @@ function answersOf({
     const set = { verify_at: next, next_check_at: checkAfter(next) };
     const isOverdue = !answered && attention === null && end !== null && end <= now;
     const cleared = answered && attention?.reason === ISSUER_SILENT;
-    await collection.updateOne(
+    const { modifiedCount } = await collection.updateOne(
       { ...held, ...((isOverdue || cleared) && { 'attention.since': attention?.since ?? null }) },
       {
         $set: {
@@ -147,14 +150,19 @@ function answersOf({
         $inc: { version: 1 },
       },
     );
+    return isOverdue && modifiedCount > 0 ? ISSUER_SILENT : null;
   }
 
   return {
     /**
      * Applies the issuer's answer about a held authorization: every report that was missed, and then, if nothing is held
-     * there any more, the end of the hold. Without an answer the hold stays, and past its time an operator is called.
+     * there any more, the end of the hold. Without an answer the hold stays, and past its time an operator is called:
+     * the reason of the attention that was raised is returned.
      */
-    async applyAnswer(found: CardAuthorization, answer: FindAuthorizationAnswer): Promise<void> {
+    async applyAnswer(
+      found: CardAuthorization,
+      answer: FindAuthorizationAnswer,
+    ): Promise<string | null> {
       const { _id: id, tenant_id: tenantId, card_id: card, provider, token } = found;
       const authorization = { tenantId, id, card, provider, token };
       if (answer.kind === 'authorization') {
@@ -171,7 +179,7 @@ function answersOf({
           await commitFact({ ...authorization, fact, code, by: 'clock', terms });
         }
       }
-      await postpone(found, answer.kind === 'authorization');
+      return postpone(found, answer.kind === 'authorization');
     },
   };
 }

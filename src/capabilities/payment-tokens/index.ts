@@ -41,7 +41,7 @@ function createPaymentTokenParts(core: CoreDeps) {
     },
     waiter: completionWaiters.create({ findEnded: (owned) => store.withOpenPage(owned) }),
     setupCalls: createSetupCalls({ tokens: store, providers }),
-    providerCalls: createTokenCalls({ tokens: store, providers }),
+    providerCalls: createTokenCalls({ tokens: store, providers, log: core.log }),
     create: createTokenCreation({ tokens: store, provider }),
     idle: async () => {
       await revocations.idle();

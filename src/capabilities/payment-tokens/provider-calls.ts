@@ -1,6 +1,8 @@
 import { failpoint } from '../../shared/failpoints.js';
 import type { Channel, PaymentProvider } from '../../core/providers/payment-provider.js';
-import type { PaymentToken } from './payment-token.js';
+import { logAttention } from '../../core/supervision/attention-log.js';
+import type { Log } from '../../shared/log.js';
+import { revocationWorkflowId, type PaymentToken } from './payment-token.js';
 import { openSetup, setupReference, type SetupFact, type TokenSetup } from './setup.js';
 import type { Tokens } from './store.js';
 import type { SetupProgress } from './workflow-contract.js';
@@ -8,13 +10,14 @@ import type { SetupProgress } from './workflow-contract.js';
 type Deps = {
   tokens: Pick<Tokens, 'get' | 'isInUse' | 'endRevocation' | 'noteUnrevoked'>;
   providers: { payment(name: string): PaymentProvider };
+  log: Log;
 };
 
 /** The calls to the providers of payment tokens. */
 export type TokenCalls = ReturnType<typeof createTokenCalls>;
 
 /** Creates the provider calls of payment tokens. Authorizations are secret: they enter no workflow. */
-export function createTokenCalls({ tokens, providers }: Deps) {
+export function createTokenCalls({ tokens, providers, log }: Deps) {
   return {
     /**
      * Revokes the authorization of a deleted token at its provider. Returns null if nothing is left to revoke, otherwise the
@@ -29,7 +32,9 @@ export function createTokenCalls({ tokens, providers }: Deps) {
         const { kind } = await providers.payment(token.provider).revokeMethod(method, signal);
         failpoint('revocation.answered');
         if (kind !== 'revoked' && kind !== 'not_found') {
-          await tokens.noteUnrevoked(token, kind);
+          const reason = await tokens.noteUnrevoked(token, kind);
+          const ids = { resource: id, tenant: tenantId, workflow_id: revocationWorkflowId(id) };
+          if (reason !== null) logAttention(log, { ...ids, reason });
           return kind;
         }
       }

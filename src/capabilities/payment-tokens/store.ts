@@ -71,14 +71,22 @@ export function createTokens(
       );
     },
 
-    /** Calls an operator if the provider has been asked for long. `answer`: the kind of its latest answer. */
-    async noteUnrevoked({ _id, tenant_id, revoking }: PaymentToken, answer: string): Promise<void> {
+    /**
+     * Raises attention if the provider has been asked for long, and returns its reason if this call has raised it.
+     * `answer`: the kind of the provider's latest answer.
+     */
+    async noteUnrevoked(
+      { _id, tenant_id, revoking }: PaymentToken,
+      answer: string,
+    ): Promise<string | null> {
       const now = clock();
       const before = new Date(now.getTime() - attentionAfterMs);
-      await collection.updateOne(
+      const reason = notRevoked(answer);
+      const { modifiedCount } = await collection.updateOne(
         { _id, tenant_id, revoking, attention: null, updated_at: { $lt: before } },
-        { $set: { attention: { since: now, reason: notRevoked(answer) } }, $inc: { version: 1 } },
+        { $set: { attention: { since: now, reason } }, $inc: { version: 1 } },
       );
+      return modifiedCount === 0 ? null : reason;
     },
 
     /** Lists the tokens of a customer, newest first. */

@@ -151,7 +151,7 @@ export function createRecurringStarter(settings: StarterSettings) {
     startSoon(recurring: RecurringCharge): void {
       const attempt = start(recurring)
         .catch((error: unknown) => {
-          const which = { recurring: recurring._id };
+          const which = { resource: recurring._id, tenant: recurring.tenant_id };
           log.warn({ err: error, ...which }, 'schedule update failed, dispatcher will retry');
         })
         .finally(() => underWay.delete(attempt));

@@ -10,7 +10,9 @@ import type { Reconcilable, Transfers } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { OPEN } from '../../core/instructions/listing.js';
 import { settledOf } from '../../core/outgoing-payments/outgoing-payment.js';
-import type { TransferStatus } from './transfer.js';
+import { logAttention } from '../../core/supervision/attention-log.js';
+import type { Log } from '../../shared/log.js';
+import { transferWorkflowId, type TransferStatus } from './transfer.js';
 import type { ReconciliationPage, ReconciliationPageInput } from './workflow-contract.js';
 
 /** A transfer that differs from the bank's answer. `outcome` is the verdict if the answer was applied. */
@@ -122,7 +124,7 @@ export async function reconcile(deps: CommandDeps, options: Options): Promise<Re
  * applies the bank's answers. A difference that no answer corrects raises attention.
  */
 export async function reconcileNextPage(
-  deps: Deps,
+  deps: Deps & { log: Log },
   { provider, days, perSecond, position }: ReconciliationPageInput,
 ): Promise<ReconciliationPage> {
   const now = Date.now();
@@ -137,8 +139,11 @@ export async function reconcileNextPage(
   const verify = pacedVerify(deps, perSecond);
   await comparePage(deps, { apply: true, verify, report }, ended);
   for (const { id, tenantId, difference, outcome } of report.differences) {
-    if (outcome === NOTHING_TO_APPLY)
-      await deps.transfers.raiseDifference(tenantId, id, `reconciliation: ${difference}`);
+    if (outcome !== NOTHING_TO_APPLY) continue;
+    const reason = `reconciliation: ${difference}`;
+    if (!(await deps.transfers.raiseDifference(tenantId, id, reason))) continue;
+    const workflow_id = transferWorkflowId(id);
+    logAttention(deps.log, { resource: id, tenant: tenantId, workflow_id, reason });
   }
   const { asked, unanswered, differing, settled } = report;
   const last = page.at(-1);

@@ -73,11 +73,11 @@ export function createTransfers(
 
     /**
      * Raises attention on a completed transfer that its provider does not confirm. Existing attention is kept. The
-     * dispatcher starts the workflow, which waits for an operator.
+     * dispatcher starts the workflow, which waits for an operator. Returns false if nothing was raised.
      */
-    async raiseDifference(tenantId: string, id: string, reason: string) {
+    async raiseDifference(tenantId: string, id: string, reason: string): Promise<boolean> {
       const now = clock();
-      await collection.updateOne(
+      const { modifiedCount } = await collection.updateOne(
         { _id: id, tenant_id: tenantId, status: 'completed', attention: null },
         {
           $set: { attention: { since: now, reason }, updated_at: now, next_check_at: now },
@@ -85,6 +85,7 @@ export function createTransfers(
           $push: { timeline: timelineEntry(now, 'attention_raised', 'bursar', { detail: reason }) },
         },
       );
+      return modifiedCount > 0;
     },
 
     /** Applies a fact by the rules of the transition. Returns the verdict and the transfer afterwards. */

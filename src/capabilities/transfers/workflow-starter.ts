@@ -60,7 +60,8 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
     /** Starts in the background. If the start fails or there are too many, the dispatcher starts the workflow later. */
     startSoon(transfer: Transfer): void {
       startTogether(transfer).catch((error: unknown) => {
-        const which = { err: error, transfer: transfer._id };
+        const { _id: resource, tenant_id: tenant } = transfer;
+        const which = { err: error, resource, tenant, workflow_id: transferWorkflowId(resource) };
         log.warn(which, 'workflow start failed, dispatcher will retry');
       });
     },

@@ -17,7 +17,7 @@ import {
 import { appendAudit } from '../audit/store.js';
 import { noOutbox, type Outbox } from '../webhooks/outbox.js';
 import { byTenant } from './by-tenant.js';
-import { decide, NeedsFullRead } from './unit-of-work.js';
+import { decide, NeedsFullRead, type Writes } from './unit-of-work.js';
 import { BatchTooLarge, bytesOf, MAX_BATCH_BYTES } from './batch-bytes.js';
 import { boundedNow, bookingTime } from './server-time.js';
 import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
@@ -51,10 +51,19 @@ export type GroupCommit = {
     of: RecordCollection<R>,
     listener: (created: R[]) => void,
   ): void;
+  /** Calls `listener` with the records that each commit has created or changed. It must not fail. */
+  onChanged(listener: (changes: RecordChange[]) => void): void;
   /** Resolves when every mutation that was handed in has its result. */
   idle(): Promise<void>;
   /** The number of mutations whose batch has not begun. */
   waiting(): number;
+};
+
+/** A record as a commit has left it, and before; `before` is missing if the commit has created it. */
+export type RecordChange = {
+  collection: string;
+  before: StoredRecord | undefined;
+  after: StoredRecord;
 };
 
 /** True if this collection lacks a unique index, so that duplicates would not be detected. */
@@ -72,9 +81,12 @@ export function createGroupCommit(
   forwarding: Forwarding = noForwarding,
 ): GroupCommit {
   const listeners: ((created: RecordSet) => void)[] = [];
-  const transact = createTransact(db, outbox, lacksIndex, (created) =>
-    listeners.forEach((listener) => listener(created)),
-  );
+  const changeListeners: ((changes: RecordChange[]) => void)[] = [];
+  const transact = createTransact(db, outbox, lacksIndex, ({ created, changed }, before) => {
+    listeners.forEach((listener) => listener(created));
+    const changes = [...changesOf(created, before), ...changesOf(changed, before)];
+    changeListeners.forEach((listener) => listener(changes));
+  });
   const decideUntilCommitted = retryConflicts(client, transact, forwarding);
   const run = (batch: PlannedMutation[]) =>
     commitBatch(
@@ -135,10 +147,20 @@ export function createGroupCommit(
         const records = created.all(of);
         if (records.length > 0) listener(records);
       }),
+    onChanged: (listener) => void changeListeners.push(listener),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
     waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
   };
 }
+
+const changesOf = (records: RecordSet, before: RecordSet): RecordChange[] =>
+  records.collections().flatMap((of) =>
+    records.all(of).map((after) => ({
+      collection: of.name,
+      before: before.get(of, after._id),
+      after,
+    })),
+  );
 
 /** Decides a batch again after conflicts, until it is committed, its cause is another one, or time is up. */
 function retryConflicts(
@@ -187,7 +209,7 @@ function createTransact(
   db: Database['db'],
   outbox: Outbox,
   lacksIndex: LacksIndex,
-  notifyCreated: (created: RecordSet) => void,
+  notify: (writes: Pick<Writes, 'created' | 'changed'>, before: RecordSet) => void,
 ) {
   const collections = ledgerCollections(db);
 
@@ -199,6 +221,7 @@ function createTransact(
       const at = bookingTime(session.operationTime, now);
       return {
         results,
+        before: snapshot.records,
         writes: { ...writes, postings: writes.postings.map((p) => ({ ...p, at })) },
       };
     };
@@ -222,7 +245,7 @@ function createTransact(
       .map(({ input: { tenantId } }) => tenantId);
     if (long.length > 0) await ownWallets(collections, long, session);
     const full = isRepeat || long.length > 0 || batch.length > MAX_PARTIAL_READ;
-    const { writes, results } = await readAndDecide(batch, session, full);
+    const { writes, results, before } = await readAndDecide(batch, session, full);
     const unprotected = writes.created.collections().find(({ name }) => lacksIndex(name));
     if (unprotected) throw new MissingIndex(unprotected.name);
     const outgoing = writes.events.length > 0 ? await outbox.address(writes.events) : [];
@@ -236,7 +259,7 @@ function createTransact(
     await commitUntilKnown(session, deadline);
     failpoint('commit.after');
     if (outgoing.length > 0) outbox.send(outgoing);
-    notifyCreated(writes.created);
+    notify(writes, before);
     return results;
   };
 }

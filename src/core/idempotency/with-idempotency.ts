@@ -56,6 +56,7 @@ export async function withIdempotency(
   if (!earlier) refuseLate(ctx);
   const { answer: saved, resource: id, replayed } = earlier ?? (await execute(claim));
   const answer = idempotency.open(claim, saved);
+  ctx.state.resource = id;
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
   const made = answer.status === 201 ? id : null;
   if (made) ctx.set('Location', `${resource}/${named ? nameIn(answer, named) : made}`);

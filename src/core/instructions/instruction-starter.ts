@@ -31,7 +31,7 @@ export const starterSettings = ({
 
 /** The differences between the starters of two capabilities. */
 export type InstructionStarterOptions<R extends Key, Key extends { _id: string }> = {
-  /** Type of the workflow; also the name of its records in the log. */
+  /** Type of the workflow. */
   workflow: string;
   workflowId: (record: Key) => string;
   /** The rate limit that calls to a provider take from. */

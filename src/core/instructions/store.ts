@@ -298,10 +298,13 @@ function attentionWrites<R extends InstructionRecord>({
   clock,
 }: InstructionStoreSettings<R>) {
   return {
-    /** Raises attention on an open record. Existing attention is kept, unless it is the watchdog's. */
-    async raiseAttention(tenantId: string, id: string, reason: string) {
+    /**
+     * Raises attention on an open record. Existing attention is kept, unless it is the watchdog's. Returns false if nothing
+     * was raised.
+     */
+    async raiseAttention(tenantId: string, id: string, reason: string): Promise<boolean> {
       const now = clock();
-      await collection.updateOne(
+      const { modifiedCount } = await collection.updateOne(
         {
           _id: id,
           tenant_id: tenantId,
@@ -314,6 +317,7 @@ function attentionWrites<R extends InstructionRecord>({
           $push: { timeline: timelineEntry(now, 'attention_raised', 'bursar', { detail: reason }) },
         },
       );
+      return modifiedCount > 0;
     },
 
     /** Ends monitoring whose time is over. A record with attention keeps its next check. */

@@ -32,7 +32,12 @@ export function createLedger({
   config: Pick<Config, 'ledger' | 'temporal'>;
   log: Log;
 }) {
+  let last: { at: Date; refused: number } | null = null;
+  let refusedInRun = 0;
   return {
+    /** The end of the last run in this process, for the metrics. */
+    lastRun: () => last,
+
     /** Makes the Schedule of the closings agree with the settings. A run closes all days that are due. */
     async keepSchedule(): Promise<void> {
       const input: LedgerClosingInput = { after: '', counts: { closed: 0, refused: 0 } };
@@ -59,6 +64,8 @@ export function createLedger({
       const end = performance.now() + STEP_MS;
       const isOver = () => performance.now() > end;
       const { closed, refused, next } = await closeDueDays(db, after, { onProgress, isOver });
+      refusedInRun = (after === '' ? 0 : refusedInRun) + refused.length;
+      if (next === null) last = { at: new Date(), refused: refusedInRun };
       for (const day of refused) {
         log.error({ day }, 'ledger day not closed: it has postings that do not balance');
       }

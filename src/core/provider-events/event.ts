@@ -6,7 +6,9 @@ import { newId } from '../../shared/ids.js';
 import { collection } from '../commit/collection.js';
 import { START_WITHIN_MS } from '../instructions/instruction.js';
 import type { Port } from '../providers/registry.js';
+import type { LogIds } from '../supervision/attention-log.js';
 import type { MaskedMessage } from './message.js';
+import { providerEventWorkflowId } from './workflow-contract.js';
 
 /**
  * `processed`: applied, or it changed nothing. `ignored`: nothing can follow from it. `failed`: an operator must act.
@@ -60,6 +62,13 @@ export type ProviderEvent = {
   /** The time at which the dispatcher starts its workflow; null if nothing is left to do. */
   next_check_at: Date | null;
 };
+
+/** The ids of an event for a log line about it. */
+export const logIdsOf = ({ _id, tenant_id: tenant }: ProviderEvent): LogIds => ({
+  resource: _id,
+  ...(tenant !== null && { tenant }),
+  workflow_id: providerEventWorkflowId(_id),
+});
 
 /** A replay of an event, requested by its tenant or by an operator. */
 export type ProviderEventReplay = {

@@ -17,6 +17,7 @@ import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.
 import type { IdentityEvent, IdentityProvider } from './identity-provider.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
+import { observed, type ObserveCall } from './observed.js';
 import type { MessageReader } from './provider-message.js';
 import { createPaystackAccounts } from './paystack/account-adapter.js';
 import { createPaystackBanks } from './paystack/banks.js';
@@ -48,29 +49,32 @@ export type Port = keyof PortEvents;
 export type Providers = ReturnType<typeof createProviders>;
 
 /** Creates the ports, each with the adapters that the configuration has. */
-function createPorts(config: Config) {
+function createPorts(config: Config, observe: ObserveCall) {
   const { sandboxBank, paystack } = config;
   const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const withCustomers = paystack && settingsWithCustomers(paystack);
-  const transfers = createPort<TransferProvider>(config, 'transfers', [
+  const transfers = createPort<TransferProvider>({ config, observe, capability: 'transfers' }, [
     sandboxBank && createSandboxBankProvider(sandboxBank),
     paystack && paystackBanks && createPaystackTransfers(paystack, paystackBanks),
   ]);
-  const cards = createPort<CardIssuer>(config, 'cards', [
+  const cards = createPort<CardIssuer>({ config, observe, capability: 'cards' }, [
     sandboxBank && createSandboxBankIssuer(sandboxBank),
   ]);
-  const payments = createPort<PaymentProvider>(config, 'payments', [
+  const payments = createPort<PaymentProvider>({ config, observe, capability: 'payments' }, [
     sandboxBank && createSandboxBankPayments(sandboxBank),
     paystack && paystackBanks && createPaystackPayments(paystack, paystackBanks),
   ]);
-  const accounts = createPort<AccountProvider>(config, 'virtual_accounts', [
-    sandboxBank && createSandboxBankAccounts(sandboxBank),
-    withCustomers && paystackBanks && createPaystackAccounts(withCustomers, paystackBanks),
-  ]);
-  const bills = createPort<BillProvider>(config, 'billpay', [
+  const accounts = createPort<AccountProvider>(
+    { config, observe, capability: 'virtual_accounts' },
+    [
+      sandboxBank && createSandboxBankAccounts(sandboxBank),
+      withCustomers && paystackBanks && createPaystackAccounts(withCustomers, paystackBanks),
+    ],
+  );
+  const bills = createPort<BillProvider>({ config, observe, capability: 'billpay' }, [
     sandboxBank && createSandboxBankBills(sandboxBank),
   ]);
-  const identity = createPort<IdentityProvider>(config, 'identity', [
+  const identity = createPort<IdentityProvider>({ config, observe, capability: 'identity' }, [
     sandboxBank && createSandboxBankIdentity(sandboxBank),
     withCustomers && paystackBanks && createPaystackIdentity(withCustomers, paystackBanks),
   ]);
@@ -102,10 +106,11 @@ const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
 
 /**
  * Creates the adapters of every configured provider of this deployment. A new provider is a folder and a line for each of
- * its ports here. Records stay with their provider, also if the settings name another one for new records.
+ * its ports here. Records stay with their provider, also if the settings name another one for new records. `observe` is told
+ * of each call.
  */
-export function createProviders(config: Config) {
-  const ports = createPorts(config);
+export function createProviders(config: Config, observe: ObserveCall = () => undefined) {
+  const ports = createPorts(config, observe);
   const { transfers, cards, payments, accounts, bills, identity } = ports;
   const readers = {
     transfers: transfers.find,
@@ -167,11 +172,16 @@ const limitOf = (
 
 /** The adapters of one port. Throws if the provider that the settings name for new records has none. */
 function createPort<Provider extends { name: string }>(
-  config: Config,
-  capability: ProviderCapability,
+  {
+    config,
+    capability,
+    observe,
+  }: { config: Config; capability: ProviderCapability; observe: ObserveCall },
   adapters: readonly (Provider | null)[],
 ) {
-  const all = adapters.filter((adapter) => adapter !== null);
+  const all = adapters
+    .filter((adapter) => adapter !== null)
+    .map((adapter) => observed(adapter, capability, observe));
   const named = new Map(all.map((provider) => [provider.name, provider]));
   const chosen = config.providers[capability];
   if (chosen !== null && !named.has(chosen)) {

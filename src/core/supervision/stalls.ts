@@ -12,6 +12,12 @@ export const MAX_STALL_TIMEOUTS = 10;
 /** Starts without an effect that show that a workflow does nothing: the first may only have found workers behind. */
 const FRUITLESS_STARTS = 2;
 
+/** A record whose workflow does nothing. */
+type StalledRecord = { _id: string; tenant_id?: string | null };
+
+/** The number of records on which the watchdog has raised attention, and the first of them. */
+export type RaisedStalls = { raised: number; records: StalledRecord[] };
+
 /** The field that every progress of a workflow changes. A start by the dispatcher alone leaves it as the start has set it. */
 type ProgressField = 'next_check_at' | 'next_charge_at';
 
@@ -60,8 +66,11 @@ export function stallsOf<R extends { _id: string }>(
   const progress = progressOf(progressField);
   const isDate = { $type: 'date' } as const;
   return {
-    /** Raises attention on stalled records that were accepted longer ago than `attentionAfterMs` and a slack. */
-    async raiseStalled(attentionAfterMs: number): Promise<number> {
+    /**
+     * Raises attention on stalled records that were accepted longer ago than `attentionAfterMs` and a slack. Returns their
+     * number, and the first of them.
+     */
+    async raiseStalled(attentionAfterMs: number): Promise<RaisedStalls> {
       const now = clock();
       const before = { $lt: new Date(now.getTime() - slackMs), ...isDate };
       const overdue = { next_check_at: before };
@@ -77,7 +86,7 @@ export function stallsOf<R extends { _id: string }>(
         [acceptedField]: { $lt: new Date(now.getTime() - attentionAfterMs - slackMs) },
         $or: [overdue, fruitless],
       };
-      return updateEach(records, filter, [
+      const raised = await updateEach(records, filter, [
         {
           $set: {
             attention: { since: now, reason: STALLED },
@@ -90,6 +99,7 @@ export function stallsOf<R extends { _id: string }>(
           },
         },
       ]);
+      return { raised, records: raised > 0 ? await raisedAt(records, now) : [] };
     },
 
     /** Forgets stalls that are over, with their attention. */
@@ -104,6 +114,19 @@ export function stallsOf<R extends { _id: string }>(
     },
   };
 }
+
+/** Records that `raiseStalled` names. */
+const MAX_NAMED = 100;
+
+/** Records with the watchdog's attention since this time. */
+const raisedAt = (records: Collection, since: Date): Promise<StalledRecord[]> =>
+  records
+    .find(
+      { 'attention.since': since, 'attention.reason': STALLED },
+      { projection: { timeline: 0 }, ...acrossTenants('loop') },
+    )
+    .limit(MAX_NAMED)
+    .toArray() as unknown as Promise<StalledRecord[]>;
 
 /** Records that are updated one by one if the validator refuses one of them. */
 const MAX_ONE_BY_ONE = 1_000;

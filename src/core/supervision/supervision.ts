@@ -7,7 +7,7 @@ import {
   type Claimed,
 } from '../../platform/database/claims.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
-import { MAX_STALL_TIMEOUTS, stallsOf, startedWithoutEffect } from './stalls.js';
+import { MAX_STALL_TIMEOUTS, stallsOf, startedWithoutEffect, type RaisedStalls } from './stalls.js';
 
 /** A record whose workflow the dispatcher checks at `next_check_at`; null once there is nothing left to do. */
 export type Supervised = { _id: string; next_check_at: Date | null };
@@ -73,7 +73,7 @@ type SupervisionStore<Due extends Supervised> = {
   claimDue(limit: number): Promise<Claimed<Due>>;
   releaseClaim(claimed: Due[]): Promise<void>;
   rescheduleCheck(claimed: Due[]): Promise<void>;
-  raiseStalled(attentionAfterMs: number): Promise<number>;
+  raiseStalled(attentionAfterMs: number): Promise<RaisedStalls>;
   clearStalled(): Promise<void>;
 };
 

@@ -53,7 +53,7 @@ export type InstructionStarterSettings = StarterSettings & { policy: Instruction
 
 /** Settings of the starter of one type of workflow. */
 type WorkflowStarterSettings<R extends Key, Key extends Named = Named> = StarterSettings & {
-  /** Type of the workflow; also the name of its records in the log. */
+  /** Type of the workflow. */
   workflow: string;
   workflowId: (record: Key) => string;
   /** One workflow serves many records: every start signals it, and starts it if it has ended. */
@@ -99,7 +99,7 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
       if (underWay.size >= MAX_IN_FLIGHT) return;
       const tryOnce = () =>
         start(record).catch((error: unknown) => {
-          const which = { [workflow]: record._id };
+          const which = { resource: record._id, workflow_id: workflowId(record) };
           log.warn({ err: error, ...which }, 'workflow start failed, dispatcher will retry');
         });
       const started = settings.entity ? throttled(workflowId(record), tryOnce) : tryOnce();
@@ -143,9 +143,8 @@ function createSignals<Key extends Named>(
   {
     client,
     log,
-    workflow,
     workflowId,
-  }: Pick<WorkflowStarterSettings<Key>, 'client' | 'log' | 'workflow'> & {
+  }: Pick<WorkflowStarterSettings<Key>, 'client' | 'log'> & {
     workflowId: (record: Key) => string;
   },
   underWay: Set<Promise<void>>,
@@ -160,7 +159,7 @@ function createSignals<Key extends Named>(
       )
       .catch((error: unknown) => {
         if (error instanceof WorkflowNotFoundError) return;
-        const which = { [workflow]: record._id };
+        const which = { resource: record._id, workflow_id: id };
         log.warn(
           { err: error, ...which },
           'workflow not signalled, its next poll will read the record',

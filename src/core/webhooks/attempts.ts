@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Log } from '../../shared/log.js';
 import { failpoint } from '../../shared/failpoints.js';
 import type { Endpoints } from './endpoints.js';
 import type { Attempt, Delivery } from './event.js';
@@ -50,6 +51,7 @@ export function createAttempts(deps: {
   endpoints: Pick<Endpoints, 'listener'>;
   sender: Sender;
   health: Health;
+  log: Log;
   clock?: () => Date;
 }): MakeAttempt {
   const { endpoints, sender, health, clock = () => new Date() } = deps;
@@ -76,6 +78,15 @@ export function createAttempts(deps: {
     );
     failpoint('webhook.after');
     health.note(delivery.endpoint_id, attempt.error === null);
+    logAttempt(deps.log, delivery, attempt);
     return attempt;
   };
+}
+
+/** A line for each failed attempt; one that was taken is of interest only to who follows a single record. */
+function logAttempt(log: Log, delivery: Delivery, { status, error, duration_ms: ms }: Attempt) {
+  const { resource_id: resource, tenant_id: tenant, endpoint_id: endpoint } = delivery;
+  const ids = { resource, tenant, endpoint, event: delivery.event_id };
+  if (error === null) log.debug({ ...ids, status, ms }, 'webhook delivered');
+  else log.info({ ...ids, status, error, ms }, 'webhook attempt failed');
 }

@@ -49,7 +49,7 @@ export function createWebhooks(deps: {
   const deliveries = createDeliveries({ db: database.db });
   const sender = createSender(rules);
   const health = createHealth();
-  const attempt = createAttempts({ endpoints, sender, health });
+  const attempt = createAttempts({ endpoints, sender, health, log });
   const state = createEndpointState({ db: database.db });
   const { taskQueue } = config.temporal;
   const starter = createDeliveryStarter({ client, taskQueue, state, stallTimeoutMs, log });

@@ -116,7 +116,7 @@ function createConclude({ state, scheduleMs, parkAfterMs, log, clock }: RoundDep
     const parkAt = since.getTime() + parkAfterMs;
     if (now.getTime() >= parkAt) {
       if (!(await state.park(endpoint, { since, rounds, retry_at: now }))) return null;
-      const about = { endpoint: id, tenant: endpoint.tenant_id, failingSince: since };
+      const about = { resource: id, tenant: endpoint.tenant_id, failing_since: since };
       log.warn(about, 'webhook endpoint parked: its deliveries wait until an operator resumes it');
       return 'parked';
     }

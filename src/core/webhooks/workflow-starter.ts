@@ -47,7 +47,10 @@ export function createDeliveryStarter(settings: {
   }
 
   const wakes = createWakes(wake, (id, error) => {
-    log.warn({ err: error, endpoint: id }, 'deliveries left to recovery');
+    log.warn(
+      { err: error, resource: id, workflow_id: deliveryWorkflowId(id) },
+      'deliveries left to recovery',
+    );
   });
 
   return {
@@ -67,7 +70,10 @@ export function createDeliveryStarter(settings: {
         );
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return;
-        log.warn({ err: error, endpoint }, 'the workflow of a removed endpoint ends later');
+        log.warn(
+          { err: error, resource: endpoint, workflow_id: deliveryWorkflowId(endpoint) },
+          'the workflow of a removed endpoint ends later',
+        );
       }
     },
 

@@ -24,6 +24,8 @@ export type AppState = {
   operator?: Operator;
   /** Set by the operator API: the approval that the act of this request uses. */
   approval?: string;
+  /** The id of the record that the answer shows; for the log. */
+  resource?: unknown;
   /** True once the request has been counted against a limit. */
   counted?: boolean;
   /** Set by load.ts: excludes the request from the work in progress while a promise is pending. */

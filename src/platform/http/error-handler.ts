@@ -16,7 +16,12 @@ export function errorHandler({ log }: { log: Log }): Middleware {
     } catch (thrown) {
       const error = toApiError(thrown);
       if (error.status >= 500) {
-        const context = { request_id: ctx.state.requestId, code: error.code, err: thrown };
+        const context = {
+          request_id: ctx.state.requestId,
+          tenant: ctx.state.key?.tenant.id,
+          code: error.code,
+          err: thrown,
+        };
         log[error.status === 500 ? 'error' : 'warn'](context, 'request failed');
       }
       // Every 401 names its scheme: a key, or for provider callbacks the provider's signature.

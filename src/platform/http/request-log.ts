@@ -1,7 +1,11 @@
 import type { Log } from '../../shared/log.js';
+import { isAnyId } from '../../shared/ids.js';
 import type { AppContext, Middleware } from './context.js';
 
-/** Logs one line for every answer: caller, route, status, duration. Paths, queries and bodies are never logged. */
+/**
+ * Logs one line for every answer: caller, route, resource, status, duration. Paths, queries and bodies are never logged; of
+ * a path only an id of ours is taken.
+ */
 export function requestLog({ log }: { log: Log }): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
@@ -17,6 +21,7 @@ export function requestLog({ log }: { log: Log }): Middleware {
           status: ctx.status,
           ms: Math.round((performance.now() - startedAt) * 10) / 10,
           tenant: ctx.state.key?.tenant.id,
+          resource: resourceOf(ctx),
           key_id: ctx.state.key?.id ?? ctx.state.operator?.keyId,
           operator: ctx.state.operator?.id,
         },
@@ -24,6 +29,15 @@ export function requestLog({ log }: { log: Log }): Middleware {
       );
     }
   };
+}
+
+/** The id of the record that a request is about: that in its path, or else that of the record in the answer. */
+function resourceOf(ctx: AppContext): string | undefined {
+  const { params } = ctx as { params?: Record<string, string> };
+  const named = Object.values(params ?? {}).find(isAnyId);
+  if (named !== undefined) return named;
+  const { resource } = ctx.state;
+  return isAnyId(resource) ? resource : undefined;
 }
 
 /** The route pattern that matched. The path itself is not logged, because it may contain text from a caller. */

@@ -8,6 +8,7 @@ type ListPosition =
  * Sends the success envelope. `data` comes from a presenter; a bigint in it is a programming error and becomes a 500.
  */
 export function sendData(ctx: AppContext, status: number, data: unknown): void {
+  if (data !== null && typeof data === 'object' && 'id' in data) ctx.state.resource = data.id;
   sendBytes(ctx, status, JSON.stringify({ success: true, data }));
 }
 

@@ -64,7 +64,7 @@ beforeAll(async () => {
       transfer({ next_check_at: AHEAD, attention: null }),
     ]);
   }
-  await insert('provider_faults', [{ since: LONG_AGO, ended_at: null }]);
+  await insert('provider_faults', [{ name: 'float', since: LONG_AGO, ended_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card_id: 'crd_a' });
   await insert('card_operations', [
     ...many(() => operation({ next_check_at: null, attention: null })),
@@ -136,6 +136,7 @@ const WAITING = {
   provider_faults: 1,
   payment_tokens_attention: 1,
   payment_tokens_overdue: 1,
+  provider_floats_short: 1,
   recurring_charges_attention: 1,
   recurring_charges_overdue: 1,
   webhooks_pending: 2,

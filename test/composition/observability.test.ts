@@ -1,0 +1,155 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { MongoClient } from 'mongodb';
+import { Registry } from 'prom-client';
+import { backlogs } from '../../src/composition/backlogs.js';
+import { measureOutcomes } from '../../src/composition/outcome-metrics.js';
+import { measureProviderCalls } from '../../src/composition/provider-call-metrics.js';
+import type { RecordChange } from '../../src/core/commit/group-commit.js';
+import { observed, type ProviderCall } from '../../src/core/providers/observed.js';
+import { addCommands } from '../../src/ops/cli/commands.js';
+import { measureBacklogs } from '../../src/platform/metrics/backlog.js';
+import { measureBuild } from '../../src/platform/metrics/build.js';
+import { measureClosings } from '../../src/platform/metrics/closings.js';
+import { measureQueues } from '../../src/platform/metrics/queues.js';
+import { measureRequests } from '../../src/platform/metrics/requests.js';
+import { createLog } from '../../src/shared/log.js';
+
+const FOLDER = 'deploy/observability';
+const rules = readFileSync(`${FOLDER}/alerts.yml`, 'utf8');
+const dashboard = readFileSync(`${FOLDER}/dashboard.json`, 'utf8');
+const RUNBOOKS = readdirSync('docs/runbooks').filter((name) => name.endsWith('.md'));
+
+/** The metrics of API and worker together. */
+async function allMetrics(): Promise<string> {
+  const registry = new Registry();
+  const client = new MongoClient('mongodb://127.0.0.1:9/', { serverSelectionTimeoutMS: 3_600_000 });
+  const log = createLog({ level: 'silent', name: 'test' });
+  const refused = { event_loop: 0, in_flight: 0, connections: 0 };
+  measureBacklogs(registry, { db: client.db('nowhere'), backlogs, log });
+  measureBuild(registry);
+  measureClosings(registry, () => null);
+  measureOutcomes(registry, { onChanged: () => undefined });
+  measureProviderCalls(registry);
+  measureQueues(registry, {});
+  measureRequests(registry, { now: () => ({ working: 0, waiting: 0, refused }) });
+  const text = await registry.metrics();
+  await client.close();
+  return text;
+}
+
+test('every metric and every backlog of the alert rules and the dashboard exists', async () => {
+  const text = await allMetrics();
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  const metrics = types.flatMap(([, name, type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [String(name)],
+  );
+  const known = new Set(metrics);
+  const named = [...`${rules}${dashboard}`.matchAll(/\bbursar_[a-z_]+/g)].map(([name]) => name);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  const selectors = [...`${rules}${dashboard}`.matchAll(/backlog=(~?)\\?"([^"\\]+)/g)];
+  expect(selectors.length).toBeGreaterThan(5);
+  for (const [, isPattern, value = ''] of selectors) {
+    for (const part of isPattern ? value.split('|') : [value]) {
+      const matches = Object.keys(backlogs).filter((name) => new RegExp(`^${part}$`).test(name));
+      expect([part, matches.length > 0]).toEqual([part, true]);
+    }
+  }
+});
+
+test('every alert has a runbook and a test, and every runbook an alert', () => {
+  const linked = [...rules.matchAll(/runbook: docs\/runbooks\/(\S+)/g)].map(([, page]) => page);
+  const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name]) => name);
+  expect(linked).toHaveLength(alerts.length);
+  expect(new Set(linked)).toEqual(new Set(RUNBOOKS));
+  const tests = readFileSync(`${FOLDER}/alerts.test.yml`, 'utf8');
+  for (const alert of alerts) {
+    const page = RUNBOOKS.map((name) => readFileSync(`docs/runbooks/${name}`, 'utf8'));
+    expect([alert, page.some((text) => text.includes(`\`${alert}\``))]).toEqual([alert, true]);
+    expect(tests).toMatch(new RegExp(`alertname: ${alert}\\n\\s+exp_alerts:`));
+  }
+});
+
+test('every command and option of the runbooks exists in the command line', async () => {
+  const program = new Command('bursar');
+  await addCommands(program, () => true);
+  let checked = 0;
+  for (const page of RUNBOOKS) {
+    const text = readFileSync(`docs/runbooks/${page}`, 'utf8');
+    for (const [line, given = ''] of text.matchAll(/\bbursar ([a-z][^`\n#]*)/g)) {
+      const words = given.trim().split(/\s+/);
+      let command = program;
+      for (const word of words) {
+        const next = command.commands.find((each) => each.name() === word);
+        if (!next) break;
+        command = next;
+      }
+      expect([page, line, command.commands.length]).toEqual([page, line, 0]);
+      const options = words.filter((word) => word.startsWith('--'));
+      const has = new Set(command.options.map(({ long }) => long));
+      expect([page, line, options.filter((option) => !has.has(option))]).toEqual([page, line, []]);
+      checked += 1;
+    }
+  }
+  expect(checked).toBeGreaterThan(10);
+});
+
+test('an outcome is counted once and timed, and one that replaces another is counted alone', async () => {
+  const registry = new Registry();
+  let commit: (changes: RecordChange[]) => void = () => undefined;
+  measureOutcomes(registry, { onChanged: (listener) => void (commit = listener) });
+  const record = (status: string) => ({
+    _id: 'trf_1',
+    tenant_id: 'ten_secret',
+    status,
+    provider: 'bank',
+    submissions: 1,
+    created_at: new Date(),
+  });
+  const change = (from: string, to: string) =>
+    commit([{ collection: 'transfers', before: record(from), after: record(to) }]);
+  change('pending', 'processing');
+  change('processing', 'completed');
+  change('completed', 'completed');
+  change('completed', 'failed');
+  commit([{ collection: 'wallets', before: undefined, after: { _id: 'w', tenant_id: 'ten_a' } }]);
+  const text = await registry.metrics();
+  const labels = 'collection="transfers",provider="bank"';
+  expect(text).toContain(`bursar_outcomes_total{${labels},outcome="completed"} 1`);
+  expect(text).toContain(`bursar_outcomes_total{${labels},outcome="failed"} 1`);
+  expect(text).toContain(`bursar_time_to_final_seconds_count{${labels}} 1`);
+  expect(text).not.toContain('ten_');
+});
+
+test('each call to a provider is counted with the kind of its answer, or with the reason why there is none', async () => {
+  const calls: ProviderCall[] = [];
+  const adapter = observed(
+    {
+      name: 'bank',
+      submit: async () => ({ kind: 'succeeded' }),
+      verify: async () => ({ kind: 'unknown', reason: 'timeout' }),
+      listBanks: async () => [],
+      cancel: async () => {
+        throw new Error('broken');
+      },
+      readMessage: () => ({ kind: 'event' }),
+    },
+    'transfers',
+    (call) => void calls.push(call),
+  );
+  expect(await adapter.submit()).toEqual({ kind: 'succeeded' });
+  await adapter.verify();
+  await adapter.listBanks();
+  await expect(adapter.cancel()).rejects.toThrow('broken');
+  adapter.readMessage();
+  expect(
+    calls.map(({ capability, provider, call, result }) => ({ capability, provider, call, result })),
+  ).toEqual(
+    [
+      ['submit', 'succeeded'],
+      ['verify', 'timeout'],
+      ['listBanks', 'answered'],
+      ['cancel', 'failed'],
+    ].map(([call, result]) => ({ capability: 'transfers', provider: 'bank', call, result })),
+  );
+});
