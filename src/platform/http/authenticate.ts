@@ -51,7 +51,11 @@ export function authorize({
 
 /** The token of the header `Authorization: Bearer …`. Throws `unauthorized` without one. */
 export function bearerToken(header: string | undefined): string {
-  const match = /^Bearer +(\S+) *$/i.exec(header ?? '');
-  if (match?.[1] === undefined) throw new ApiError('unauthorized');
-  return match[1];
+  const token = findBearerToken(header);
+  if (token === null) throw new ApiError('unauthorized');
+  return token;
 }
+
+/** The same token, or null without one. */
+export const findBearerToken = (header: string | undefined): string | null =>
+  /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;

@@ -1,6 +1,6 @@
 import type { RouterContext } from '@koa/router';
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
-import type { AuthenticatedKey } from '../api-keys/store.js';
+import type { AuthenticatedKey } from '../api-keys/authentication.js';
 import type { Operator } from '../operators/operator.js';
 
 /** A body as the client sent it: the exact bytes (signatures cover them) and, on JSON routes, the parsed object. */
