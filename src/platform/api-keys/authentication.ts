@@ -45,9 +45,14 @@ export function createAuthentication({
   return {
     /**
      * Identifies the caller. Throws the `ApiError` for the caller: `invalid_key` (malformed, without a look-up),
-     * `wrong_environment`, `unauthorized` (unknown), `expired_key` (also revoked), `ip_not_allowed`.
+     * `wrong_environment`, `unauthorized` (unknown), `expired_key` (also revoked), `ip_not_allowed`. `onFound` gets a
+     * key that exists before it is accepted or refused.
      */
-    async authenticate(token: string, address: string): Promise<AuthenticatedKey> {
+    async authenticate(
+      token: string,
+      address: string,
+      onFound: (key: { id: string; tenantId: string }) => void = () => {},
+    ): Promise<AuthenticatedKey> {
       const parsed = parseKey(token);
       if (parsed === null) throw new ApiError('invalid_key');
       if (parsed.environment !== environment) throw new ApiError('wrong_environment');
@@ -58,6 +63,7 @@ export function createAuthentication({
       const now = clock();
       if (found === null || isRevokedOrExpired(found.key, now)) accepted.delete(hash);
       if (found === null) throw new ApiError('unauthorized');
+      onFound({ id: found.key._id, tenantId: found.tenant.id });
       assertUsable(found, address, now);
       accepted.set(hash, true);
       lastUsed.touch(found.key._id, now);

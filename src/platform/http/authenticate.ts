@@ -11,7 +11,9 @@ import type { OperationAt } from './routes.js';
 export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate'> }): Middleware {
   return async (ctx, next) => {
     const token = bearerToken(ctx.req.headers.authorization);
-    const key = await apiKeys.authenticate(token, ctx.state.address);
+    const key = await apiKeys.authenticate(token, ctx.state.address, (found) => {
+      ctx.state.foundKey = found;
+    });
     ctx.state.key = key;
     if (key.rotationDue) ctx.set('X-Key-Rotation-Due', 'true');
     await next();

@@ -1,7 +1,10 @@
 import type { Log } from '../../shared/log.js';
 import type { AppContext, Middleware } from './context.js';
 
-/** Logs one line for every answer: caller, route, status, duration. Paths, queries and bodies are never logged. */
+/**
+ * Logs one line for every answer: caller, route, status, duration; for a refusal also its code and the client's address,
+ * so that attacks can be traced. Paths, queries and bodies are never logged.
+ */
 export function requestLog({ log }: { log: Log }): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
@@ -16,9 +19,13 @@ export function requestLog({ log }: { log: Log }): Middleware {
           route: routeOf(ctx),
           status: ctx.status,
           ms: Math.round((performance.now() - startedAt) * 10) / 10,
-          tenant: ctx.state.key?.tenant.id,
-          key_id: ctx.state.key?.id ?? ctx.state.operator?.keyId,
+          tenant: ctx.state.foundKey?.tenantId,
+          key_id: ctx.state.foundKey?.id ?? ctx.state.operator?.keyId,
           operator: ctx.state.operator?.id,
+          ...(ctx.state.errorCode !== undefined && {
+            code: ctx.state.errorCode,
+            address: ctx.state.address,
+          }),
         },
         'request',
       );

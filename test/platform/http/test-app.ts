@@ -217,5 +217,17 @@ function thingRoutes(effects: unknown[], slowMs: number): Route[] {
         sendData(ctx, 200, {});
       },
     ),
+    route(
+      make({
+        id: 'forgedCallback',
+        method: 'post',
+        path: '/webhooks/cards/{provider}',
+        access: 'provider',
+        params: { provider: z.string() },
+      }),
+      () => {
+        throw new ApiError('invalid_signature');
+      },
+    ),
   ];
 }
