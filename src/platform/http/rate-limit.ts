@@ -63,10 +63,15 @@ export function createSafeguard({ rateLimits }: Limiter) {
     // Hashed, because the caller chooses the value and length of `each`.
     const subject = createHash('sha256').update(`${tenant.id}/${each}`).digest('base64url');
     const result = await rateLimits.take(`${name}:${subject}`, safeguardAllowance(tenant, name));
-    const remainingOfTenant = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
-    if (!result.allowed || result.remaining < remainingOfTenant) setHeaders(ctx, result);
+    showTighterLimit(ctx, result);
     refuseUnlessAllowed(result);
   };
+}
+
+/** Shows the limit in the headers if it refuses, or has less remaining than the one that they show. */
+export function showTighterLimit(ctx: AppContext, result: RateLimit): void {
+  const shown = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
+  if (!result.allowed || result.remaining < shown) setHeaders(ctx, result);
 }
 
 /** Counts the request against its address, separately for each `name`: for routes without keys. */
@@ -164,8 +169,14 @@ const headersOf = ({ limit, remaining, resetAt }: RateLimit) =>
   ] as const;
 
 function refuseUnlessAllowed(result: RateLimit): void {
-  if (result.allowed) return;
-  throw new ApiError('rate_limit_exceeded', {
+  const refusal = refusalOf(result);
+  if (refusal) throw refusal;
+}
+
+/** The error for a refused attempt; null for one that passes. */
+export function refusalOf(result: RateLimit): ApiError | null {
+  if (result.allowed) return null;
+  return new ApiError('rate_limit_exceeded', {
     retryAfterSeconds: result.retryAfterSeconds,
     details: { limit: result.limit, window: WINDOW_NAME, retry_after: result.retryAfterSeconds },
   });
