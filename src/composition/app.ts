@@ -2,9 +2,9 @@ import Koa from 'koa';
 import type { Environment } from '../platform/api-keys/api-key.js';
 import type { ApiKeys } from '../platform/api-keys/store.js';
 import type { WriteProbe } from '../platform/database/write-probe.js';
-import { authenticate, authorize } from '../platform/http/authenticate.js';
+import { authenticate, authorize, findBearerToken } from '../platform/http/authenticate.js';
 import { clientAddress } from '../platform/http/client-address.js';
-import type { AppState, Middleware } from '../platform/http/context.js';
+import type { AppContext, AppState, Middleware } from '../platform/http/context.js';
 import { crossOrigin } from '../platform/http/cross-origin.js';
 import { docsPage } from '../platform/http/docs-page.js';
 import { documents } from '../platform/http/documents.js';
@@ -14,6 +14,7 @@ import type { Load } from '../platform/http/load.js';
 import { answerOptions, notFound } from '../platform/http/not-found.js';
 import {
   CALLBACK_ALLOWANCE,
+  DOCS_ALLOWANCE,
   limitBySource,
   limitByTenant,
   limitUncounted,
@@ -32,8 +33,8 @@ import type { RateLimits } from '../platform/rate-limits/store.js';
 /** The parts that the HTTP application is made of. */
 type AppDeps = {
   log: Log;
-  apiKeys: Pick<ApiKeys, 'authenticate'>;
-  rateLimits: Pick<RateLimits, 'take'>;
+  apiKeys: Pick<ApiKeys, 'authenticate' | 'wasAccepted'>;
+  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
   health: Pick<Health, 'middleware'>;
   load: Pick<Load, 'middleware'>;
   /** Tells whether the database accepts writes. */
@@ -54,6 +55,8 @@ type AppDeps = {
   unauthenticatedPerMinute?: number;
   /** The rate limit of one address on provider routes. */
   callbackAllowance?: Allowance;
+  /** The rate limit of one address for the files of the documentation page. */
+  docsAllowance?: Allowance;
 };
 
 /** Creates the HTTP application: every middleware that a request passes, outermost first. */
@@ -65,6 +68,8 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   const callbacks = routerOf(deps.routes.filter(isCallback), [
     limitBySource({ rateLimits, name: 'callbacks', allowance }),
   ]);
+  const hasOwnLimit = (ctx: AppContext) =>
+    callbacks.operationAt(ctx) !== undefined || bringsAcceptedKey(ctx, apiKeys);
   const methodsAt: MethodsAt = (path) => [...api.methodsAt(path), ...callbacks.methodsAt(path)];
 
   const app = new Koa<AppState>();
@@ -75,11 +80,13 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(securityHeaders());
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
-  app.use(docsPage({ environment: deps.environment }));
   app.use(timeLimit({ log, writeProbe: deps.writeProbe, ...deps.timeLimits }));
   app.use(deps.load.middleware);
   const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
-  app.use(limitUncounted({ rateLimits, perMinute }));
+  const { docsAllowance = DOCS_ALLOWANCE } = deps;
+  const limit = limitBySource({ rateLimits, name: 'docs', allowance: docsAllowance });
+  app.use(docsPage({ environment: deps.environment, limit }));
+  app.use(limitUncounted({ rateLimits, perMinute, hasOwnLimit }));
   app.use(documents({ openApi: deps.openApi }));
   app.use(crossOrigin({ operationAt: api.operationAt }));
   app.use(answerOptions({ methodsAt }));
@@ -92,6 +99,11 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   // Reached only by errors after the error handler, usually because the client has disconnected.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'could not send the answer'));
   return app;
+}
+
+function bringsAcceptedKey(ctx: AppContext, apiKeys: Pick<ApiKeys, 'wasAccepted'>): boolean {
+  const token = findBearerToken(ctx.req.headers.authorization);
+  return token !== null && apiKeys.wasAccepted(token);
 }
 
 /** The router has the same test as authentication, so no spelling of a path reaches a route without authentication. */

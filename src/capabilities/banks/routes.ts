@@ -3,7 +3,9 @@ import { checkKey } from '../../core/idempotency/with-idempotency.js';
 import { sendData, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
+import type { RateLimits } from '../../platform/rate-limits/store.js';
 import { listBanks, resolveAccount } from './api.js';
+import { enquiryLimitOf } from './enquiry-limit.js';
 import type { BankList, NameEnquiry } from './provider-calls.js';
 import { presentBank, presentRecipient } from './presenter.js';
 import { recipientOf } from './schema.js';
@@ -13,12 +15,16 @@ const RETRY_AFTER_SECONDS = 5;
 /** The routes for questions before a transfer: the holder of an account, and the list of banks. */
 export const transferDirectoryRoutes = ({
   banks: { nameEnquiry, list: bankList },
+  rateLimits,
 }: {
   banks: { nameEnquiry: NameEnquiry; list: BankList };
+  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
 }): Route[] => [
   route(resolveAccount, async (ctx, { body }) => {
     checkKey(ctx);
     const { account, bankCode } = recipientOf(body);
+    const refusal = await enquiryLimitOf(ctx, rateLimits).count();
+    if (refusal) throw refusal;
     const answer = await withoutDeadline(ctx, nameEnquiry({ account, bankCode }));
     if (answer.kind === 'not_found') throw new ApiError('invalid_account');
     if (answer.kind === 'no_answer') throw bankUnavailable();

@@ -1,5 +1,4 @@
 import { ApiError } from '../../shared/errors.js';
-import { mapWithConcurrency } from '../../shared/concurrency.js';
 import type { WithoutDeadline } from '../../platform/http/context.js';
 import { validate } from '../../platform/http/validate.js';
 import { newId } from '../../shared/ids.js';
@@ -16,21 +15,11 @@ import type { Tenant } from '../../platform/tenants/tenant.js';
 import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
 import { presentBulkTransfer } from './presenter.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import { type AccountName, type NameEnquiry, recipientOf } from '../banks/index.js';
+import { NO_ENQUIRY_LIMIT, type EnquiryLimit, type NameEnquiry } from '../banks/index.js';
+import { enquireNames, NO_NAME, type ItemName, type ReadItem } from './names.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
-import {
-  newTransfer,
-  transferBody,
-  type IntakeLimit,
-  type TransferBody,
-} from '../transfers/index.js';
+import { newTransfer, transferBody, type IntakeLimit } from '../transfers/index.js';
 import type { Transfer } from '../transfers/transfer.js';
-
-const NO_NAME: AccountName = { kind: 'no_answer', bankName: null };
-
-/** Concurrent name enquiries, and the time for starting them. The items' workflows make the remaining ones. */
-const ENQUIRIES_AT_ONCE = 32;
-const ENQUIRIES_WITHIN_MS = 3_000;
 
 /** Bounds the saved response of a thousand invalid items. */
 const MAX_ISSUES_OF_AN_ITEM = 10;
@@ -43,11 +32,12 @@ export type CreateBulkTransfer = (
   tenant: Tenant,
   items: readonly unknown[],
   claim: Claim | null,
-  /** Excludes the time of the name enquiries from the request's deadline. */
-  withoutDeadline?: WithoutDeadline,
+  request?: {
+    /** Excludes the time of the name enquiries from the request's deadline. */
+    withoutDeadline?: WithoutDeadline;
+    enquiries?: EnquiryLimit;
+  },
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
-
-type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
 
 /**
  * Creates the function that accepts bulk transfers. Bulk transfer, records, holds, limit, key and response are committed
@@ -57,31 +47,30 @@ export function createBulkTransferCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
   nameEnquiry: NameEnquiry;
+  /** The available amount of a tenant's wallet. */
+  availableMinor: (tenantId: string) => Promise<bigint>;
   provider: () => string;
   intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateBulkTransfer {
   const { groupCommit, starter, nameEnquiry, intake, clock = () => new Date() } = deps;
 
-  /** Makes the name enquiries that can start within the time; the others are `no_answer`. */
-  async function enquireNames(reads: readonly Read[]): Promise<AccountName[]> {
-    const end = performance.now() + ENQUIRIES_WITHIN_MS;
-    return mapWithConcurrency(ENQUIRIES_AT_ONCE, reads, async (read) =>
-      'error' in read || performance.now() > end ? NO_NAME : nameEnquiry(recipientOf(read.body)),
-    );
-  }
-
-  return async (tenant, items, claim, withoutDeadline = (wait) => wait) => {
+  return async (tenant, items, claim, request = {}) => {
+    const { withoutDeadline = (wait) => wait, enquiries = NO_ENQUIRY_LIMIT } = request;
     intake.check();
     const provider = deps.provider();
     const reads = items.map((item) => readItem(tenant, item));
-    const names = await withoutDeadline(enquireNames(reads));
+    const availableMinor = await deps.availableMinor(tenant.id);
+    const names = await withoutDeadline(
+      enquireNames(reads, { nameEnquiry, availableMinor, limit: enquiries }),
+    );
     const now = clock();
     const id = newId('bulkTransfer');
     const transfers: Transfer[] = [];
     const results = reads.map((read, i): BulkTransferItem => {
       const named = names[i] ?? NO_NAME;
       if ('error' in read) return refusal(items[i], read.error);
+      if (named.kind === 'refused') return refusal(items[i], named.error);
       if (named.kind === 'not_found') return refusal(items[i], new ApiError('invalid_account'));
       // The bulk transfer's workflow skips an item without a name; the item's own workflow repeats the enquiry.
       const startWithinMs = named.kind === 'found' ? START_ITEMS_WITHIN_MS : START_WITHIN_MS;
@@ -106,18 +95,33 @@ export function createBulkTransferCreation(deps: {
       next_check_at,
       created_at: now,
     };
+    let decided: readonly BulkTransferItem[] = results;
     const outcome = throwIfKeyReused(
       await groupCommit.commit(
         acceptBulkTransfer,
-        acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim }),
+        acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim }, (items) => {
+          decided = items;
+        }),
       ),
     );
     if (outcome.resource === id) starter.startSoon(bulkTransfer);
+    await enquiries.count(refusedWithName(names, results, decided));
     return outcome;
   };
 }
 
-function readItem(tenant: Tenant, item: unknown): Read {
+/** Number of items that the commit refused although their account exists: the caller learns that from the refusal. */
+const refusedWithName = (
+  names: readonly ItemName[],
+  before: readonly BulkTransferItem[],
+  after: readonly BulkTransferItem[],
+): number =>
+  names.filter((named, i) => {
+    const isRefused = before[i]?.id !== null && after[i]?.id === null;
+    return isRefused && named.kind === 'found' && !named.isCounted;
+  }).length;
+
+function readItem(tenant: Tenant, item: unknown): ReadItem {
   try {
     const body = validate(transferBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
     return { body, amountMinor: amountWithin(tenant, body) };
@@ -134,12 +138,15 @@ function refusal(item: unknown, error: ApiError): BulkTransferItem {
   return { reference, id: null, error: itemError(error) };
 }
 
-function acceptBulkTransferInput(given: {
-  tenant: Tenant;
-  bulkTransfer: BulkTransfer;
-  transfers: Transfer[];
-  claim: Claim | null;
-}): AcceptBulkTransfer {
+function acceptBulkTransferInput(
+  given: {
+    tenant: Tenant;
+    bulkTransfer: BulkTransfer;
+    transfers: Transfer[];
+    claim: Claim | null;
+  },
+  onDecided: (items: readonly BulkTransferItem[]) => void,
+): AcceptBulkTransfer {
   const { tenant, bulkTransfer, transfers, claim } = given;
   return {
     tenantId: tenant.id,
@@ -147,6 +154,9 @@ function acceptBulkTransferInput(given: {
     transfers,
     dailyLimitMinor: tenant.limits.dailyMinor,
     claim,
-    answer: (decided) => successResponse(presentBulkTransfer(decided, new Map())),
+    answer(decided) {
+      onDecided(decided.items);
+      return successResponse(presentBulkTransfer(decided, new Map()));
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
+import { readAvailable } from '../../core/ledger/balance.js';
 import { archivedRecords } from '../../core/ledger/archive.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { createWorkflowStarter } from '../../core/supervision/workflow-starter.js';
@@ -38,6 +39,7 @@ function createBulkTransferParts(
       groupCommit,
       starter,
       nameEnquiry: banks.nameEnquiry,
+      availableMinor: (tenantId) => readAvailable(database, tenantId),
       provider: () => providers.forTransfers().name,
       intake: transfers.intake,
     }),

@@ -6,6 +6,9 @@ import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import { deadlineOf } from '../../platform/http/time-limit.js';
+import type { RateLimits } from '../../platform/rate-limits/store.js';
+import { enquiryLimitOf } from '../banks/index.js';
 import { createBulkTransfer, getBulkTransfer } from './api.js';
 import type { BulkTransfer } from './bulk-transfer.js';
 import { presentBulkTransfer } from './presenter.js';
@@ -20,8 +23,9 @@ export function bulkTransferRoutes(deps: {
     create: CreateBulkTransfer;
   };
   idempotency: Idempotency;
+  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
 }): Route[] {
-  const { idempotency } = deps;
+  const { idempotency, rateLimits } = deps;
   const { store: bulkTransfers, waiter, create } = deps.bulkTransfers;
 
   return [
@@ -30,7 +34,10 @@ export function bulkTransferRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
-        (claim) => create(tenant, body.transfers, claim, ctx.state.withoutDeadline),
+        (claim) => {
+          const enquiries = enquiryLimitOf(ctx, rateLimits);
+          return create(tenant, body.transfers, claim, { enquiries, ...deadlineOf(ctx) });
+        },
         async (id, wait) => {
           await waiter.waitForEnd({ tenantId: tenant.id, id }, wait);
           const bulkTransfer = await bulkTransfers.get(tenant.id, id);

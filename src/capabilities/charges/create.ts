@@ -1,6 +1,6 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptCharge } from './mutations.js';
-import type { AuthenticatedKey } from '../../platform/api-keys/store.js';
+import type { AuthenticatedKey } from '../../platform/api-keys/authentication.js';
 import { ApiError } from '../../shared/errors.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';

@@ -7,6 +7,9 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
+import { deadlineOf } from '../../platform/http/time-limit.js';
+import type { RateLimits } from '../../platform/rate-limits/store.js';
+import { enquiryLimitOf } from '../banks/index.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
@@ -21,8 +24,9 @@ export function transferRoutes(deps: {
   transfers: { store: Transfers; waiter: CompletionWaiter<Transfer>; create: CreateTransfer };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
 }): Route[] {
-  const { idempotency, webhooks } = deps;
+  const { idempotency, webhooks, rateLimits } = deps;
   const { store: transfers, waiter, create } = deps.transfers;
 
   return [
@@ -31,7 +35,10 @@ export function transferRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers` },
-        (claim) => create(tenant, body, claim, ctx.state.withoutDeadline),
+        (claim) => {
+          const enquiries = enquiryLimitOf(ctx, rateLimits);
+          return create(tenant, body, claim, { enquiries, ...deadlineOf(ctx) });
+        },
         async (id, wait) => {
           const transfer =
             (await waiter.waitForEnd({ tenantId: tenant.id, id }, wait)) ??

@@ -1,5 +1,6 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import type { WalletDocument } from './collections.js';
 import { closingCollections, endOfDay } from './days.js';
 import { accounts } from './posting.js';
 
@@ -89,4 +90,10 @@ export async function readBalance({ db }: Database, tenantId: string) {
   const { byAccount } = await readBalances(db, { tenantId, only: [available, held, receivable] });
   const of = (account: string) => byAccount.get(account) ?? 0n;
   return { availableMinor: of(available), heldMinor: of(held), receivableMinor: -of(receivable) };
+}
+
+/** The available amount of a wallet, in kobo. Other commits may change it at any moment. */
+export async function readAvailable({ db }: Database, tenantId: string): Promise<bigint> {
+  const wallet = await db.collection<WalletDocument>('wallets').findOne({ _id: tenantId });
+  return wallet?.available_minor ?? 0n;
 }

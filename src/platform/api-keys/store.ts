@@ -3,31 +3,20 @@ import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
 import type { Tenants } from '../tenants/store.js';
-import type { Tenant } from '../tenants/tenant.js';
 import {
   generateKey,
   hashKey,
   isRotationDue,
-  parseKey,
   type Environment,
   type KeyKind,
   type KeyLevel,
 } from './api-key.js';
 import { canonicalRange } from './allowed-ips.js';
 import { isRevokedOrExpired, type ApiKeyDocument, type NewApiKey } from './document.js';
-import { createKeyLookup, type FoundKey } from './lookup.js';
+import { createAuthentication } from './authentication.js';
+import { createKeyLookup } from './lookup.js';
 import { createLastUsed } from './last-used.js';
 import { rotateKey, type Rotated, type Rotation } from './rotate.js';
-
-/** The caller of a request, once its key has been accepted. */
-export type AuthenticatedKey = {
-  id: string;
-  tenant: Tenant;
-  level: KeyLevel;
-  kind: KeyKind;
-  createdAt: Date;
-  rotationDue: boolean;
-};
 
 /** A key as operators see it. It contains neither the key nor its hash. */
 export type ApiKeyInfo = {
@@ -109,23 +98,7 @@ export function createApiKeys({
 
     ...keyQueries(keys, clock),
 
-    /**
-     * Identifies the caller. Throws the `ApiError` for the caller: `invalid_key` (malformed, without a look-up),
-     * `wrong_environment`, `unauthorized` (unknown), `expired_key` (also revoked), `ip_not_allowed`.
-     */
-    async authenticate(token: string, address: string): Promise<AuthenticatedKey> {
-      const parsed = parseKey(token);
-      if (parsed === null) throw new ApiError('invalid_key');
-      if (parsed.environment !== environment) throw new ApiError('wrong_environment');
-      if (!parsed.intact) throw new ApiError('invalid_key');
-      // Database and cache compare keyed hashes. A guess cannot steer them, so timing reveals nothing.
-      const found = await lookup.get(hashKey(token, pepper));
-      if (found === null) throw new ApiError('unauthorized');
-      const now = clock();
-      assertUsable(found, address, now);
-      lastUsed.touch(found.key._id, now);
-      return toAuthenticated(found, now);
-    },
+    ...createAuthentication({ lookup, lastUsed, pepper, environment, clock }),
 
     /** Resolves when no write is in progress. Await it before closing the database. */
     idle: () => lastUsed.idle(),
@@ -166,22 +139,6 @@ function newDocument(input: NewApiKey, hash: string, now: Date): ApiKeyDocument 
     expires_at: input.expiresAt ?? null,
     revoked_at: null,
     replaced_by: null,
-  };
-}
-
-function assertUsable({ key, allows }: FoundKey, address: string, now: Date): void {
-  if (isRevokedOrExpired(key, now)) throw new ApiError('expired_key');
-  if (!allows(address)) throw new ApiError('ip_not_allowed');
-}
-
-function toAuthenticated({ key, tenant }: FoundKey, now: Date): AuthenticatedKey {
-  return {
-    id: key._id,
-    tenant,
-    level: key.level,
-    kind: key.kind,
-    createdAt: key.created_at,
-    rotationDue: isRotationDue(key.created_at, now),
   };
 }
 

@@ -11,7 +11,9 @@ import type { OperationAt } from './routes.js';
 export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate'> }): Middleware {
   return async (ctx, next) => {
     const token = bearerToken(ctx.req.headers.authorization);
-    const key = await apiKeys.authenticate(token, ctx.state.address);
+    const key = await apiKeys.authenticate(token, ctx.state.address, (found) => {
+      ctx.state.foundKey = found;
+    });
     ctx.state.key = key;
     if (key.rotationDue) ctx.set('X-Key-Rotation-Due', 'true');
     await next();
@@ -51,7 +53,11 @@ export function authorize({
 
 /** The token of the header `Authorization: Bearer …`. Throws `unauthorized` without one. */
 export function bearerToken(header: string | undefined): string {
-  const match = /^Bearer +(\S+) *$/i.exec(header ?? '');
-  if (match?.[1] === undefined) throw new ApiError('unauthorized');
-  return match[1];
+  const token = findBearerToken(header);
+  if (token === null) throw new ApiError('unauthorized');
+  return token;
 }
+
+/** The same token, or null without one. */
+export const findBearerToken = (header: string | undefined): string | null =>
+  /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;

@@ -1,6 +1,7 @@
 import type { RouterContext } from '@koa/router';
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
-import type { AuthenticatedKey } from '../api-keys/store.js';
+import type { AuthenticatedKey } from '../api-keys/authentication.js';
+import type { ErrorCode } from '../../shared/errors.js';
 import type { Operator } from '../operators/operator.js';
 
 /** A body as the client sent it: the exact bytes (signatures cover them) and, on JSON routes, the parsed object. */
@@ -20,6 +21,10 @@ export type AppState = {
   address: string;
   /** Set by `authenticate`: always present on routes with keys, never on public ones. */
   key?: AuthenticatedKey;
+  /** Set by `authenticate` as soon as the key is found, so that a refusal of it can be traced. */
+  foundKey?: { id: string; tenantId: string };
+  /** The error code of the answer, once it has one. */
+  errorCode?: ErrorCode | undefined;
   /** Set by the operator API's sign-in. */
   operator?: Operator;
   /** Set by the operator API: the approval that the act of this request uses. */

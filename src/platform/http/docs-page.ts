@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import type { Environment } from '../api-keys/api-key.js';
 import { compiled } from '../../shared/package-root.js';
 import { ApiError } from '../../shared/errors.js';
-import type { Middleware } from './context.js';
+import type { AppContext, Middleware } from './context.js';
 
 /** The files that the build writes for /docs (src/ops/docs/build.ts), by path. No other file is read. */
 const FILES: Readonly<Record<string, { name: string; type: string }>> = {
@@ -36,11 +36,14 @@ type File = { bytes: Buffer; zipped: Buffer; tag: string };
 
 const zip = promisify(gzip);
 
-/**
- * Serves the documentation for people, without a key. It is served from memory and counted against no limit, so that
- * reading it does not use up the reader's allowance.
- */
-export function docsPage({ environment }: { environment: Environment }): Middleware {
+/** Serves the documentation for people, without a key, from memory. `limit` runs before each of its files. */
+export function docsPage({
+  environment,
+  limit,
+}: {
+  environment: Environment;
+  limit: Middleware;
+}): Middleware {
   const loaded = new Map<string, Promise<File>>();
 
   async function load(name: string): Promise<File> {
@@ -53,9 +56,7 @@ export function docsPage({ environment }: { environment: Environment }): Middlew
     return { bytes, zipped: await zip(bytes), tag: `W/"${tag}"` };
   }
 
-  return async (ctx, next) => {
-    const file = Object.hasOwn(FILES, ctx.path) ? FILES[ctx.path] : undefined;
-    if (!file) return next();
+  async function serve(ctx: AppContext, file: (typeof FILES)[string]): Promise<void> {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.set('Allow', 'GET, HEAD');
       throw new ApiError('method_not_allowed');
@@ -80,5 +81,10 @@ export function docsPage({ environment }: { environment: Environment }): Middlew
     } else {
       ctx.body = bytes;
     }
+  }
+
+  return (ctx, next) => {
+    const file = Object.hasOwn(FILES, ctx.path) ? FILES[ctx.path] : undefined;
+    return file ? limit(ctx, () => serve(ctx, file)) : next();
   };
 }

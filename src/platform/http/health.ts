@@ -8,24 +8,30 @@ import { sendData } from './respond.js';
 export type HealthCheck = () => Promise<unknown>;
 
 const CHECK_WITHIN_MS = 2_000;
+/** Probes come without a key and as often as their sender likes, so the checks run once in this time. */
+const KEPT_MS = 1_000;
 
 /** The health endpoints of a process. */
 export type Health = ReturnType<typeof createHealth>;
 
 /**
  * Serves `/health/live` (the process answers) and `/health/ready` (every named check passes in time, and the process is
- * not stopping). The answer names a failed check; the reason is in the log.
+ * not stopping). The answer names a failed check; the reason is in the log. The results of the checks are kept for a
+ * second, from the beginning of the checks.
  */
 export function createHealth({
   checks,
   log,
   checkWithinMs = CHECK_WITHIN_MS,
+  keptMs = KEPT_MS,
 }: {
   checks: Record<string, HealthCheck>;
   log: Log;
   checkWithinMs?: number;
+  keptMs?: number;
 }) {
   let draining = false;
+  let kept: { results: ReturnType<typeof runAll>; untilMs: number } | null = null;
 
   async function run(
     name: string,
@@ -43,10 +49,14 @@ export function createHealth({
     }
   }
 
+  const runAll = () => Promise.all(Object.entries(checks).map(([name, check]) => run(name, check)));
+
   async function readiness() {
-    const results = await Promise.all(
-      Object.entries(checks).map(([name, check]) => run(name, check)),
-    );
+    const nowMs = performance.now();
+    if (kept === null || nowMs >= kept.untilMs) {
+      kept = { results: runAll(), untilMs: nowMs + keptMs };
+    }
+    const results = await kept.results;
     const ready = !draining && results.every(([, result]) => result === 'ok');
     const status = draining ? 'draining' : ready ? 'ready' : 'not_ready';
     return { ready, report: { status, checks: Object.fromEntries(results) } };

@@ -19,6 +19,12 @@ type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
  */
 export const CALLBACK_ALLOWANCE: Allowance = { rate: 60_000, burst: 90_000 };
 
+/**
+ * Limit of one address for the files of the documentation page, which are large: a visit takes six. It is separate, so
+ * that reading the page does not use up the reader's other allowance.
+ */
+export const DOCS_ALLOWANCE: Allowance = { rate: 300, burst: 450 };
+
 /** The share of a tenant's allowance that one address has with a public key. */
 const PUBLIC_SHARE = 4;
 
@@ -57,10 +63,15 @@ export function createSafeguard({ rateLimits }: Limiter) {
     // Hashed, because the caller chooses the value and length of `each`.
     const subject = createHash('sha256').update(`${tenant.id}/${each}`).digest('base64url');
     const result = await rateLimits.take(`${name}:${subject}`, safeguardAllowance(tenant, name));
-    const remainingOfTenant = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
-    if (!result.allowed || result.remaining < remainingOfTenant) setHeaders(ctx, result);
+    showTighterLimit(ctx, result);
     refuseUnlessAllowed(result);
   };
+}
+
+/** Shows the limit in the headers if it refuses, or has less remaining than the one that they show. */
+export function showTighterLimit(ctx: AppContext, result: RateLimit): void {
+  const shown = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
+  if (!result.allowed || result.remaining < shown) setHeaders(ctx, result);
 }
 
 /** Counts the request against its address, separately for each `name`: for routes without keys. */
@@ -83,20 +94,31 @@ const byAddress = (rate: number): Allowance => ({ rate, burst: Math.floor(rate *
 /**
  * Counts by address every request that no other limit has counted: failed authentication, unknown paths, OPTIONS. So
  * every answer has the rate-limit headers, and above the allowance the answer is 429. Guessing a key is hopeless at any
- * rate (190 bits); the limit protects against floods. Requests with a valid key count against their tenant alone, so
- * callers behind one NAT do not affect each other.
+ * rate (190 bits); the limit protects against floods: an address that has used up its window is refused before any work,
+ * such as the look-up of its key. Requests with a valid key count against their tenant alone, so callers behind one NAT
+ * do not affect each other: `hasOwnLimit` tells, without a look-up, that a request will be counted elsewhere.
  */
 export function limitUncounted({
   rateLimits,
   perMinute,
-}: Limiter & { perMinute: number }): Middleware {
+  hasOwnLimit,
+}: {
+  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
+  perMinute: number;
+  hasOwnLimit: (ctx: AppContext) => boolean;
+}): Middleware {
   const allowance = byAddress(perMinute);
+  const subjectOf = (ctx: AppContext) => `ip:${addressSubject(ctx.state.address)}`;
   async function countByAddress(ctx: AppContext): Promise<RateLimit | null> {
     if (ctx.state.counted === true) return null;
-    const subject = `ip:${addressSubject(ctx.state.address)}`;
-    return count(ctx, rateLimits, subject, allowance);
+    return count(ctx, rateLimits, subjectOf(ctx), allowance);
   }
   return async (ctx, next) => {
+    const usedUp = rateLimits.usedUp(subjectOf(ctx), allowance);
+    if (usedUp !== null && !hasOwnLimit(ctx)) {
+      setHeaders(ctx, usedUp);
+      refuseUnlessAllowed(usedUp);
+    }
     try {
       await next();
     } catch (error) {
@@ -147,8 +169,14 @@ const headersOf = ({ limit, remaining, resetAt }: RateLimit) =>
   ] as const;
 
 function refuseUnlessAllowed(result: RateLimit): void {
-  if (result.allowed) return;
-  throw new ApiError('rate_limit_exceeded', {
+  const refusal = refusalOf(result);
+  if (refusal) throw refusal;
+}
+
+/** The error for a refused attempt; null for one that passes. */
+export function refusalOf(result: RateLimit): ApiError | null {
+  if (result.allowed) return null;
+  return new ApiError('rate_limit_exceeded', {
     retryAfterSeconds: result.retryAfterSeconds,
     details: { limit: result.limit, window: WINDOW_NAME, retry_after: result.retryAfterSeconds },
   });

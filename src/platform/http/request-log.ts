@@ -3,8 +3,8 @@ import { isAnyId } from '../../shared/ids.js';
 import type { AppContext, Middleware } from './context.js';
 
 /**
- * Logs one line for every answer: caller, route, resource, status, duration. Paths, queries and bodies are never logged; of
- * a path only an id of ours is taken.
+ * Logs one line for every answer: caller, route, resource, status, duration; for a refusal also its code and the client's
+ * address, so that attacks can be traced. Paths, queries and bodies are never logged; of a path only an id of ours is taken.
  */
 export function requestLog({ log }: { log: Log }): Middleware {
   return async (ctx, next) => {
@@ -20,10 +20,14 @@ export function requestLog({ log }: { log: Log }): Middleware {
           route: routeOf(ctx),
           status: ctx.status,
           ms: Math.round((performance.now() - startedAt) * 10) / 10,
-          tenant: ctx.state.key?.tenant.id,
+          tenant: ctx.state.foundKey?.tenantId,
           resource: resourceOf(ctx),
-          key_id: ctx.state.key?.id ?? ctx.state.operator?.keyId,
+          key_id: ctx.state.foundKey?.id ?? ctx.state.operator?.keyId,
           operator: ctx.state.operator?.id,
+          ...(ctx.state.errorCode !== undefined && {
+            code: ctx.state.errorCode,
+            address: ctx.state.address,
+          }),
         },
         'request',
       );

@@ -1,3 +1,4 @@
+import { ERRORS, type ErrorCode } from '../../shared/errors.js';
 import type { AppContext } from './context.js';
 
 /** The position in a list, by page (transfers) or by offset (cards). Both fill the same `pagination` object. */
@@ -38,7 +39,15 @@ export function sendPage(
 
 /** Sends a finished envelope byte for byte: a saved response that is repeated. */
 export function sendBytes(ctx: AppContext, status: number, json: string): void {
+  if (status >= 400) ctx.state.errorCode = errorCodeIn(json);
   ctx.status = status;
   ctx.set('Content-Type', 'application/json; charset=utf-8');
   ctx.body = json;
+}
+
+/** The code of an error envelope, for log and metrics. Undefined for other answers, such as those to an issuer. */
+function errorCodeIn(json: string): ErrorCode | undefined {
+  const { error } = JSON.parse(json) as { error?: { code?: string } };
+  const code = error?.code ?? '';
+  return Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : undefined;
 }

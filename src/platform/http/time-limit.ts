@@ -50,6 +50,10 @@ export function withoutDeadline<T>(ctx: AppContext, wait: Promise<T>): Promise<T
   return ctx.state.withoutDeadline?.(wait) ?? wait;
 }
 
+/** The function that pauses the request's deadline, for code that does not get the context. */
+export const deadlineOf = ({ state }: AppContext) =>
+  state.withoutDeadline ? { withoutDeadline: state.withoutDeadline } : {};
+
 /** Throws if the request has its answer already, so that no new work begins for it. */
 export function refuseLate(ctx: AppContext): void {
   if (ctx.headerSent) throw new ApiError('service_unavailable');

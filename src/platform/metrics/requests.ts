@@ -27,6 +27,12 @@ export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Mi
     buckets: BUCKETS_SECONDS,
     registers,
   });
+  const errors = new Counter({
+    name: 'bursar_http_errors_total',
+    help: 'HTTP responses with an error, by error code.',
+    labelNames: ['code'],
+    registers,
+  });
   return async (ctx, next) => {
     if (ctx.path.startsWith('/health/')) return next();
     const startedAt = performance.now();
@@ -37,6 +43,7 @@ export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Mi
       const method = METHODS.has(ctx.method) ? ctx.method : 'other';
       const statusClass = `${Math.floor(ctx.status / 100)}xx`;
       total.inc({ route, method, status: ctx.status });
+      if (ctx.state.errorCode) errors.inc({ code: ctx.state.errorCode });
       duration.observe(
         { route, method, status_class: statusClass },
         (performance.now() - startedAt) / 1000,

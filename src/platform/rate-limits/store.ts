@@ -138,10 +138,12 @@ export function createRateLimits({
       return passed;
     },
 
+    /** Returns the refusal of a subject whose window this process knows to be used up, or null. Counts and reads nothing. */
+    usedUp: (subject: string, allowance: Allowance) => exhausted.get(subject, allowance),
+
     /** Resolves when no count is in progress. Await it before closing the database. */
     async idle(): Promise<void> {
-      await Promise.all(scheduled.values());
-      await lanes.idle();
+      await Promise.all([...scheduled.values(), lanes.idle()]);
     },
 
     /** Number of attempts that wait to be counted. */

@@ -20,7 +20,7 @@ export const FEATURES = ['identity', 'virtual_accounts', 'cards', 'billpay'] as 
 export type Feature = (typeof FEATURES)[number];
 
 /** Tighter limits for risky or expensive operations, in attempts per minute. A tenant may have figures of its own. */
-const SAFEGUARDS = { kyc: 5, card_fund: 30, card_events: 60 } as const;
+const SAFEGUARDS = { kyc: 5, card_fund: 30, card_events: 60, name_enquiry: 300 } as const;
 /** The name of a safeguard. */
 export type Safeguard = keyof typeof SAFEGUARDS;
 /** The names of all safeguards. */

@@ -140,7 +140,7 @@ test('tenants update changes plan, rate, features and safeguards by name and sho
     cards: false,
     billpay: false,
     identity: true,
-    safeguards: { kyc: 2, card_fund: 30, card_events: 60 },
+    safeguards: { kyc: 2, card_fund: 30, card_events: 60, name_enquiry: 300 },
   });
   const shown = await json(`tenants update ${tenantId} --plan-rate --plan growth`);
   expect(shown).toEqual({

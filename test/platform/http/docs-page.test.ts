@@ -151,7 +151,20 @@ test('the documentation page answers GET and HEAD only', async () => {
   expect(answer.body.error.code).toBe('method_not_allowed');
 });
 
-test('loading the documentation page does not count against the limit of an address', async () => {
+test('loading the documentation page does not count against the other limit of an address', async () => {
   for (let i = 0; i < 100; i += 1) expect((await get('/docs')).status).toBe(200);
   expect((await get('/openapi.json')).status).toBe(200);
+});
+
+test('the files of the documentation page have a limit by address of their own', async () => {
+  const limited = await createTestApp({ docsAllowance: { rate: 5, burst: 5 } });
+  const statuses: number[] = [];
+  for (let i = 0; i < 15; i += 1) {
+    statuses.push((await supertest(limited.server).get('/docs/viewer.js')).status);
+  }
+  // The window may end once during the test.
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(10);
+  expect(statuses).toContain(429);
+  expect((await supertest(limited.server).get('/openapi.json')).status).toBe(200);
+  await limited.close();
 });

@@ -41,6 +41,23 @@ test('a health check that hangs counts as failed', async () => {
   await app.close();
 });
 
+test('1,000 readiness requests in the time that a result is kept cause one check, and draining shows at once', async () => {
+  let pings = 0;
+  const app = await createTestApp({
+    checks: { database: async () => void (pings += 1) },
+    healthKeptMs: 600_000,
+  });
+  const ask = async () => (await request(app.server).get('/health/ready')).status;
+  for (let i = 0; i < 20; i += 1) {
+    const statuses = await Promise.all(Array.from({ length: 50 }, ask));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  }
+  expect(pings).toBe(1);
+  app.health.startDraining();
+  expect(await ask()).toBe(503);
+  await app.close();
+});
+
 test('health checks need no key and count against no limit', async () => {
   const app = await createTestApp();
   const statuses = await Promise.all(

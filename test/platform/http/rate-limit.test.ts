@@ -98,8 +98,9 @@ test('above the allowance a request gets the documented 429 and has no effect', 
   }
 });
 
-test('guessing keys ends in 429, and a valid key from the same address is not affected', async () => {
+test('guessing keys ends in 429, and a key in use from the same address is not affected', async () => {
   const { key } = await app.createKey();
+  expect((await call('get', '/api/v1/things', key, '192.0.2.5')).status).toBe(200);
   const statuses: number[] = [];
   for (let i = 0; i < 95; i += 1) {
     const guess = generateKey('secret', 'sandbox');
@@ -112,6 +113,37 @@ test('guessing keys ends in 429, and a valid key from the same address is not af
   expect((await call('get', '/api/v1/things', null, '192.0.2.6')).status).toBe(401);
   // A forged entry before the proxy's does not count as another address.
   expect((await call('get', '/nowhere', null, '192.0.2.77, 192.0.2.5')).status).toBe(429);
+});
+
+/** The number of look-ups of keys that the database has made. */
+async function keyLookUps(): Promise<number> {
+  const indexes = await app.database.db
+    .collection('api_keys')
+    .aggregate<{ key: object; accesses: { ops: number } }>([{ $indexStats: {} }])
+    .toArray();
+  return Number(indexes.find(({ key }) => 'hash' in key)?.accesses.ops);
+}
+
+test('an address that has used up its window causes no look-up of a key, except for keys in use', async () => {
+  const { id, key } = await app.createKey();
+  const address = '192.0.2.30';
+  const guess = async () =>
+    (await call('get', '/api/v1/things', generateKey('secret', 'sandbox'), address)).status;
+  expect((await call('get', '/api/v1/things', key, address)).status).toBe(200);
+  for (let i = 0; i < 91; i += 1) await guess();
+  expect(await guess()).toBe(429);
+  const before = await keyLookUps();
+  for (let i = 0; i < 40; i += 1) expect(await guess()).toBe(429);
+  expect(await keyLookUps()).toBe(before);
+
+  expect((await call('get', '/api/v1/things', key, address)).status).toBe(200);
+  const callback = call('post', '/api/v1/webhooks/payments/bank', null, address).send({});
+  expect((await callback).status).toBe(200);
+  await app.apiKeys.revoke(id);
+  await call('get', '/api/v1/things', key, address);
+  const afterRefusal = await keyLookUps();
+  expect((await call('get', '/api/v1/things', key, address)).status).toBe(429);
+  expect(await keyLookUps()).toBe(afterRefusal);
 });
 
 test('provider routes are counted by address, separately from other requests', async () => {

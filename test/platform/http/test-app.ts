@@ -28,6 +28,9 @@ export const PEPPER = 'a pepper that only the tests use, long enough';
 export type TestAppOptions = {
   trustedProxies?: number;
   checks?: Record<string, HealthCheck>;
+  /** Time that the results of the checks are kept. */
+  healthKeptMs?: number;
+  docsAllowance?: { rate: number; burst: number };
   load?: Partial<LoadLimits> & { measureEveryMs?: number };
   callbackAllowance?: { rate: number; burst: number };
   timeLimits?: TimeLimits;
@@ -58,7 +61,11 @@ export async function createTestApp(options: TestAppOptions = {}) {
   const apiKeys = createApiKeys({ ...keyDeps, ...(clock && { clock }) });
   // The default of 50 ms would fail on a busy test machine.
   const rateLimits = createRateLimits({ db, log, answerWithinMs: 10_000 });
-  const health = createHealth({ checks: options.checks ?? {}, log });
+  const health = createHealth({
+    checks: options.checks ?? {},
+    log,
+    keptMs: options.healthKeptMs ?? 0,
+  });
   // High enough that only tests with lower limits reach them.
   const load = createLoad({ maxInFlight: 10_000, maxLagMs: 60_000, log, ...options.load });
   const registry = new Registry();
@@ -76,6 +83,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
     routes: thingRoutes(effects, options.slowMs ?? 300),
     writeProbe: options.writeProbe ?? createWriteProbe(database),
     ...(options.timeLimits && { timeLimits: options.timeLimits }),
+    ...(options.docsAllowance && { docsAllowance: options.docsAllowance }),
     ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
     trustedProxies: options.trustedProxies ?? 0,
   });
@@ -207,6 +215,18 @@ function thingRoutes(effects: unknown[], slowMs: number): Route[] {
       (ctx) => {
         effects.push(ctx.state.body?.bytes.toString('latin1'));
         sendData(ctx, 200, {});
+      },
+    ),
+    route(
+      make({
+        id: 'forgedCallback',
+        method: 'post',
+        path: '/webhooks/cards/{provider}',
+        access: 'provider',
+        params: { provider: z.string() },
+      }),
+      () => {
+        throw new ApiError('invalid_signature');
       },
     ),
   ];

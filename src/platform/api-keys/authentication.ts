@@ -1,0 +1,96 @@
+import { LRUCache } from 'lru-cache';
+import { ApiError } from '../../shared/errors.js';
+import type { Tenant } from '../tenants/tenant.js';
+import {
+  hashKey,
+  isRotationDue,
+  parseKey,
+  type Environment,
+  type KeyKind,
+  type KeyLevel,
+} from './api-key.js';
+import { isRevokedOrExpired } from './document.js';
+import type { createLastUsed } from './last-used.js';
+import type { createKeyLookup, FoundKey } from './lookup.js';
+
+/** The caller of a request, once its key has been accepted. */
+export type AuthenticatedKey = {
+  id: string;
+  tenant: Tenant;
+  level: KeyLevel;
+  kind: KeyKind;
+  createdAt: Date;
+  rotationDue: boolean;
+};
+
+/** Bounds the memory of accepted keys. Far above the number of keys that are in use. */
+const MAX_ACCEPTED = 10_000;
+
+/** Creates the check of API keys for one environment; keys of the other environment are refused. */
+export function createAuthentication({
+  lookup,
+  lastUsed,
+  pepper,
+  environment,
+  clock,
+}: {
+  lookup: ReturnType<typeof createKeyLookup>;
+  lastUsed: ReturnType<typeof createLastUsed>;
+  pepper: string;
+  environment: Environment;
+  clock: () => Date;
+}) {
+  const accepted = new LRUCache<string, true>({ max: MAX_ACCEPTED });
+
+  return {
+    /**
+     * Identifies the caller. Throws the `ApiError` for the caller: `invalid_key` (malformed, without a look-up),
+     * `wrong_environment`, `unauthorized` (unknown), `expired_key` (also revoked), `ip_not_allowed`. `onFound` gets a
+     * key that exists before it is accepted or refused.
+     */
+    async authenticate(
+      token: string,
+      address: string,
+      onFound: (key: { id: string; tenantId: string }) => void = () => {},
+    ): Promise<AuthenticatedKey> {
+      const parsed = parseKey(token);
+      if (parsed === null) throw new ApiError('invalid_key');
+      if (parsed.environment !== environment) throw new ApiError('wrong_environment');
+      if (!parsed.intact) throw new ApiError('invalid_key');
+      // Database and cache compare keyed hashes. A guess cannot steer them, so timing reveals nothing.
+      const hash = hashKey(token, pepper);
+      const found = await lookup.get(hash);
+      const now = clock();
+      if (found === null || isRevokedOrExpired(found.key, now)) accepted.delete(hash);
+      if (found === null) throw new ApiError('unauthorized');
+      onFound({ id: found.key._id, tenantId: found.tenant.id });
+      assertUsable(found, address, now);
+      accepted.set(hash, true);
+      lastUsed.touch(found.key._id, now);
+      return toAuthenticated(found, now);
+    },
+
+    /** Tells, without a look-up, whether this process has accepted the key and has not seen it revoked or expired since. */
+    wasAccepted(token: string): boolean {
+      const parsed = parseKey(token);
+      if (parsed === null || parsed.environment !== environment || !parsed.intact) return false;
+      return accepted.has(hashKey(token, pepper));
+    },
+  };
+}
+
+function assertUsable({ key, allows }: FoundKey, address: string, now: Date): void {
+  if (isRevokedOrExpired(key, now)) throw new ApiError('expired_key');
+  if (!allows(address)) throw new ApiError('ip_not_allowed');
+}
+
+function toAuthenticated({ key, tenant }: FoundKey, now: Date): AuthenticatedKey {
+  return {
+    id: key._id,
+    tenant,
+    level: key.level,
+    kind: key.kind,
+    createdAt: key.created_at,
+    rotationDue: isRotationDue(key.created_at, now),
+  };
+}
