@@ -411,10 +411,15 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   }
 }
 
-/** True for a fact that an operator states alone. `operator_confirmed` repeats what the provider has said. */
+/** True for a fact that an operator states alone. Another `operator_confirmed` repeats what the provider has said. */
 function lacksProvidersWord(fact: object): boolean {
-  const { kind, ifNotSubmitted } = fact as { kind?: string; ifNotSubmitted?: boolean };
-  return kind === 'succeeded' || (kind === 'rejected' && ifNotSubmitted !== true);
+  const { kind, ifNotSubmitted, unproven } = fact as {
+    kind?: string;
+    ifNotSubmitted?: boolean;
+    unproven?: boolean;
+  };
+  const released = kind === 'rejected' && ifNotSubmitted !== true;
+  return kind === 'succeeded' || released || unproven === true;
 }
 
 async function commit<R extends InstructionRecord, Own>(

@@ -19,6 +19,9 @@ type OperatorCommandDocument = {
   action: string;
   target: string;
   force: boolean;
+  session_id: string | null;
+  amount_minor: number | null;
+  absent: boolean;
   actor: Actor;
   reason: string | null;
   request_id: string | null;
@@ -45,6 +48,14 @@ export const operatorCommandsCollection: CollectionSpec = {
   },
   indexes: [{ key: { created_at: 1 } }],
   shardBy: null,
+};
+
+/** The input of a command, beside its reason. */
+export type CommandInput = {
+  force: boolean;
+  sessionId: string | null;
+  amountMinor?: number | undefined;
+  absent?: boolean | undefined;
 };
 
 /** A record that a message is about, with the capability that names its commands. */
@@ -79,8 +90,8 @@ export function createOperatorActs({
             tenant_id: tenantId,
             target: id,
             action,
-            force: message.force,
             answered_at: null,
+            ...inputOf(message),
           });
     const claim = { operator: null, name: message.actor, roles: [], claim: true } as const;
     return {
@@ -110,6 +121,8 @@ const requestsOf =
       reason: act.reason ?? '',
       force: true,
       ...(message.sessionId !== null && { session_id: message.sessionId }),
+      ...(message.amountMinor !== undefined && { amount_minor: message.amountMinor }),
+      ...(message.absent && { absent: true }),
     };
     return approvals.request(act, {
       target_state: instructionState(record),
@@ -117,6 +130,14 @@ const requestsOf =
       input: { params: { id: record._id }, body },
     });
   };
+
+/** The input of a command as it is stored. A message that names a stored command must have the same. */
+const inputOf = ({ force, sessionId, amountMinor, absent }: CommandInput) => ({
+  force,
+  session_id: sessionId,
+  amount_minor: amountMinor ?? null,
+  absent: absent ?? false,
+});
 
 /** The beginning and the end of a stored command. */
 function commandWrites({
@@ -130,14 +151,14 @@ function commandWrites({
 }) {
   return {
     /** Stores a command before it is sent to the workflow. Returns the id that the workflow gets. */
-    async open(act: Act, force: boolean): Promise<string> {
+    async open(act: Act, input: CommandInput): Promise<string> {
       const _id = newId('operatorCommand');
       await commands.insertOne({
         _id,
         tenant_id: act.tenantId ?? '',
         action: act.action,
         target: act.target,
-        force,
+        ...inputOf(input),
         actor: act.actor,
         reason: act.reason,
         request_id: act.requestId,
