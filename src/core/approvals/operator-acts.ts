@@ -171,14 +171,15 @@ function commandWrites({
 
     /**
      * Writes the end of a command: `note` adds it to the timeline, in the transaction of its entry in the audit log. The command
-     * is answered, so that a later message with its id is a claim.
+     * is answered, so that a later message with its id is a claim. An approval is not used here: the commit that applied the
+     * command has used it.
      */
     async finish(
       act: Act,
       result: string,
       note: (session: ClientSession) => Promise<void>,
     ): Promise<void> {
-      await audit.act(act, async (session) => {
+      await audit.note(act, async (session) => {
         await note(session);
         await commands.updateOne({ _id: act.id }, { $set: { answered_at: clock() } }, { session });
         return { result: true, before: null, after: { result } };

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { capabilities } from '../../composition/capabilities.js';
-import { isChanged, statusAt, type Approval } from '../../core/approvals/approval.js';
+import {
+  ApprovalRefused,
+  isChanged,
+  statusAt,
+  type Approval,
+} from '../../core/approvals/approval.js';
 import { nameOf } from '../../core/approvals/store.js';
 import type { AuditedState } from '../../core/audit/entry.js';
 import { instructionState } from '../../core/instructions/instruction.js';
@@ -120,9 +125,9 @@ export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Rout
               ...decidedBy(ctx),
             });
       if (!approved) throw await refuse(deps, ctx, before, 'state');
-      const { done, message } = await carryOut(acts, ctx, approved);
-      const after = await close(deps, ctx, id, { done, message });
-      sendData(ctx, 200, { ...presentApproval(after), done, message });
+      const outcome = await carryOut(acts, ctx, approved);
+      const after = await close(deps, ctx, id, outcome);
+      sendData(ctx, 200, { ...presentApproval(after), ...outcome });
     }),
   ];
 };
@@ -182,18 +187,36 @@ async function refuse(
 
 type Outcome = { done: boolean; message: string };
 
-/** Carries the act of an approved request out, by the route that it was first sent to. */
+/**
+ * Carries the act of an approved request out, by the route that it was first sent to. A refusal is an outcome. Other errors
+ * are thrown, and leave the request approved, so that the same person may repeat the approval.
+ */
 async function carryOut(
   acts: readonly Route[],
   ctx: Context,
   { _id, kind, input }: Approval,
 ): Promise<Outcome> {
-  const act = acts.find(({ operation: { id } }) => id === kind);
+  const act = acts.find(({ operation }) => (operation.act ?? operation.id) === kind);
   if (!act) throw new Error(`no act has the name ${kind}`);
   ctx.state.approval = _id;
-  await act.handle(ctx, { params: input.params, query: {}, body: input.body });
+  try {
+    await act.handle(ctx, { params: input.params, query: {}, body: input.body });
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (refusal === null) throw error;
+    return { done: false, message: `Not done: ${refusal}` };
+  } finally {
+    // What follows is about the request itself, and uses no approval.
+    delete ctx.state.approval;
+  }
   const { data } = JSON.parse(String(ctx.body)) as { data: Partial<Outcome> };
   return { done: data.done ?? true, message: data.message ?? 'Done.' };
+}
+
+/** The message of an error that says that the act is not possible; null for any other error. */
+function refusalIn(error: unknown): string | null {
+  if (error instanceof ApprovalRefused) return `${error.message}.`;
+  return error instanceof ApiError && error.status < 500 ? error.message : null;
 }
 
 /** Keeps the result. A request whose act was not carried out, or did not need it, is void. */
