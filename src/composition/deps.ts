@@ -112,7 +112,8 @@ export async function createDeps(config: Config, name: string) {
 }
 
 /** The operators, their acts and the approvals of these. */
-function createOperatorParts(database: Database, { keyPepper: pepper, environment }: Config) {
+function createOperatorParts(database: Database, config: Config) {
+  const { keyPepper: pepper, environment, approvals: policy } = config;
   const { db } = database;
   const audit = createAudit(database);
   const approvals = createApprovals({ db, audit });
@@ -120,7 +121,7 @@ function createOperatorParts(database: Database, { keyPepper: pepper, environmen
     operators: createOperators({ db, pepper, environment }),
     audit,
     approvals,
-    operatorActs: createOperatorActs({ db, audit, approvals }),
+    operatorActs: createOperatorActs({ db, audit, approvals, policy }),
   };
 }
 

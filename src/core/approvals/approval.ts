@@ -112,4 +112,11 @@ export const used = (approval: Approval, act: string): Approval => ({
 });
 
 /** The act's approval does not permit it. Nothing was written. */
-export class ApprovalRefused extends Error {}
+export class ApprovalRefused extends Error {
+  constructor(
+    problem: string,
+    readonly approval: string,
+  ) {
+    super(problem);
+  }
+}

@@ -7,6 +7,7 @@ import type { InstructionRecord } from '../instructions/instruction.js';
 import { instructionState } from '../instructions/instruction.js';
 import type { OperatorMessage } from '../instructions/workflow-contract.js';
 import type { Approval } from './approval.js';
+import { reasonForApproval, type ApprovalPolicy, type PolicyCase } from './policy.js';
 import type { Approvals } from './store.js';
 
 /**
@@ -69,11 +70,13 @@ export function createOperatorActs({
   db,
   audit,
   approvals,
+  policy,
   clock = () => new Date(),
 }: {
   db: Db;
   audit: Audit;
   approvals: Approvals;
+  policy: ApprovalPolicy;
   clock?: () => Date;
 }) {
   const commands = db.collection<OperatorCommandDocument>(operatorCommandsCollection.name);
@@ -109,17 +112,19 @@ export function createOperatorActs({
   return {
     actOf,
     ...commandWrites({ commands, audit, clock }),
+    /** True if the policy wants the approval of a second person. */
+    needsApproval: (asked: PolicyCase): boolean => reasonForApproval(policy, asked) !== null,
     requestApproval: requestsOf(approvals),
   };
 }
 
-/** Stores the request for an approval of a command that lacks the provider's word. */
+/** Stores the request for an approval of a command. */
 const requestsOf =
   (approvals: Approvals) =>
   (act: Act, record: InstructionRecord, message: OperatorMessage): Promise<Approval> => {
     const body: Record<string, AuditedJson> = {
       reason: act.reason ?? '',
-      force: true,
+      force: message.force,
       ...(message.sessionId !== null && { session_id: message.sessionId }),
       ...(message.amountMinor !== undefined && { amount_minor: message.amountMinor }),
       ...(message.absent && { absent: true }),

@@ -1,4 +1,4 @@
-import type { ClientSession, Db } from 'mongodb';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { newId } from '../../shared/ids.js';
 import { canonical, type Act, type Actor, type AuditedState } from '../audit/entry.js';
@@ -23,19 +23,7 @@ export function createApprovals({
 }) {
   const collection = db.collection<Approval>(approvals.name);
   return {
-    get: (id: string, session?: ClientSession): Promise<Approval | null> =>
-      collection.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
-
-    /** The latest, newest first; with `open`, only those that wait for a decision. */
-    latest: (open: boolean, limit: number): Promise<Approval[]> =>
-      collection
-        .find(
-          open ? { status: 'pending', expires_at: { $gt: clock() } } : {},
-          acrossTenants('report'),
-        )
-        .sort({ _id: -1 })
-        .limit(limit)
-        .toArray(),
+    ...approvalQueries(collection, clock),
 
     /**
      * Stores a request, and its entry in the audit log. The same person's open request for the same act, with the same
@@ -90,6 +78,38 @@ export function createApprovals({
       }),
   };
 }
+
+/** The reads of requests. */
+const approvalQueries = (collection: Collection<Approval>, clock: () => Date) => ({
+  get: (id: string, session?: ClientSession): Promise<Approval | null> =>
+    collection.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
+
+  /** The latest, newest first; with `open`, only those that wait for a decision. */
+  latest: (open: boolean, limit: number): Promise<Approval[]> =>
+    collection
+      .find(
+        open ? { status: 'pending', expires_at: { $gt: clock() } } : {},
+        acrossTenants('report'),
+      )
+      .sort({ _id: -1 })
+      .limit(limit)
+      .toArray(),
+
+  /** The approved request of this person for this act with this input, which the act has not used yet. */
+  async readyFor(act: Act, input: Approval['input']): Promise<Approval | null> {
+    const own = await collection
+      .find({
+        tenant_id: act.tenantId ?? NO_TENANT,
+        target: act.target,
+        status: 'approved',
+        kind: act.action,
+        'maker.operator': act.actor.operator,
+        expires_at: { $gt: clock() },
+      })
+      .toArray();
+    return own.find((each) => canonical(each.input) === canonical(input)) ?? null;
+  },
+});
 
 /** True if the request is for this input, made for this state of the target. */
 const asksFor = (

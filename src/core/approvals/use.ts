@@ -17,7 +17,9 @@ export async function useApproval(
   const named = { _id: act.approval, tenant_id: act.tenantId ?? NO_TENANT };
   const approval = await collection.findOne(named, { session });
   const problem = problemOfUse(approval, act, { state, now: new Date() });
-  if (problem !== null || !approval) throw new ApprovalRefused(problem ?? 'no approval');
+  if (problem !== null || !approval) {
+    throw new ApprovalRefused(problem ?? 'no approval', act.approval);
+  }
   if (approval.status === 'used') return;
   // Of two acts at once one conflicts here, is tried again, and then finds the approval used.
   const unchanged = { ...named, version: approval.version };

@@ -172,7 +172,9 @@ function decideOne(uow: UnitOfWork, { mutation, input }: PlannedMutation, now: D
   if (act.approval !== null) {
     const approval = uow.get(approvals, act.approval);
     const problem = problemOfUse(approval, act, { state: before, now });
-    if (problem !== null || !approval) throw new ApprovalRefused(problem ?? 'no approval');
+    if (problem !== null || !approval) {
+      throw new ApprovalRefused(problem ?? 'no approval', act.approval);
+    }
     if (approval.status !== 'used') uow.change(approvals, used(approval, act.id));
   }
   const result = mutation.decide(uow, input, now);
