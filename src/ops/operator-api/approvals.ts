@@ -195,7 +195,7 @@ async function carryOut(
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     return { done: false, message: `Not done: ${error.message}` };
   } finally {
-    // What follows is about the request itself, and uses no approval.
+    // The rest is about the request itself, and uses no approval.
     delete ctx.state.approval;
   }
   const { data } = JSON.parse(String(ctx.body)) as { data: Partial<Outcome> & { id?: string } };
