@@ -38,6 +38,7 @@ import {
   type InstructionStoreDeps,
   type InstructionType,
 } from './instruction-stores.js';
+import { policyCaseOf } from './policy-case.js';
 import { noteFaults, prepareSubmission } from './preparation.js';
 import {
   isFinal,
@@ -395,8 +396,8 @@ async function applyOutcome<R extends InstructionRecord, Own>(
 }
 
 /**
- * Applies the outcome of an operator's command. Without the provider's word it needs the approval of a second person: a
- * command without one becomes a request, and an approval that does not permit it applies nothing.
+ * Applies the outcome of an operator's command. If the policy wants the approval of a second person, a command without one
+ * becomes a request, and an approval that does not permit it applies nothing.
  */
 async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
@@ -404,8 +405,9 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
 ): Promise<ApplyOutcomeResult> {
   const { operatorActs, capability } = handler;
   const act = await operatorActs.actOf({ capability, ...ref }, operator);
-  if (lacksProvidersWord(fact) && act.approval === null) {
-    const record = await load(handler, ref);
+  const record = await load(handler, ref);
+  const asked = policyCaseOf(fact, record);
+  if (asked && act.approval === null && operatorActs.needsApproval(asked)) {
     const { _id: approval } = await operatorActs.requestApproval(act, record, operator);
     return { ...statusOf(record), approval };
   }
@@ -417,12 +419,6 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
     if (!(error instanceof ApprovalRefused)) throw error;
     return { ...statusOf(await load(handler, ref)), refused: error.message };
   }
-}
-
-/** True for a fact that an operator states alone. `operator_confirmed` repeats what the provider has said. */
-function lacksProvidersWord(fact: object): boolean {
-  const { kind, ifNotSubmitted } = fact as { kind?: string; ifNotSubmitted?: boolean };
-  return kind === 'succeeded' || (kind === 'rejected' && ifNotSubmitted !== true);
 }
 
 async function commit<R extends InstructionRecord, Own>(

@@ -129,7 +129,8 @@ function observeCommits(commit: GroupCommit, { registry, log }: { registry: Regi
 }
 
 /** The operators, their acts and the approvals of these. */
-function createOperatorParts(database: Database, { keyPepper: pepper, environment }: Config) {
+function createOperatorParts(database: Database, config: Config) {
+  const { keyPepper: pepper, environment, approvals: policy } = config;
   const { db } = database;
   const audit = createAudit(database);
   const approvals = createApprovals({ db, audit });
@@ -137,7 +138,7 @@ function createOperatorParts(database: Database, { keyPepper: pepper, environmen
     operators: createOperators({ db, pepper, environment }),
     audit,
     approvals,
-    operatorActs: createOperatorActs({ db, audit, approvals }),
+    operatorActs: createOperatorActs({ db, audit, approvals, policy }),
   };
 }
 

@@ -203,6 +203,45 @@ test('a forced complete captures the hold only with an approval', async () => {
   await service.bank.decideTransfer(id, 'paid');
 }, 120_000);
 
+test('an approved complete of another amount captures that amount with its session id, and leaves the rest in the wallet', async () => {
+  const [maker, approver] = await Promise.all([person('operator'), person('approver')]);
+  const before = await tenant.balance();
+  const id = await stuck();
+  const { amount_minor: ordered, fee_minor: fee } = await tenant.get(id);
+  const stated = { amount_minor: ordered - 1_000, session_id: 'seen-on-paper' };
+  const body = { reason: REASON, force: true, ...stated };
+  const asked = await maker.post(`/transfers/${id}/complete`, body);
+  const approval = String(asked.data['approval']);
+  expect(await stored(approval)).toMatchObject({ input: { body: stated } });
+  expect(await approver.post(`/approvals/${approval}/approve`)).toMatchObject({
+    data: { done: true, status: 'used' },
+  });
+  expect(await tenant.get(id)).toMatchObject({
+    status: 'completed',
+    settled_amount_minor: ordered - 1_000,
+    session_id: 'seen-on-paper',
+  });
+  expect((await tenant.balance()).available).toBe(before.available - (ordered - 1_000) - fee);
+  await service.bank.setTransferOutcome(id, 'paid', ordered - 1_000);
+}, 120_000);
+
+test('an approved complete of the amount that the bank reports by then ends the transfer with it', async () => {
+  const [maker, approver] = await Promise.all([person('operator'), person('approver')]);
+  const id = await stuck();
+  const { amount_minor: ordered } = await tenant.get(id);
+  const body = { reason: REASON, force: true, amount_minor: ordered + 500 };
+  const asked = await maker.post(`/transfers/${id}/complete`, body);
+  await service.bank.setTransferOutcome(id, 'paid', ordered + 500);
+  await tenant.waitFor(id, (transfer) => transfer.attention !== null);
+  expect(await approver.post(`/approvals/${asked.data['approval']}/approve`)).toMatchObject({
+    data: { done: true, status: 'used' },
+  });
+  expect(await tenant.get(id)).toMatchObject({
+    status: 'completed',
+    settled_amount_minor: ordered + 500,
+  });
+}, 120_000);
+
 test('tenants read that an operator acted and what became of it, but neither who nor why', async () => {
   const maker = await person('operator');
   const id = await stuck();

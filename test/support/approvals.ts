@@ -38,6 +38,8 @@ export async function approvedPayload<P extends Omit<OperatorPayload, 'command'>
     decided_by: actor,
     decided_at: new Date(),
   });
+  const { session_id: sessionId, amount_minor: amountMinor } = payload;
+  const input = { force: true, sessionId, amountMinor: amountMinor ?? undefined };
   const use = act('bayo', `${capability}.${kind}`, request._id);
-  return { ...payload, force: true, command: await operatorActs.open(use, true) };
+  return { ...payload, force: true, command: await operatorActs.open(use, input) };
 }

@@ -58,18 +58,20 @@ export async function handleOperatorCommand<Own>(
 /** The fact of a command. Unless forced, a `fail` counts only if nothing was submitted; its commit checks that again. */
 const operatorFact = (
   effect: 'confirm' | 'release' | 'capture',
-  { force, amountMinor }: OperatorCommand,
+  { force, amountMinor, sessionId }: OperatorCommand,
   result: ProviderCallResult,
 ): FactResult => {
   const source = { providerRequestId: null, via: 'poll' } as const;
   switch (effect) {
     case 'confirm': {
-      const sessionId = result.kind === 'succeeded' ? result.sessionId : null;
-      const accepted = amountMinor !== undefined && { amountMinor, sessionId };
+      const proven = result.kind === 'succeeded' ? result.sessionId : null;
+      const accepted = amountMinor !== undefined && { amountMinor, sessionId: proven };
       return { ...source, kind: 'operator_confirmed', ...accepted };
     }
     case 'capture':
-      return { ...source, kind: 'succeeded', amountMinor: null, sessionId: null };
+      return amountMinor === undefined
+        ? { ...source, kind: 'succeeded', amountMinor: null, sessionId }
+        : { ...source, kind: 'operator_confirmed', amountMinor, sessionId, unproven: true };
     case 'release':
       return {
         ...source,
@@ -132,6 +134,8 @@ const toMessage = ({ pending: { id, command }, evidence }: Handled): OperatorMes
   actor: command.actor,
   reason: command.reason,
   sessionId: command.sessionId,
+  ...(command.amountMinor !== undefined && { amountMinor: command.amountMinor }),
+  ...(command.absent && { absent: true }),
   force: command.force,
   evidence,
 });

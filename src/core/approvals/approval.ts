@@ -1,5 +1,11 @@
 import { collection } from '../commit/collection.js';
-import { canonical, type Actor, type AuditedJson, type AuditedState } from '../audit/entry.js';
+import {
+  canonical,
+  type Act,
+  type Actor,
+  type AuditedJson,
+  type AuditedState,
+} from '../audit/entry.js';
 
 /** A request expires after this time. */
 export const EXPIRES_MS = 24 * 60 * 60 * 1000;
@@ -75,14 +81,19 @@ export const statusAt = (approval: Approval, now: Date): ApprovalStatus | 'expir
     ? 'expired'
     : approval.status;
 
-/** The reason why an act may not use this approval, or null. A repeat of the act that has used it may. */
+/**
+ * The reason why an act may not use this approval, or null. A repeat of the act that has used it may. `state` is that of the
+ * act's target.
+ */
 export function problemOfUse(
   approval: Approval | null | undefined,
-  { act, kind, state, now }: { act: string; kind: string; state: AuditedState; now: Date },
+  { id, action, target }: Pick<Act, 'id' | 'action' | 'target'>,
+  { state, now }: { state: AuditedState; now: Date },
 ): string | null {
   if (!approval) return 'there is no such approval';
-  if (approval.kind !== kind) return 'the approval is for another act';
-  if (approval.status === 'used' && approval.used_by === act) return null;
+  if (approval.kind !== action) return 'the approval is for another act';
+  if (approval.target !== target) return 'the approval is for another target';
+  if (approval.status === 'used' && approval.used_by === id) return null;
   const status = statusAt(approval, now);
   if (status !== 'approved') return `the approval is ${status}`;
   return isChanged(approval, state) ? 'the target has changed since the request' : null;
@@ -101,4 +112,11 @@ export const used = (approval: Approval, act: string): Approval => ({
 });
 
 /** The act's approval does not permit it. Nothing was written. */
-export class ApprovalRefused extends Error {}
+export class ApprovalRefused extends Error {
+  constructor(
+    problem: string,
+    readonly approval: string,
+  ) {
+    super(problem);
+  }
+}

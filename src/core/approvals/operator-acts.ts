@@ -7,6 +7,7 @@ import type { InstructionRecord } from '../instructions/instruction.js';
 import { instructionState } from '../instructions/instruction.js';
 import type { OperatorMessage } from '../instructions/workflow-contract.js';
 import type { Approval } from './approval.js';
+import { reasonForApproval, type ApprovalPolicy, type PolicyCase } from './policy.js';
 import type { Approvals } from './store.js';
 
 /**
@@ -19,6 +20,9 @@ type OperatorCommandDocument = {
   action: string;
   target: string;
   force: boolean;
+  session_id: string | null;
+  amount_minor: number | null;
+  absent: boolean;
   actor: Actor;
   reason: string | null;
   request_id: string | null;
@@ -47,6 +51,14 @@ export const operatorCommandsCollection: CollectionSpec = {
   shardBy: null,
 };
 
+/** The input of a command, beside its reason. */
+export type CommandInput = {
+  force: boolean;
+  sessionId: string | null;
+  amountMinor?: number | undefined;
+  absent?: boolean | undefined;
+};
+
 /** A record that a message is about, with the capability that names its commands. */
 export type CommandedRecord = { capability: string; tenantId: string; id: string };
 
@@ -58,11 +70,13 @@ export function createOperatorActs({
   db,
   audit,
   approvals,
+  policy,
   clock = () => new Date(),
 }: {
   db: Db;
   audit: Audit;
   approvals: Approvals;
+  policy: ApprovalPolicy;
   clock?: () => Date;
 }) {
   const commands = db.collection<OperatorCommandDocument>(operatorCommandsCollection.name);
@@ -79,8 +93,8 @@ export function createOperatorActs({
             tenant_id: tenantId,
             target: id,
             action,
-            force: message.force,
             answered_at: null,
+            ...inputOf(message),
           });
     const claim = { operator: null, name: message.actor, roles: [], claim: true } as const;
     return {
@@ -98,18 +112,22 @@ export function createOperatorActs({
   return {
     actOf,
     ...commandWrites({ commands, audit, clock }),
+    /** True if the policy wants the approval of a second person. */
+    needsApproval: (asked: PolicyCase): boolean => reasonForApproval(policy, asked) !== null,
     requestApproval: requestsOf(approvals),
   };
 }
 
-/** Stores the request for an approval of a command that lacks the provider's word. */
+/** Stores the request for an approval of a command. */
 const requestsOf =
   (approvals: Approvals) =>
   (act: Act, record: InstructionRecord, message: OperatorMessage): Promise<Approval> => {
     const body: Record<string, AuditedJson> = {
       reason: act.reason ?? '',
-      force: true,
+      force: message.force,
       ...(message.sessionId !== null && { session_id: message.sessionId }),
+      ...(message.amountMinor !== undefined && { amount_minor: message.amountMinor }),
+      ...(message.absent && { absent: true }),
     };
     return approvals.request(act, {
       target_state: instructionState(record),
@@ -117,6 +135,14 @@ const requestsOf =
       input: { params: { id: record._id }, body },
     });
   };
+
+/** The input of a command as it is stored. A message that names a stored command must have the same. */
+const inputOf = ({ force, sessionId, amountMinor, absent }: CommandInput) => ({
+  force,
+  session_id: sessionId,
+  amount_minor: amountMinor ?? null,
+  absent: absent ?? false,
+});
 
 /** The beginning and the end of a stored command. */
 function commandWrites({
@@ -130,14 +156,14 @@ function commandWrites({
 }) {
   return {
     /** Stores a command before it is sent to the workflow. Returns the id that the workflow gets. */
-    async open(act: Act, force: boolean): Promise<string> {
+    async open(act: Act, input: CommandInput): Promise<string> {
       const _id = newId('operatorCommand');
       await commands.insertOne({
         _id,
         tenant_id: act.tenantId ?? '',
         action: act.action,
         target: act.target,
-        force,
+        ...inputOf(input),
         actor: act.actor,
         reason: act.reason,
         request_id: act.requestId,
@@ -150,14 +176,15 @@ function commandWrites({
 
     /**
      * Writes the end of a command: `note` adds it to the timeline, in the transaction of its entry in the audit log. The command
-     * is answered, so that a later message with its id is a claim.
+     * is answered, so that a later message with its id is a claim. An approval is not used here: the commit that applied the
+     * command has used it.
      */
     async finish(
       act: Act,
       result: string,
       note: (session: ClientSession) => Promise<void>,
     ): Promise<void> {
-      await audit.act(act, async (session) => {
+      await audit.note(act, async (session) => {
         await note(session);
         await commands.updateOne({ _id: act.id }, { $set: { answered_at: clock() } }, { session });
         return { result: true, before: null, after: { result } };

@@ -1,7 +1,7 @@
-import type { ClientSession, Db } from 'mongodb';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { newId } from '../../shared/ids.js';
-import type { Act, Actor, AuditedState } from '../audit/entry.js';
+import { canonical, type Act, type Actor, type AuditedState } from '../audit/entry.js';
 import type { Audit } from '../audit/store.js';
 import { approvals, EXPIRES_MS, NO_TENANT, type Approval } from './approval.js';
 
@@ -23,37 +23,31 @@ export function createApprovals({
 }) {
   const collection = db.collection<Approval>(approvals.name);
   return {
-    get: (id: string, session?: ClientSession): Promise<Approval | null> =>
-      collection.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
+    ...approvalQueries(collection, clock),
 
-    /** The latest, newest first; with `open`, only those that wait for a decision. */
-    latest: (open: boolean, limit: number): Promise<Approval[]> =>
-      collection
-        .find(
-          open ? { status: 'pending', expires_at: { $gt: clock() } } : {},
-          acrossTenants('report'),
-        )
-        .sort({ _id: -1 })
-        .limit(limit)
-        .toArray(),
-
-    /** Stores a request, and its entry in the audit log. The same person's open request for the same act is returned. */
+    /**
+     * Stores a request, and its entry in the audit log. The same person's open request for the same act, with the same
+     * input and the same state of the target, is returned in its place.
+     */
     async request(act: Act, request: NewApproval): Promise<Approval> {
       const approval = newApproval(act, request, clock());
       const { tenant_id: tenantId, created_at: now } = approval;
       const made = await audit.act({ ...act, action: 'approvals.request' }, async (session) => {
-        const open = await collection.findOne(
-          {
-            tenant_id: tenantId,
-            target: act.target,
-            status: 'pending',
-            kind: act.action,
-            'maker.operator': act.actor.operator,
-            'maker.name': act.actor.name,
-            expires_at: { $gt: now },
-          },
-          { session },
-        );
+        const own = await collection
+          .find(
+            {
+              tenant_id: tenantId,
+              target: act.target,
+              status: 'pending',
+              kind: act.action,
+              'maker.operator': act.actor.operator,
+              'maker.name': act.actor.name,
+              expires_at: { $gt: now },
+            },
+            { session },
+          )
+          .toArray();
+        const open = own.find((each) => asksFor(each, request));
         if (open) return { result: open, before: null, after: { approval: open._id } };
         await collection.insertOne(approval, { session });
         return {
@@ -84,6 +78,44 @@ export function createApprovals({
       }),
   };
 }
+
+/** The reads of requests. */
+const approvalQueries = (collection: Collection<Approval>, clock: () => Date) => ({
+  get: (id: string, session?: ClientSession): Promise<Approval | null> =>
+    collection.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
+
+  /** The latest, newest first; with `open`, only those that wait for a decision. */
+  latest: (open: boolean, limit: number): Promise<Approval[]> =>
+    collection
+      .find(
+        open ? { status: 'pending', expires_at: { $gt: clock() } } : {},
+        acrossTenants('report'),
+      )
+      .sort({ _id: -1 })
+      .limit(limit)
+      .toArray(),
+
+  /** The approved request of this person for this act with this input, which the act has not used yet. */
+  async readyFor(act: Act, input: Approval['input']): Promise<Approval | null> {
+    const own = await collection
+      .find({
+        tenant_id: act.tenantId ?? NO_TENANT,
+        target: act.target,
+        status: 'approved',
+        kind: act.action,
+        'maker.operator': act.actor.operator,
+        expires_at: { $gt: clock() },
+      })
+      .toArray();
+    return own.find((each) => canonical(each.input) === canonical(input)) ?? null;
+  },
+});
+
+/** True if the request is for this input, made for this state of the target. */
+const asksFor = (
+  { input, target_state: state }: Approval,
+  { input: other, target_state: otherState }: NewApproval,
+): boolean => canonical(input) === canonical(other) && canonical(state) === canonical(otherState);
 
 const newApproval = (act: Act, request: NewApproval, now: Date): Approval => ({
   _id: newId('approval'),

@@ -8,6 +8,7 @@ import {
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { ApiError, OUTCOME_UNKNOWN } from '../../shared/errors.js';
+import { useApproval } from '../approvals/use.js';
 import {
   CHAIN_START,
   followChain,
@@ -99,6 +100,8 @@ export async function appendAudit(
 /** The effect of an act, with the state of its target before and after. */
 export type Effect<T> = { result: T; before: AuditedState; after: AuditedState };
 
+type Work<T> = (session: ClientSession) => Promise<Effect<T> | null>;
+
 /** The audit log. */
 export type Audit = ReturnType<typeof createAudit>;
 
@@ -108,25 +111,45 @@ export type AuditSelection = { target?: string; operator?: string; action?: stri
 /** Creates the audit log's readers and the transaction in which an act is carried out. */
 export function createAudit(database: Database) {
   const { db } = database;
+  const append = async <T>(
+    act: Act,
+    { result, before, after }: Effect<T>,
+    session: ClientSession,
+  ) => appendAudit(db, [{ ...act, before, after }], session).then(() => result);
   return {
     /**
-     * Carries an act out and writes its entry in one transaction. `work` may run several times, so it must write through
-     * the session alone. Null of `work` means that the target does not exist: nothing is written.
+     * Carries an act out, uses up its approval and writes its entry in one transaction. `work` may run several times, so it
+     * must write through the session alone. Null of `work` means that the target does not exist: nothing is written. Throws
+     * `ApprovalRefused` if the approval does not permit the act: nothing is written either.
      */
-    act: <T>(act: Act, work: (session: ClientSession) => Promise<Effect<T> | null>) =>
+    act: <T>(act: Act, work: Work<T>): Promise<T | null> =>
       transact(database, async (session) => {
         const effect = await work(session);
         if (effect === null) return null;
-        const { result, before, after } = effect;
-        await appendAudit(db, [{ ...act, before, after }], session);
-        return result;
+        await useApproval(db, act, effect.before, session);
+        return append(act, effect, session);
       }),
 
-    /** Writes the entry of an act before its effect, which is no single transaction: a replay, a run over many records. */
-    record: (act: Act, shown: { before?: AuditedState; after?: AuditedState } = {}) =>
-      transact(database, (session) =>
-        appendAudit(db, [{ ...act, before: null, after: null, ...shown }], session),
-      ),
+    /** Writes an entry beside an act, in one transaction with `work`. It uses no approval: the act itself has used it. */
+    note: <T>(act: Act, work: Work<T>): Promise<T | null> =>
+      transact(database, async (session) => {
+        const effect = await work(session);
+        return effect && append(act, effect, session);
+      }),
+
+    /**
+     * Writes the entry of an act before its effect, which is no single transaction: a replay, a run over many records. Its
+     * approval is used up by then, so that the run begins once.
+     */
+    record: (
+      act: Act,
+      shown: { before?: AuditedState; after?: AuditedState } = {},
+    ): Promise<void> =>
+      transact(database, async (session) => {
+        const { before = null, after = null } = shown;
+        await useApproval(db, act, before, session);
+        await append(act, { result: undefined, before, after }, session);
+      }),
 
     /** The latest entries, newest first. */
     latest: ({ target, operator, action }: AuditSelection, limit: number): Promise<AuditEntry[]> =>

@@ -171,9 +171,10 @@ function decideOne(uow: UnitOfWork, { mutation, input }: PlannedMutation, now: D
   const before = stateNow(input);
   if (act.approval !== null) {
     const approval = uow.get(approvals, act.approval);
-    const use = { act: act.id, kind: act.action, state: before, now };
-    const problem = problemOfUse(approval, use);
-    if (problem !== null || !approval) throw new ApprovalRefused(problem ?? 'no approval');
+    const problem = problemOfUse(approval, act, { state: before, now });
+    if (problem !== null || !approval) {
+      throw new ApprovalRefused(problem ?? 'no approval', act.approval);
+    }
     if (approval.status !== 'used') uow.change(approvals, used(approval, act.id));
   }
   const result = mutation.decide(uow, input, now);

@@ -74,7 +74,13 @@ export type FactResult<Own = never> = ResultSource &
     | { kind: 'succeeded'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean; scope?: 'request' }
-    | { kind: 'operator_confirmed'; amountMinor?: number; sessionId?: string | null }
+    /** `unproven`: an operator states the amount without the provider's word, which a second person must approve. */
+    | {
+        kind: 'operator_confirmed';
+        amountMinor?: number;
+        sessionId?: string | null;
+        unproven?: true;
+      }
     | Own
   );
 
@@ -169,6 +175,8 @@ export type OperatorMessage = {
   actor: string;
   reason: string;
   sessionId: string | null;
+  amountMinor?: number;
+  absent?: boolean;
   force: boolean;
   evidence: string;
 };

@@ -56,7 +56,8 @@ export function addApprovalCommands(program: Command): void {
       const body = { ...(reason !== undefined && { reason }) };
       const answer = await client.call(approveApproval, { params: { id }, body }, noSuch(id));
       print(json, answer);
-      if (answer['done'] !== true) process.exitCode = 1;
+      // An approved act with a secret is carried out by the person who asked for it.
+      if (answer['done'] !== true && answer['status'] !== 'approved') process.exitCode = 1;
     },
   );
 

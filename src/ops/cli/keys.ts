@@ -80,7 +80,7 @@ function addCreate(keys: Command): void {
         .option('--allow-ip <range>', 'allow only this address or CIDR range; repeatable', addRange)
         .option(
           '--expires-in-days <n>',
-          'lifetime of the key (default: no expiry)',
+          'lifetime of the key (default: a year in live, no expiry in the sandbox)',
           parseWhole(1, MAX_DAYS),
         ),
     async (operator, { json, options }) => {

@@ -78,10 +78,19 @@ async function send<O extends Operation>(
   });
   const answer = (await response.json().catch(() => null)) as Answer | null;
   // The API builds its answers from the same schemas.
-  if (answer?.success) return answer.data as z.output<O['answer']['data']>;
+  if (answer?.success) {
+    noteWaiting(answer.data);
+    return answer.data as z.output<O['answer']['data']>;
+  }
   if (response.status === 404 && missing !== undefined) throw new CommandError(missing);
   const { message = `answered ${response.status}`, field } = answer?.error ?? {};
   throw new CommandError(field === undefined ? message : `${message} (${field})`);
+}
+
+/** An act that waits for a second person was not done: the command prints its request, and ends with exit code 1. */
+function noteWaiting(data: unknown): void {
+  const { done, approval } = (data ?? {}) as { done?: unknown; approval?: unknown };
+  if (done === false && approval !== undefined) process.exitCode = 1;
 }
 
 type Answer =

@@ -34,7 +34,9 @@ export function addReconcileCommand(program: Command): void {
       if (apply) await confirm('Apply the reports of the bank?', { json, yes });
       const since = options.since ?? new Date(Date.now() - DEFAULT_DAYS * DAY_MS);
       const body = { since: since.toISOString(), apply, per_second: perSecond };
-      const { summary, differences } = await operator.call(reconcileTransfers, { body });
+      const answer = await operator.call(reconcileTransfers, { body });
+      if ('approval' in answer) return print(json, answer);
+      const { summary, differences } = answer;
       if (json) print(json, { ...summary, differences });
       else {
         print(json, summary);

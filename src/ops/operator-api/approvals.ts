@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { capabilities } from '../../composition/capabilities.js';
 import { isChanged, statusAt, type Approval } from '../../core/approvals/approval.js';
 import { nameOf } from '../../core/approvals/store.js';
-import type { AuditedState } from '../../core/audit/entry.js';
-import { instructionState } from '../../core/instructions/instruction.js';
 import type { Context } from '../../platform/http/context.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
@@ -12,8 +9,10 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { APPROVERS, READERS } from './roles.js';
+import { isCollected } from './second-person.js';
 import { anyId, flag, LISTED, noSuch, printed, printedList, reason, reasonBody } from './schema.js';
 import { actOf, operatorOf } from './sign-in.js';
+import { stateOf } from './target-states.js';
 
 const tag = 'Approvals';
 
@@ -120,9 +119,13 @@ export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Rout
               ...decidedBy(ctx),
             });
       if (!approved) throw await refuse(deps, ctx, before, 'state');
-      const { done, message } = await carryOut(acts, ctx, approved);
-      const after = await close(deps, ctx, id, { done, message });
-      sendData(ctx, 200, { ...presentApproval(after), done, message });
+      if (isCollected(approved.kind)) {
+        const message = 'Approved. The person who asked repeats the command, which carries it out.';
+        return sendData(ctx, 200, { ...presentApproval(approved), done: false, message });
+      }
+      const outcome = await carryOut(acts, ctx, approved);
+      const after = await close(deps, ctx, id, outcome);
+      sendData(ctx, 200, { ...presentApproval(after), ...outcome });
     }),
   ];
 };
@@ -159,14 +162,6 @@ async function problemOf(
   return 'changed';
 }
 
-/** The present state of a request's target. */
-async function stateOf(deps: OperatorDeps, { kind, target }: Approval): Promise<AuditedState> {
-  const [name] = kind.split('.');
-  const instruction = capabilities.find((each) => each.name === name)?.instruction;
-  const record = await instruction?.records(deps).store.find(target);
-  return instructionState(record ?? undefined);
-}
-
 /** A refusal, which is in the audit log too. */
 async function refuse(
   { audit }: OperatorDeps,
@@ -182,18 +177,30 @@ async function refuse(
 
 type Outcome = { done: boolean; message: string };
 
-/** Carries the act of an approved request out, by the route that it was first sent to. */
+/**
+ * Carries the act of an approved request out, by the route that it was first sent to. A refusal is an outcome. Other errors
+ * are thrown, and leave the request approved, so that the same person may repeat the approval.
+ */
 async function carryOut(
   acts: readonly Route[],
   ctx: Context,
   { _id, kind, input }: Approval,
 ): Promise<Outcome> {
-  const act = acts.find(({ operation: { id } }) => id === kind);
+  const act = acts.find(({ operation }) => (operation.act ?? operation.id) === kind);
   if (!act) throw new Error(`no act has the name ${kind}`);
   ctx.state.approval = _id;
-  await act.handle(ctx, { params: input.params, query: {}, body: input.body });
-  const { data } = JSON.parse(String(ctx.body)) as { data: Partial<Outcome> };
-  return { done: data.done ?? true, message: data.message ?? 'Done.' };
+  try {
+    await act.handle(ctx, { params: input.params, query: {}, body: input.body });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    return { done: false, message: `Not done: ${error.message}` };
+  } finally {
+    // The rest is about the request itself, and uses no approval.
+    delete ctx.state.approval;
+  }
+  const { data } = JSON.parse(String(ctx.body)) as { data: Partial<Outcome> & { id?: string } };
+  const { done = true, message = data.id === undefined ? 'Done.' : `Done: ${data.id}.` } = data;
+  return { done, message };
 }
 
 /** Keeps the result. A request whose act was not carried out, or did not need it, is void. */

@@ -3,6 +3,7 @@ import { movedDepositId, type Deposit } from '../../capabilities/deposits/deposi
 import { presentDepositRow } from '../../capabilities/deposits/presenter.js';
 import type { DepositFact } from '../../capabilities/deposits/transitions.js';
 import type { Act } from '../../core/audit/entry.js';
+import { instructionState } from '../../core/instructions/instruction.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
@@ -10,6 +11,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { WORKERS } from './roles.js';
 import { anyId, noSuch, printed, reason, refuseField } from './schema.js';
+import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
 const tag = 'deposits';
@@ -24,7 +26,8 @@ export const assignDeposit = operation({
   roles: WORKERS,
   params: { id: anyId },
   body: z.strictObject({ reason, account: anyId }),
-  answer: { status: 200, data: printed },
+  act: 'deposits.assign',
+  answer: { status: 200, data: orWaiting(printed) },
 });
 
 /** Sends a suspended deposit back to its sender. */
@@ -37,7 +40,8 @@ export const returnDeposit = operation({
   roles: WORKERS,
   params: { id: anyId },
   body: z.strictObject({ reason }),
-  answer: { status: 200, data: printed },
+  act: 'deposits.return',
+  answer: { status: 200, data: orWaiting(printed) },
 });
 
 /** The routes for the two decisions about money in suspense. Deposits are instructions; see instructions.ts. */
@@ -59,7 +63,13 @@ export const depositRoutes = (deps: OperatorDeps): Route[] => [
       ? ({ kind: 'assigned', account: account._id } as const)
       : ({ kind: 'moved', to } as const);
     const why = { tenantId: deposit.tenant_id, reason: body.reason };
-    const act = actOf(ctx, 'deposits.assign', deposit._id, why);
+    const asked = {
+      act: actOf(ctx, 'deposits.assign', deposit._id, why),
+      state: instructionState(deposit),
+      input: { params, body },
+    };
+    const act = await permit(deps, ctx, asked, { act: 'suspense_move' });
+    if (!act) return;
     const changed = await decide(deps, deposit, act, { instruction: 'confirm', ...fact });
     if (!isOwn) deps.deposits.starter.startSoon(changed);
     sendData(ctx, 200, { ...presentDepositRow(changed), moved_to: changed.moved_to?.id ?? null });
@@ -68,7 +78,14 @@ export const depositRoutes = (deps: OperatorDeps): Route[] => [
   route(returnDeposit, async (ctx, { params, body }) => {
     const deposit = await find(deps, params.id);
     const why = { tenantId: deposit.tenant_id, reason: body.reason };
-    const act = actOf(ctx, 'deposits.return', deposit._id, why);
+    const asked = {
+      act: actOf(ctx, 'deposits.return', deposit._id, why),
+      state: instructionState(deposit),
+      input: { params, body },
+    };
+    const amountMinor = deposit.amount_minor ?? 0n;
+    const act = await permit(deps, ctx, asked, { act: 'return', amountMinor });
+    if (!act) return;
     const ordered = { instruction: 'return', kind: 'return_ordered' } as const;
     const changed = await decide(deps, deposit, act, ordered);
     deps.deposits.starter.startSoon(changed);

@@ -149,7 +149,12 @@ function commandRoute(
     const of = { tenantId: record.tenant_id, reason: why };
     const act = actOf(ctx, `${capability}.${kind}`, record._id, of);
     // The workflow gets the id of the stored command. Who sent it, and its approval, are read from the database.
-    const command = await deps.operatorActs.open(act, body.force);
+    const command = await deps.operatorActs.open(act, {
+      force: body.force,
+      absent: body.absent,
+      sessionId,
+      amountMinor,
+    });
     const payload = {
       command,
       actor: act.actor.name,

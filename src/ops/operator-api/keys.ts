@@ -9,6 +9,7 @@ import { plainText } from '../../platform/http/wire.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import { anyId, noSuch, printed, printedList, reason, reasonBody, tenantId } from './schema.js';
+import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -41,7 +42,8 @@ export const createKey = operation({
     expires_in_days: expiresInDays,
     reason: reason.optional(),
   }),
-  answer: { status: 200, data: z.object({ id: z.string(), key: z.string() }) },
+  act: 'keys.create',
+  answer: { status: 200, data: orWaiting(z.object({ id: z.string(), key: z.string() })) },
 });
 
 /** Lists the keys of a tenant. */
@@ -70,9 +72,10 @@ export const rotateKey = operation({
     expires_in_days: expiresInDays,
     reason: reason.optional(),
   }),
+  act: 'keys.rotate',
   answer: {
     status: 200,
-    data: z.object({ id: z.string(), key: z.string(), old_expires_at: z.string() }),
+    data: orWaiting(z.object({ id: z.string(), key: z.string(), old_expires_at: z.string() })),
   },
 });
 
@@ -90,15 +93,23 @@ export const revokeKey = operation({
 });
 
 /** The routes for API keys. */
-export const keyRoutes = ({ apiKeys, tenants, audit, config }: OperatorDeps): Route[] => [
-  route(listKeys, async (ctx, { query }) => {
-    sendData(ctx, 200, (await apiKeys.list(query.tenant)).map(presentKey));
-  }),
+export const keyRoutes = (deps: OperatorDeps): Route[] => [
+  ...newKeyRoutes(deps),
+  ...otherKeyRoutes(deps),
+];
 
+const newKeyRoutes = (deps: OperatorDeps): Route[] => [
   route(createKey, async (ctx, { body }) => {
+    const { apiKeys, tenants, audit, config } = deps;
     const { tenant, level, label, allowed_ips: allowedIps } = body;
     const lifetime = body.expires_in_days ?? defaultDays(config.environment);
     if (!(await tenants.get(tenant))) throw noSuch('tenant');
+    const asked = actOf(ctx, 'keys.create', tenant, {
+      tenantId: tenant,
+      reason: body.reason ?? null,
+    });
+    const act = await permit(deps, ctx, { act: asked, input: { body } }, { act: 'key' });
+    if (!act) return;
     const given = {
       tenantId: tenant,
       level,
@@ -107,10 +118,6 @@ export const keyRoutes = ({ apiKeys, tenants, audit, config }: OperatorDeps): Ro
       ...(allowedIps && { allowedIps }),
       ...(lifetime !== undefined && { expiresAt: inDays(lifetime) }),
     };
-    const act = actOf(ctx, 'keys.create', tenant, {
-      tenantId: tenant,
-      reason: body.reason ?? null,
-    });
     const made = await audit.act(act, async (session) => {
       const key = await apiKeys.create(given, session);
       const after = await apiKeys.get(key.id, session);
@@ -119,18 +126,22 @@ export const keyRoutes = ({ apiKeys, tenants, audit, config }: OperatorDeps): Ro
     sendData(ctx, 200, made);
   }),
 
-  route(rotateKey, async (ctx, { params: { id }, body }) => {
+  route(rotateKey, async (ctx, { params, body }) => {
+    const { apiKeys, audit } = deps;
+    const { id } = params;
     const before = await apiKeys.get(id);
     if (!before) throw noSuch('key');
+    const asked = actOf(ctx, 'keys.rotate', id, {
+      tenantId: before.tenantId,
+      reason: body.reason ?? null,
+    });
+    const act = await permit(deps, ctx, { act: asked, input: { params, body } }, { act: 'key' });
+    if (!act) return;
     const { overlap_hours: overlap, expires_in_days: lifetime } = body;
     const how = {
       overlapMs: overlap * HOUR_MS,
       expiresAt: lifetime === undefined ? undefined : inDays(lifetime),
     };
-    const act = actOf(ctx, 'keys.rotate', id, {
-      tenantId: before.tenantId,
-      reason: body.reason ?? null,
-    });
     const made = await audit.act(act, async (session) => {
       const result = await apiKeys.rotate(id, how, session);
       const after = result && (await apiKeys.get(result.id, session));
@@ -139,6 +150,12 @@ export const keyRoutes = ({ apiKeys, tenants, audit, config }: OperatorDeps): Ro
     if (!made) throw noSuch('key that is active');
     const { id: newId, key, oldExpiresAt } = made;
     sendData(ctx, 200, { id: newId, key, old_expires_at: oldExpiresAt.toISOString() });
+  }),
+];
+
+const otherKeyRoutes = ({ apiKeys, audit }: OperatorDeps): Route[] => [
+  route(listKeys, async (ctx, { query }) => {
+    sendData(ctx, 200, (await apiKeys.list(query.tenant)).map(presentKey));
   }),
 
   route(revokeKey, async (ctx, { params: { id }, body }) => {

@@ -7,6 +7,7 @@ import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { WORKERS } from './roles.js';
 import { printed, printedList, reason } from './schema.js';
+import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
 /** Compares transfers with the records of the bank. */
@@ -23,7 +24,11 @@ export const reconcileTransfers = operation({
     per_second: z.number().positive().max(10_000),
     reason: reason.optional(),
   }),
-  answer: { status: 200, data: z.object({ summary: printed, differences: printedList }) },
+  act: 'reconcile.apply',
+  answer: {
+    status: 200,
+    data: orWaiting(z.object({ summary: printed, differences: printedList })),
+  },
 });
 
 /** The route of the comparison. */
@@ -32,7 +37,10 @@ export const reconciliationRoutes = (deps: OperatorDeps): Route[] => [
     const { apply, per_second: perSecond } = body;
     const since = new Date(body.since);
     if (apply) {
-      const act = actOf(ctx, 'reconcile.apply', 'transfers', { reason: body.reason ?? null });
+      const asked = actOf(ctx, 'reconcile.apply', 'transfers', { reason: body.reason ?? null });
+      const input = { act: asked, input: { body } };
+      const act = await permit(deps, ctx, input, { act: 'reconciliation' });
+      if (!act) return;
       await deps.audit.record(act, { after: { since: body.since } });
     }
     const { differences, ...counts } = await reconcile(

@@ -13,6 +13,7 @@ import { providerEventRoutes } from './provider-events.js';
 import { providerRoutes } from './providers.js';
 import { reconciliationRoutes } from './reconciliation.js';
 import { recurringChargeRoutes } from './recurring-charges.js';
+import { refusing } from './second-person.js';
 import { tenantRoutes } from './tenants.js';
 import { walletRoutes } from './wallets.js';
 import { webhookRoutes } from './webhooks.js';
@@ -25,7 +26,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     ...auditRoutes(deps),
     ...approvalRoutes(deps, acts),
     ...acts,
-  ];
+  ].map((each) => refusing(deps, each));
 }
 
 const actRoutes = (deps: OperatorDeps): Route[] => [

@@ -7,6 +7,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { plainText } from '../../platform/http/wire.js';
 import {
   allowance,
+  DEFAULT_TRANSFER_LIMITS,
   FEATURES,
   PLAN_NAMES,
   SAFEGUARD_NAMES,
@@ -18,6 +19,7 @@ import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import { amount, noSuch, printed, printedList, reason, refuseField, tenantId } from './schema.js';
+import { assertPermitted, orAsk, orWaiting } from './second-person.js';
 import { actOf } from './sign-in.js';
 
 const tag = 'Tenants';
@@ -45,7 +47,8 @@ export const createTenant = operation({
     daily_limit_minor: amount.optional(),
     reason: reason.optional(),
   }),
-  answer: { status: 200, data: printed },
+  act: 'tenants.create',
+  answer: { status: 200, data: orWaiting(printed) },
 });
 
 /** Lists all tenants. */
@@ -93,7 +96,8 @@ export const updateTenant = operation({
     dunning_days: days.nullable().optional(),
     reason: reason.optional(),
   }),
-  answer: { status: 200, data: printed },
+  act: 'tenants.update',
+  answer: { status: 200, data: orWaiting(printed) },
 });
 
 /** Freezes or unfreezes a tenant. */
@@ -113,11 +117,13 @@ export const freezeTenant = operation({
 });
 
 /** The routes for tenants. */
-export const tenantRoutes = ({ tenants, audit, database }: OperatorDeps): Route[] => [
-  freezeRoute({ tenants, audit, database }),
+export const tenantRoutes = (deps: OperatorDeps): Route[] => [
+  freezeRoute(deps),
+  createRoute(deps),
+  updateRoute(deps),
 
   route(listTenants, async (ctx) => {
-    const found = await tenants.list();
+    const found = await deps.tenants.list();
     sendData(
       ctx,
       200,
@@ -126,11 +132,13 @@ export const tenantRoutes = ({ tenants, audit, database }: OperatorDeps): Route[
   }),
 
   route(getTenant, async (ctx, { params }) => {
-    const tenant = await tenants.get(params.id);
+    const tenant = await deps.tenants.get(params.id);
     if (!tenant) throw noSuch('tenant');
     sendData(ctx, 200, presentTenant(tenant));
   }),
+];
 
+const createRoute = (deps: OperatorDeps): Route =>
   route(createTenant, async (ctx, { body }) => {
     const { name, plan, rate_per_minute: ratePerMinute, daily_limit_minor: daily } = body;
     const given = {
@@ -140,35 +148,63 @@ export const tenantRoutes = ({ tenants, audit, database }: OperatorDeps): Route[
       ...(daily !== undefined && { dailyLimitMinor: BigInt(daily) }),
     };
     const act = actOf(ctx, 'tenants.create', name, { reason: body.reason ?? null });
-    const made = await audit.act(act, async (session) => {
-      const tenant = await tenants.create(given, session);
-      return { result: tenant, before: null, after: presentTenant(tenant) };
-    });
+    const create = () =>
+      deps.audit.act(act, async (session) => {
+        const tenant = await deps.tenants.create(given, session);
+        const usual = { ...tenant, ratePerMinute: null, limits: DEFAULT_TRANSFER_LIMITS };
+        const raised = raisedLimits(usual, tenant);
+        assertPermitted(deps, act, { act: 'limits', raised }, null);
+        return { result: tenant, before: null, after: presentTenant(tenant) };
+      });
+    const made = await orAsk(deps, ctx, { act, input: { body } }, create);
+    if (made === 'waits') return;
     if (!made) throw noSuch('tenant');
     sendData(ctx, 200, { id: made.id, name: made.name, plan: made.plan });
-  }),
+  });
 
-  route(updateTenant, async (ctx, { params: { id }, body }) => {
+const updateRoute = (deps: OperatorDeps): Route =>
+  route(updateTenant, async (ctx, { params, body }) => {
+    const { id } = params;
     const changes = changesOf(body);
     if (Object.keys(changes).length === 0) throw refuseField('body', 'names no setting to change');
     const act = actOf(ctx, 'tenants.update', id, { tenantId: id, reason: body.reason ?? null });
-    const changed = await audit.act(act, async (session) => {
-      const before = await tenants.get(id, session);
-      if (!before) return null;
-      const { minMinor = before.limits.minMinor, maxMinor = before.limits.maxMinor } = changes;
-      if (minMinor > maxMinor) {
-        throw refuseField(
-          'min_amount_minor',
-          'the least amount of a transfer is above the highest',
-        );
-      }
-      const after = await tenants.update(id, changes, session);
-      return after && { result: after, before: presentTenant(before), after: presentTenant(after) };
-    });
+    const update = () =>
+      deps.audit.act(act, async (session) => {
+        const before = await deps.tenants.get(id, session);
+        if (!before) return null;
+        assertOrder(before, changes);
+        const after = await deps.tenants.update(id, changes, session);
+        if (!after) return null;
+        const shown = { before: presentTenant(before), after: presentTenant(after) };
+        const raised = raisedLimits(before, after);
+        assertPermitted(deps, act, { act: 'limits', raised }, shown.before);
+        return { result: after, ...shown };
+      });
+    const changed = await orAsk(deps, ctx, { act, input: { params, body } }, update);
+    if (changed === 'waits') return;
     if (!changed) throw noSuch('tenant');
     sendData(ctx, 200, presentTenant(changed));
-  }),
-];
+  });
+
+/** Refuses changes after which the least amount of a transfer would be above the highest. */
+function assertOrder({ limits }: Tenant, changes: TenantChanges): void {
+  const { minMinor = limits.minMinor, maxMinor = limits.maxMinor } = changes;
+  if (minMinor <= maxMinor) return;
+  throw refuseField('min_amount_minor', 'the least amount of a transfer is above the highest');
+}
+
+/** The names of the limits that are higher after a change, also the rates of a plan. */
+function raisedLimits(before: Tenant, after: Tenant): string[] {
+  const limitsOf = (tenant: Tenant) => {
+    const { rate_per_minute, max_amount_minor, daily_limit_minor, safeguards } =
+      presentTenant(tenant);
+    return { rate_per_minute, max_amount_minor, daily_limit_minor, ...safeguards };
+  };
+  const old: Record<string, number> = limitsOf(before);
+  return Object.entries(limitsOf(after)).flatMap(([name, value]) =>
+    value > (old[name] ?? 0) ? [name] : [],
+  );
+}
 
 const freezeRoute = ({
   tenants,
@@ -211,7 +247,7 @@ function changesOf(body: z.output<typeof updateTenant.body>): TenantChanges {
 }
 
 /** A tenant with its settings, as operators see it. */
-function presentTenant(tenant: Tenant) {
+export function presentTenant(tenant: Tenant) {
   const { rate: perMinute, burst } = allowance(tenant);
   const safeguards = SAFEGUARD_NAMES.map((name) => [name, safeguardAllowance(tenant, name).rate]);
   return {

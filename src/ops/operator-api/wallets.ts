@@ -8,6 +8,7 @@ import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import { amount, noSuch, printed, reason, tenantId } from './schema.js';
+import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
 const tag = 'Wallets';
@@ -26,7 +27,8 @@ export const creditWallet = operation({
     reference: plainText(200),
     reason: reason.optional(),
   }),
-  answer: { status: 200, data: printed },
+  act: 'wallets.credit',
+  answer: { status: 200, data: orWaiting(printed) },
 });
 
 /** Shows the balance of a wallet. */
@@ -42,16 +44,21 @@ export const getWallet = operation({
 });
 
 /** The routes for wallets. */
-export const walletRoutes = ({ tenants, wallets, database }: OperatorDeps): Route[] => [
+export const walletRoutes = (deps: OperatorDeps): Route[] => [
   route(creditWallet, async (ctx, { params, body }) => {
+    const { tenants, wallets } = deps;
     if (!(await tenants.get(params.tenant))) throw noSuch('tenant');
-    const act = actOf(ctx, 'wallets.credit', `${params.tenant}/${body.reference}`, {
+    const amountMinor = BigInt(body.amount_minor);
+    const asked = actOf(ctx, 'wallets.credit', `${params.tenant}/${body.reference}`, {
       tenantId: params.tenant,
       reason: body.reason ?? null,
     });
+    const input = { params, body };
+    const act = await permit(deps, ctx, { act: asked, input }, { act: 'credit', amountMinor });
+    if (!act) return;
     const { availableMinor } = await wallets.credit({
       tenantId: params.tenant,
-      amountMinor: BigInt(body.amount_minor),
+      amountMinor,
       reference: body.reference,
       act,
     });
@@ -59,6 +66,7 @@ export const walletRoutes = ({ tenants, wallets, database }: OperatorDeps): Rout
   }),
 
   route(getWallet, async (ctx, { params }) => {
+    const { tenants, database } = deps;
     if (!(await tenants.get(params.tenant))) throw noSuch('tenant');
     const balance = await readBalance(database, params.tenant);
     sendData(ctx, 200, {

@@ -21,6 +21,7 @@ import {
   refuseField,
   tenantId,
 } from './schema.js';
+import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -40,7 +41,8 @@ export const addEndpoint = operation({
   summary: 'Add an endpoint; the answer shows its secret once',
   roles: WORKERS,
   body: z.strictObject({ tenant: tenantId, url: plainText(2_000), reason: reason.optional() }),
-  answer: { status: 200, data: z.object({ id: z.string(), secret: z.string() }) },
+  act: 'webhooks.endpoints.add',
+  answer: { status: 200, data: orWaiting(z.object({ id: z.string(), secret: z.string() })) },
 });
 
 /** Lists endpoints. */
@@ -142,20 +144,21 @@ export const replayEvent = operation({
 
 /** The routes for webhook endpoints, deliveries and events. */
 export const webhookRoutes = (deps: OperatorDeps): Route[] => [
+  addRoute(deps),
   ...endpointRoutes(deps),
   ...deliveryRoutes(deps),
 ];
 
-const endpointRoutes = ({ tenants, webhooks, audit }: OperatorDeps): Route[] => [
-  route(listEndpoints, async (ctx, { query }) => {
-    sendData(ctx, 200, (await webhooks.endpoints.list(query.tenant)).map(presentEndpoint));
-  }),
-
-  route(addEndpoint, async (ctx, { body: { tenant, url, reason: why = null } }) => {
+const addRoute = (deps: OperatorDeps): Route =>
+  route(addEndpoint, async (ctx, { body }) => {
+    const { tenants, webhooks, audit } = deps;
+    const { tenant, url, reason: why = null } = body;
     if (!(await tenants.get(tenant))) throw noSuch('tenant');
     const problem = await webhooks.problemWith(url);
     if (problem !== null) throw refuseField('url', `this address is not usable: ${problem}`);
-    const act = actOf(ctx, 'webhooks.endpoints.add', tenant, { tenantId: tenant, reason: why });
+    const asked = actOf(ctx, 'webhooks.endpoints.add', tenant, { tenantId: tenant, reason: why });
+    const act = await permit(deps, ctx, { act: asked, input: { body } }, { act: 'endpoint' });
+    if (!act) return;
     const added = await audit.act(act, async (session) => {
       const result = await webhooks.endpoints.add(tenant, url, session);
       const after = result && (await webhooks.endpoints.get(result.id, session));
@@ -166,6 +169,11 @@ const endpointRoutes = ({ tenants, webhooks, audit }: OperatorDeps): Route[] => 
       throw new ApiError('invalid_state', { message });
     }
     sendData(ctx, 200, added);
+  });
+
+const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
+  route(listEndpoints, async (ctx, { query }) => {
+    sendData(ctx, 200, (await webhooks.endpoints.list(query.tenant)).map(presentEndpoint));
   }),
 
   route(changeEndpoint, async (ctx, { params: { id, change }, body }) => {

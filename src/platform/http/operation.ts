@@ -28,6 +28,8 @@ export type Operation = {
   path: `/${string}`;
   summary: string;
   description?: string;
+  /** The name of the act in the audit log and in requests for approvals, if it is not the id. */
+  act?: string;
   access?: Access;
   /** The roles that may call an operation of the operator API. Left out: every operator. */
   roles?: readonly OperatorRole[];

@@ -1,0 +1,200 @@
+import type { Approval } from '../../../src/core/approvals/approval.js';
+import type { AuditEntry } from '../../../src/core/audit/entry.js';
+import type { Deps } from '../../../src/composition/deps.js';
+import type { OperatorRole } from '../../../src/platform/operators/operator.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import {
+  createTestOperator,
+  operatorDeps,
+  operatorSignIn,
+  stopOperatorApis,
+} from '../../support/operators.js';
+import { policyActs, POLICY_OF_ALL, type PolicyAct } from '../../support/policy-acts.js';
+
+let database: TestDatabase;
+let all: Awaited<ReturnType<typeof start>>;
+let forced: typeof all;
+
+async function start(settings: Record<string, string>) {
+  const env = {
+    MONGODB_URI: database.uri,
+    BURSAR_DATABASE: database.name,
+    BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
+    SANDBOX_BANK_SECRET: 'a secret of the tests',
+    ...settings,
+  };
+  const url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
+  const deps = await operatorDeps(env);
+  return { url, deps, acts: policyActs(deps), person: personOf(url, deps) };
+}
+
+const personOf =
+  (url: string, deps: Deps) =>
+  async (...roles: OperatorRole[]) => {
+    const { id, key } = await createTestOperator(deps, roles);
+    const call = async (method: string, path: string, body: object = {}) => {
+      const response = await fetch(`${url}/operator/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const answer = (await response.json()) as { data: Record<string, unknown> };
+      return { status: response.status, data: answer.data };
+    };
+    const send = ({ method, path, body }: PolicyAct) => call(method, path, body);
+    const approve = (approval: unknown) => call('POST', `/approvals/${String(approval)}/approve`);
+    return { id, call, send, approve };
+  };
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  all = await start(POLICY_OF_ALL);
+  forced = await start({ BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' });
+});
+afterAll(async () => {
+  await stopOperatorApis();
+  await database.close();
+});
+
+const stored = (id: unknown) =>
+  database.db.collection<Approval>('approvals').findOne({ _id: String(id) });
+const entriesOf = (approval: unknown) =>
+  database.db
+    .collection<AuditEntry>('audit_log')
+    .find({ approval: String(approval) })
+    .toArray();
+
+test.each(['credit', 'raise', 'refund'] as const)(
+  'with BURSAR_APPROVALS=all a %s waits with its whole input, and takes effect once, when another person approves it',
+  async (name) => {
+    const [maker, approver] = await Promise.all([
+      all.person('operator', 'approver'),
+      all.person('approver'),
+    ]);
+    const act = await all.acts[name]();
+    const asked = await maker.send(act);
+    expect(asked).toMatchObject({ status: 200, data: { done: false } });
+    const { approval } = asked.data;
+    expect(await stored(approval)).toMatchObject({
+      kind: act.kind,
+      target: act.target,
+      input: { body: act.body },
+      status: 'pending',
+    });
+    expect(await act.effects()).toBe(0);
+    expect(await maker.approve(approval)).toMatchObject({ status: 403 });
+    expect(await act.effects()).toBe(0);
+    expect(await approver.approve(approval)).toMatchObject({
+      status: 200,
+      data: { done: true, status: 'used' },
+    });
+    expect(await act.effects()).toBe(1);
+    expect(await entriesOf(approval)).toMatchObject([
+      { action: act.kind, target: act.target, actor: { operator: approver.id } },
+    ]);
+    expect(await approver.approve(approval)).toMatchObject({ status: 422 });
+    expect(await act.effects()).toBe(1);
+  },
+);
+
+test.each(['key', 'endpoint'] as const)(
+  'the secret of an approved %s is shown once, to the person who asked, who repeats the command',
+  async (name) => {
+    const [maker, other, approver] = await Promise.all([
+      all.person('operator'),
+      all.person('operator'),
+      all.person('approver'),
+    ]);
+    const act = await all.acts[name]();
+    const { approval } = (await maker.send(act)).data;
+    expect(await approver.approve(approval)).toMatchObject({
+      data: { done: false, status: 'approved', message: expect.stringContaining('repeats') },
+    });
+    expect(await act.effects()).toBe(0);
+    // Somebody else, and another input, are new requests.
+    expect(await other.send(act)).toMatchObject({ data: { done: false } });
+    const changed = { ...act, body: { ...act.body, reason: 'another' } };
+    expect(await maker.send(changed)).toMatchObject({ data: { done: false } });
+    expect(await act.effects()).toBe(0);
+
+    const [one, two] = await Promise.all([maker.send(act), maker.send(act)]);
+    expect(await act.effects()).toBe(1);
+    const secrets = [one, two].map(({ data }) => data?.['key'] ?? data?.['secret']);
+    for (const { status } of [one, two]) expect([200, 422]).toContain(status);
+    expect(secrets.filter((secret) => typeof secret === 'string')).toHaveLength(1);
+    expect(await stored(approval)).toMatchObject({ status: 'used' });
+    expect(await entriesOf(approval)).toMatchObject([
+      { action: act.kind, actor: { operator: maker.id } },
+    ]);
+    const texts = JSON.stringify([
+      await entriesOf(approval),
+      await stored(approval),
+      (await approver.approve(approval)).data ?? null,
+    ]);
+    for (const secret of secrets) if (secret !== undefined) expect(texts).not.toContain(secret);
+    expect(await maker.send(act)).toMatchObject({ data: { done: false } });
+    expect(await act.effects()).toBe(1);
+  },
+);
+
+test('what the policy does not name is done at once: small credits, lower limits, and everything with BURSAR_APPROVALS=forced', async () => {
+  const maker = await all.person('operator');
+  const credit = await all.acts.credit();
+  const small = { ...credit, body: { ...credit.body, amount_minor: 1_000 } };
+  expect(await maker.send(small)).toMatchObject({ data: { available_minor: 1_000 } });
+  const raise = await all.acts.raise();
+  const lower = { ...raise, body: { daily_limit_minor: 5, safeguards: { kyc: 3 } } };
+  expect(await maker.send(lower)).toMatchObject({ data: { daily_limit_minor: 5 } });
+  expect(await raise.effects()).toBe(1);
+
+  const free = await forced.person('operator');
+  for (const name of ['credit', 'raise', 'key', 'endpoint', 'refund'] as const) {
+    const act = await forced.acts[name]();
+    const { status, data } = await free.send(act);
+    expect([name, status, data['approval'], await act.effects()]).toEqual([
+      name,
+      200,
+      undefined,
+      1,
+    ]);
+  }
+});
+
+test('a new tenant above the usual limits, a rotated key and a reconciliation wait too', async () => {
+  const maker = await all.person('operator');
+  const { tenant } = (await all.acts.key()).body as { tenant: string };
+  const key = await all.deps.apiKeys.create({ tenantId: tenant, level: 'write', kind: 'secret' });
+  const since = new Date().toISOString();
+  for (const [path, body] of [
+    ['/tenants', { name: 'Bayo', plan: 'starter', daily_limit_minor: 1_000_000_001 }],
+    ['/tenants', { name: 'Bayo', plan: 'starter', rate_per_minute: 1_001 }],
+    [`/keys/${key.id}/rotate`, { overlap_hours: 1 }],
+    ['/reconciliations', { since, apply: true, per_second: 10 }],
+  ] as const) {
+    const { data } = await maker.call('POST', path, body);
+    expect([path, data]).toEqual([path, expect.objectContaining({ done: false })]);
+    expect(await stored(data['approval'])).toMatchObject({ input: { body } });
+  }
+  expect(await database.db.collection('tenants').countDocuments({ name: 'Bayo' })).toBe(0);
+  const usual = { name: 'Bayo', plan: 'starter', daily_limit_minor: 1_000_000_000 };
+  expect((await maker.call('POST', '/tenants', usual)).data).toHaveProperty('id');
+});
+
+test('a target that changes between the approval and the act leaves it undone, and the request is void', async () => {
+  const [maker, approver] = await Promise.all([all.person('operator'), all.person('approver')]);
+  for (const name of ['raise', 'refund'] as const) {
+    const act = await all.acts[name]();
+    const { approval } = (await maker.send(act)).data;
+    // Approved, but not carried out: the process died in between.
+    const { id: operator } = approver;
+    const decided = { operator, name: 'a test', roles: [] };
+    await database.db
+      .collection<Approval>('approvals')
+      .updateOne({ _id: String(approval) }, { $set: { status: 'approved', decided_by: decided } });
+    await act.changeTarget?.();
+    expect(await approver.approve(approval)).toMatchObject({ status: 422 });
+    expect(await act.effects()).toBe(0);
+    expect(await stored(approval)).toMatchObject({ status: 'void' });
+  }
+});

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { Deps } from '../../src/composition/deps.js';
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import { pendingTransfer } from './transfers.js';
+import { newDeposit } from '../../src/capabilities/deposits/deposit.js';
+
+/** Settings under which everything that the policy names needs a second person. */
+export const POLICY_OF_ALL = {
+  BURSAR_APPROVALS: 'all',
+  BURSAR_APPROVAL_CREDIT_ABOVE_MINOR: '1000',
+  BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+};
+
+/** A call of the operator API for an act that the policy names, on a target that exists. */
+export type PolicyAct = {
+  kind: string;
+  target: string;
+  method: 'POST' | 'PUT';
+  path: string;
+  body: object;
+  /** The number of times that the act has taken effect. */
+  effects(): Promise<number>;
+  /** Changes the target; left out if the act does not depend on a state. */
+  changeTarget?(): Promise<unknown>;
+};
+
+/** The acts that the policy names, each on a fresh target. */
+export function policyActs(deps: Deps) {
+  const { db } = deps.database;
+  const count = (name: string, filter: object) => db.collection(name).countDocuments(filter);
+  const tenant = async () => (await deps.tenants.create({ name: 'Ada', plan: 'sandbox' })).id;
+
+  const credit = async (): Promise<PolicyAct> => {
+    const id = await tenant();
+    return {
+      kind: 'wallets.credit',
+      target: `${id}/r1`,
+      method: 'POST',
+      path: `/wallets/${id}/credits`,
+      body: { amount_minor: 1_001, reference: 'r1', reason: 'opening' },
+      effects: () => count('postings', { tenant_id: id }),
+    };
+  };
+
+  const raise = async (): Promise<PolicyAct> => {
+    const id = await tenant();
+    return {
+      kind: 'tenants.update',
+      target: id,
+      method: 'PUT',
+      path: `/tenants/${id}`,
+      body: { daily_limit_minor: 9_000_000_000, safeguards: { kyc: 3 } },
+      effects: () => count('tenants', { _id: id, 'safeguards.kyc': 3 }),
+      changeTarget: () => deps.tenants.update(id, { billFeeMinor: 7n }),
+    };
+  };
+
+  const key = async (): Promise<PolicyAct> => {
+    const id = await tenant();
+    return {
+      kind: 'keys.create',
+      target: id,
+      method: 'POST',
+      path: '/keys',
+      body: { tenant: id, level: 'write', label: 'shop', allowed_ips: ['203.0.113.7'] },
+      effects: () => count('api_keys', { tenant_id: id }),
+    };
+  };
+
+  const endpoint = async (): Promise<PolicyAct> => {
+    const id = await tenant();
+    return {
+      kind: 'webhooks.endpoints.add',
+      target: id,
+      method: 'POST',
+      path: '/webhooks/endpoints',
+      body: { tenant: id, url: 'http://127.0.0.1:9/hook' },
+      effects: () => count('webhook_endpoints', { tenant_id: id }),
+    };
+  };
+
+  const refund = async (): Promise<PolicyAct> => {
+    const tenantId = await tenant();
+    const id = `dep_${randomUUID()}`;
+    const given = {
+      id,
+      tenantId,
+      provider: 'sandbox-bank',
+      reference: id,
+      accountId: null,
+      accountNumber: '9000000001',
+      amountMinor: 250_000n,
+      receivedAt: new Date(),
+      via: 'webhook',
+      detail: 'reported',
+    } as const;
+    const deposit = { ...newDeposit(given, new Date()), state: 'suspended' as const };
+    await db.collection<typeof deposit>('deposits').insertOne(deposit);
+    return {
+      kind: 'deposits.return',
+      target: id,
+      method: 'POST',
+      path: `/deposits/${id}/return`,
+      body: { reason: 'the sender asks for it' },
+      effects: () => count('deposits', { _id: id, instruction: 'return' }),
+      changeTarget: () =>
+        db
+          .collection<{ _id: string }>('deposits')
+          .updateOne({ _id: id }, { $inc: { submissions: 1 } }),
+    };
+  };
+
+  /** Its request comes from the workflow, which is not there: the caller stores it. */
+  const forcedFail = async (): Promise<PolicyAct> => {
+    const transfer = pendingTransfer({ tenant_id: await tenant(), status: 'processing' });
+    const { _id: id } = transfer;
+    await db.collection<Transfer>('transfers').insertOne(transfer);
+    const transfers = db.collection<Transfer>('transfers');
+    return {
+      kind: 'transfers.fail',
+      target: id,
+      method: 'POST',
+      path: `/transfers/${id}/fail`,
+      body: { reason: 'the bank is silent', force: true },
+      effects: () => count('transfers', { _id: id, status: 'failed' }),
+      changeTarget: () => transfers.updateOne({ _id: id }, { $inc: { submissions: 1 } }),
+    };
+  };
+
+  return { credit, raise, key, endpoint, refund, forcedFail };
+}
