@@ -1,3 +1,4 @@
+import { useApproval } from '../core/approvals/use.js';
 import { createOperatorActs } from '../core/approvals/operator-acts.js';
 import { createApprovals } from '../core/approvals/store.js';
 import { createAudit } from '../core/audit/store.js';
@@ -132,7 +133,7 @@ function observeCommits(commit: GroupCommit, { registry, log }: { registry: Regi
 function createOperatorParts(database: Database, config: Config) {
   const { keyPepper: pepper, environment, approvals: policy } = config;
   const { db } = database;
-  const audit = createAudit(database);
+  const audit = createAudit(database, useApproval);
   const approvals = createApprovals({ db, audit });
   return {
     operators: createOperators({ db, pepper, environment }),

@@ -233,9 +233,11 @@ test('an approved complete of the amount that the bank reports by then ends the 
   const asked = await maker.post(`/transfers/${id}/complete`, body);
   await service.bank.setTransferOutcome(id, 'paid', ordered + 500);
   await tenant.waitFor(id, (transfer) => transfer.attention !== null);
-  expect(await approver.post(`/approvals/${asked.data['approval']}/approve`)).toMatchObject({
-    data: { done: true, status: 'used' },
-  });
+  expect(await approver.post(`/approvals/${String(asked.data['approval'])}/approve`)).toMatchObject(
+    {
+      data: { done: true, status: 'used' },
+    },
+  );
   expect(await tenant.get(id)).toMatchObject({
     status: 'completed',
     settled_amount_minor: ordered + 500,

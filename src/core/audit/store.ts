@@ -8,7 +8,6 @@ import {
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { ApiError, OUTCOME_UNKNOWN } from '../../shared/errors.js';
-import { useApproval } from '../approvals/use.js';
 import {
   CHAIN_START,
   followChain,
@@ -108,8 +107,14 @@ export type Audit = ReturnType<typeof createAudit>;
 /** Filters of a list of entries. */
 export type AuditSelection = { target?: string; operator?: string; action?: string };
 
+/**
+ * Uses up the approval of an act, if it has one, in the transaction of the act. `state` is that of the target before the
+ * act. Throws if the approval does not permit the act.
+ */
+type UseApproval = (db: Db, act: Act, state: AuditedState, session: ClientSession) => Promise<void>;
+
 /** Creates the audit log's readers and the transaction in which an act is carried out. */
-export function createAudit(database: Database) {
+export function createAudit(database: Database, useApproval: UseApproval) {
   const { db } = database;
   const append = async <T>(
     act: Act,

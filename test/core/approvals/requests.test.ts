@@ -1,3 +1,4 @@
+import { useApproval } from '../../../src/core/approvals/use.js';
 import { randomUUID } from 'node:crypto';
 import { createApprovals, type NewApproval } from '../../../src/core/approvals/store.js';
 import type { Act } from '../../../src/core/audit/entry.js';
@@ -28,7 +29,7 @@ const credit = (amount: number, balance = 0): NewApproval => ({
 });
 
 test('only a repeat of the same person with the same input and target returns the open request', async () => {
-  const approvals = createApprovals({ db: database.db, audit: createAudit(database) });
+  const approvals = createApprovals({ db: database.db, audit: createAudit(database, useApproval) });
   const first = await approvals.request(actBy('opr_ada'), credit(500));
   const idOf = async (by: string, request: NewApproval) =>
     (await approvals.request(actBy(by), request))._id;

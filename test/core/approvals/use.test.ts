@@ -1,3 +1,4 @@
+import { useApproval } from '../../../src/core/approvals/use.js';
 import { randomUUID } from 'node:crypto';
 import { ApprovalRefused, type Approval } from '../../../src/core/approvals/approval.js';
 import { createApprovals } from '../../../src/core/approvals/store.js';
@@ -9,7 +10,7 @@ let database: TestDatabase;
 let audit: Audit;
 beforeAll(async () => {
   database = await openTestDatabase();
-  audit = createAudit(database);
+  audit = createAudit(database, useApproval);
 });
 afterAll(() => database.close());
 
