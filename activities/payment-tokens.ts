@@ -5,7 +5,7 @@ import type { RecurringCharges } from '../src/capabilities/recurring-charges/sto
 import type { SetupProgress } from '../src/capabilities/payment-tokens/workflow-contract.js';
 import type { RecordRef } from '../src/core/instructions/workflow-contract.js';
 
-/** Parts that the activities of payment tokens needs. */
+/** Parts that the activities of payment tokens need. */
 export type PaymentTokenActivityDeps = {
   paymentTokens: { providerCalls: TokenCalls; setupCalls: SetupCalls };
   recurringCharges: { store: Pick<RecurringCharges, 'loseToken'> };

@@ -2,8 +2,7 @@ import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { Log } from '../src/shared/log.js';
 import type { Webhooks } from '../src/core/webhooks/index.js';
 import { createLoop, type Loop } from './loop.js';
-
-const HOUR_MS = 60 * 60 * 1000;
+import { HOUR_MS } from '../src/shared/durations.js';
 
 type Page = { removed: number; more: boolean };
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Config } from '../../src/shared/config.js';
+import { createProviders } from '../../src/core/providers/registry.js';
 import type { SubmitAnswer, TransferProvider } from '../../src/core/providers/transfer-provider.js';
 
 /** The body of a peer's POST. */
@@ -11,6 +13,23 @@ export const peerTransferBody = z.object({
 });
 
 export type PeerTransferBody = z.infer<typeof peerTransferBody>;
+
+/** The bank of a peer, with the time that Bursar waits for its answer. */
+export function createPeerBank(config: Config) {
+  const bank = createProviders(config).forTransfers();
+  const timeoutMs = config.sandboxBank?.timeoutMs ?? 5_000;
+  const submit = (request: PeerTransferBody) =>
+    callBank(bank, request, AbortSignal.timeout(timeoutMs));
+  return {
+    submit,
+    /** For an engine that repeats a step which throws. */
+    async submitOrThrow(request: PeerTransferBody): Promise<'succeeded'> {
+      const answer = await submit(request);
+      if (answer !== 'succeeded') throw new Error(`the bank answered ${answer}`);
+      return answer;
+    },
+  };
+}
 
 /** Makes the same HTTP call as Bursar by the same adapter. */
 export async function callBank(

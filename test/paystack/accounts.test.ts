@@ -11,7 +11,7 @@ import {
   settingsFor,
   startCounter,
   startFake,
-  startReceiver,
+  startFakeWithReceiver,
 } from './support.js';
 
 function adapterFor(url: string, timeoutMs?: number): AccountProvider {
@@ -30,18 +30,18 @@ const request = (changes: Partial<AccountRequest> = {}, phone = '+2348012345678'
 });
 
 describe('virtual accounts by Paystack', () => {
-  let fake: Awaited<ReturnType<typeof startFake>>;
-  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let started: Awaited<ReturnType<typeof startFakeWithReceiver>>;
+  let fake: typeof started.fake;
+  let receiver: typeof started.receiver;
   let provider: AccountProvider;
 
   beforeAll(async () => {
-    receiver = await startReceiver();
-    fake = await startFake({ webhookUrl: receiver.url });
+    started = await startFakeWithReceiver();
+    ({ fake, receiver } = started);
     provider = adapterFor(fake.url);
   });
   afterAll(async () => {
-    await fake?.close();
-    receiver?.close();
+    await started?.close();
   });
 
   async function assigned(changes?: Partial<AccountRequest>) {

@@ -11,8 +11,7 @@ import {
   never,
   settingsFor,
   startCounter,
-  startFake,
-  startReceiver,
+  startFakeWithReceiver,
 } from './support.js';
 
 function adapterFor(url: string, timeoutMs?: number, clock?: () => Date): IdentityProvider {
@@ -39,18 +38,18 @@ const order = (digits: string, changes: object = {}): CheckRequest => ({
 });
 
 describe('identity checks by Paystack', () => {
-  let fake: Awaited<ReturnType<typeof startFake>>;
-  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let started: Awaited<ReturnType<typeof startFakeWithReceiver>>;
+  let fake: typeof started.fake;
+  let receiver: typeof started.receiver;
   let provider: IdentityProvider;
 
   beforeAll(async () => {
-    receiver = await startReceiver();
-    fake = await startFake({ webhookUrl: receiver.url });
+    started = await startFakeWithReceiver();
+    ({ fake, receiver } = started);
     provider = adapterFor(fake.url);
   });
   afterAll(async () => {
-    await fake?.close();
-    receiver?.close();
+    await started?.close();
   });
 
   const start = (request: CheckRequest) => provider.startCheck(request, never);

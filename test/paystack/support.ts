@@ -74,6 +74,20 @@ export async function startReceiver() {
   };
 }
 
+/** A fake that sends its messages to a receiver. */
+export async function startFakeWithReceiver() {
+  const receiver = await startReceiver();
+  const fake = await startFake({ webhookUrl: receiver.url });
+  return {
+    fake,
+    receiver,
+    async close(): Promise<void> {
+      await fake.close();
+      receiver.close();
+    },
+  };
+}
+
 /** The ends of a connection that answer no request. */
 export const ENDINGS: [string, (socket: Socket) => void][] = [
   ['a reset', (socket) => socket.resetAndDestroy()],

@@ -13,11 +13,8 @@ import {
   never,
   settingsFor,
   startCounter,
-  startFake,
-  startReceiver,
+  startFakeWithReceiver,
 } from './support.js';
-
-type Fake = Awaited<ReturnType<typeof startFake>>;
 
 function adapterFor(url: string, timeoutMs?: number) {
   const settings = settingsFor(url, timeoutMs);
@@ -36,18 +33,18 @@ const order = (suffix: string, changes: Partial<TransferRequest> = {}): Transfer
 });
 
 describe('transfers by Paystack', () => {
-  let fake: Fake;
-  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let started: Awaited<ReturnType<typeof startFakeWithReceiver>>;
+  let fake: typeof started.fake;
+  let receiver: typeof started.receiver;
   let provider: TransferProvider;
 
   beforeAll(async () => {
-    receiver = await startReceiver();
-    fake = await startFake({ webhookUrl: receiver.url });
+    started = await startFakeWithReceiver();
+    ({ fake, receiver } = started);
     provider = adapterFor(fake.url);
   });
   afterAll(async () => {
-    await fake.close();
-    receiver.close();
+    await started?.close();
   });
 
   async function prepare(request: TransferRequest): Promise<string | null> {

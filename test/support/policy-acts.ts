@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Deps } from '../../src/composition/deps.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { pendingTransfer } from './transfers.js';
+import type { OperatorRole } from '../../src/platform/operators/operator.js';
+import type { TestDatabase } from './database.js';
+import { createTestOperator, operatorDeps, operatorSignIn } from './operators.js';
 import { newDeposit } from '../../src/capabilities/deposits/deposit.js';
 
 /** Settings under which everything that the policy names needs a second person. */
@@ -24,8 +27,46 @@ export type PolicyAct = {
   changeTarget?(): Promise<unknown>;
 };
 
+/**
+ * Starts an operator API on this database, with settings beside those that every service needs. Returns its parts, the acts
+ * that the policy names, and the making of people who call it.
+ */
+export async function startPolicyApi(
+  database: TestDatabase,
+  settings: Readonly<Record<string, string>>,
+) {
+  const env = {
+    MONGODB_URI: database.uri,
+    BURSAR_DATABASE: database.name,
+    BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
+    SANDBOX_BANK_SECRET: 'a secret of the tests',
+    ...settings,
+  };
+  const url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
+  const deps = await operatorDeps(env);
+
+  /** An operator with these roles, and the calls that they make. */
+  async function person(...roles: OperatorRole[]) {
+    const { id, key } = await createTestOperator(deps, roles);
+    const call = async (method: string, path: string, body: object = {}) => {
+      const response = await fetch(`${url}/operator/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const { data = {} } = (await response.json()) as { data?: Record<string, unknown> };
+      return { status: response.status, data };
+    };
+    const send = ({ method, path, body }: PolicyAct) => call(method, path, body);
+    const approve = (approval: unknown) => call('POST', `/approvals/${String(approval)}/approve`);
+    return { id, call, send, approve };
+  }
+  return { deps, acts: policyActs(deps), person };
+}
+
 /** The acts that the policy names, each on a fresh target. */
-export function policyActs(deps: Deps) {
+function policyActs(deps: Deps) {
   const { db } = deps.database;
   const count = (name: string, filter: object) => db.collection(name).countDocuments(filter);
   const tenant = async () => (await deps.tenants.create({ name: 'Ada', plan: 'sandbox' })).id;

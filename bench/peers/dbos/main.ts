@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import Koa from 'koa';
 import rawBody from 'raw-body';
 import { loadConfig } from '../../../src/shared/config.js';
-import { createProviders } from '../../../src/core/providers/registry.js';
-import { callBank, peerTransferBody, type PeerTransferBody } from '../call-bank.js';
+import { createPeerBank, peerTransferBody, type PeerTransferBody } from '../call-bank.js';
 import { requirePeer } from '../packages.js';
 
 /** The part of the package that this file uses. The bench installs it on demand, so its types are not at hand. */
@@ -26,22 +25,16 @@ type Dbos = {
 const MAX_BODY_BYTES = 100_000;
 
 const config = loadConfig();
-const bank = createProviders(config).forTransfers();
+const bank = createPeerBank(config);
 const { DBOS } = requirePeer('@dbos-inc/dbos-sdk') as { DBOS: Dbos };
-
-async function submit(request: PeerTransferBody): Promise<string> {
-  const answer = await callBank(
-    bank,
-    request,
-    AbortSignal.timeout(config.sandboxBank?.timeoutMs ?? 5_000),
-  );
-  if (answer !== 'succeeded') throw new Error(`the bank answered ${answer}`);
-  return answer;
-}
 
 const transfer = DBOS.registerWorkflow(
   (request: PeerTransferBody) =>
-    DBOS.runStep(() => submit(request), { name: 'submit', retriesAllowed: true, maxAttempts: 5 }),
+    DBOS.runStep(() => bank.submitOrThrow(request), {
+      name: 'submit',
+      retriesAllowed: true,
+      maxAttempts: 5,
+    }),
   { name: 'transfer' },
 );
 
@@ -58,9 +51,9 @@ app.use(async (ctx) => {
   const text = await rawBody(ctx.req, { limit: MAX_BODY_BYTES, encoding: 'utf8' });
   const request = peerTransferBody.parse(JSON.parse(text));
   const handle = await DBOS.startWorkflow(transfer, { workflowID: request.reference })(request);
-  const status = (await handle.getResult()) === 'succeeded' ? 'completed' : 'failed';
+  await handle.getResult();
   ctx.status = 201;
-  ctx.body = { ...request, status };
+  ctx.body = { ...request, status: 'completed' };
 });
 
 const handle = app.callback();

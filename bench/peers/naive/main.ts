@@ -9,8 +9,7 @@ import { MongoClient, MongoServerError } from 'mongodb';
 import rawBody from 'raw-body';
 import { loadConfig } from '../../../src/shared/config.js';
 import { armFailpoint, failpoint } from '../../../src/shared/failpoints.js';
-import { createProviders } from '../../../src/core/providers/registry.js';
-import { callBank, peerTransferBody, type PeerTransferBody } from '../call-bank.js';
+import { createPeerBank, peerTransferBody, type PeerTransferBody } from '../call-bank.js';
 
 type Transfer = PeerTransferBody & {
   status: 'pending' | 'completed' | 'failed';
@@ -22,7 +21,7 @@ const MAX_BODY_BYTES = 100_000;
 
 const config = loadConfig();
 armFailpoint(config.failpoint);
-const bank = createProviders(config).forTransfers();
+const bank = createPeerBank(config);
 const client = new MongoClient(config.mongodb.uri, {
   writeConcern: { w: 'majority', journal: true },
 });
@@ -54,8 +53,7 @@ async function create(ctx: Koa.Context): Promise<void> {
     return;
   }
   failpoint('submit.permitted');
-  const timeout = AbortSignal.timeout(config.sandboxBank?.timeoutMs ?? 5_000);
-  const answer = await callBank(bank, request, timeout);
+  const answer = await bank.submit(request);
   failpoint('submit.answered');
   if (answer !== 'succeeded' && answer !== 'rejected') return ctx.throw(504);
   const status = answer === 'succeeded' ? 'completed' : 'failed';

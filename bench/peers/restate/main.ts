@@ -1,7 +1,6 @@
 /** A service on Restate: its handler has one durable step that calls the bank. Restate's server takes the requests. */
 import { loadConfig } from '../../../src/shared/config.js';
-import { createProviders } from '../../../src/core/providers/registry.js';
-import { callBank, peerTransferBody } from '../call-bank.js';
+import { createPeerBank, peerTransferBody } from '../call-bank.js';
 import { requirePeer } from '../packages.js';
 
 type Context = { run<Output>(name: string, act: () => Promise<Output>): Promise<Output> };
@@ -26,7 +25,7 @@ Object.assign(Promise, {
 });
 
 const config = loadConfig();
-const bank = createProviders(config).forTransfers();
+const bank = createPeerBank(config);
 const restate = requirePeer('@restatedev/restate-sdk') as Restate;
 
 const transfers = restate.service({
@@ -34,13 +33,8 @@ const transfers = restate.service({
   handlers: {
     async create(context, body) {
       const request = peerTransferBody.parse(body);
-      const timeoutMs = config.sandboxBank?.timeoutMs ?? 5_000;
-      const answer = await context.run('submit', async () => {
-        const kind = await callBank(bank, request, AbortSignal.timeout(timeoutMs));
-        if (kind !== 'succeeded') throw new Error(`the bank answered ${kind}`);
-        return kind;
-      });
-      return { ...request, status: answer === 'succeeded' ? 'completed' : 'failed' };
+      await context.run('submit', () => bank.submitOrThrow(request));
+      return { ...request, status: 'completed' };
     },
   },
 });

@@ -7,6 +7,7 @@ import type { TimelineEntry } from '../../core/instructions/timeline.js';
 import { isInForce, type AuthorizationFact } from './facts.js';
 import type { AuthorizationKey } from './mutations.js';
 import type { Payment } from './payers.js';
+import { DAY_MS } from '../../shared/durations.js';
 
 /** The status of an authorization. */
 export type AuthorizationStatus =
@@ -164,8 +165,6 @@ export function newAuthorization(
     updated_at: now,
   };
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** When the issuer is asked about a hold: daily, and once it is past its time. */
 export const nextVerification = (expiresAt: Date | null, now: Date): Date => {

@@ -21,6 +21,7 @@ import {
   type SuspendedPayment,
 } from './charge.js';
 import { acceptPosting, creditPosting, feePosting, suspensePosting } from './postings.js';
+import { DAY_MS } from '../../shared/durations.js';
 
 /**
  * A fact about a charge, from any source. `attempt` is the attempt that the fact is about; null means the present one.
@@ -75,7 +76,6 @@ type ChargeChange = Change<Charge> & {
   receivableMinor?: bigint;
 };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /**
  * The state machine of charges: pure, and the only place where a charge ends. Money comes in, so nothing is held: a payment
  * completes a charge whenever it is proven. Another amount than requested, and the payment of a second attempt, are booked in

@@ -8,6 +8,7 @@ import type {
   DepositReconciliationPage,
   DepositReconciliationPosition,
 } from './workflow-contract.js';
+import { DAY_MS } from '../../shared/durations.js';
 
 type Deps = {
   deposits: { store: Pick<Deposits, 'ofProvider'>; providerCalls: Pick<DepositCalls, 'report'> };
@@ -15,7 +16,6 @@ type Deps = {
   providers: { findAccountProvider(name: string): AccountProvider | undefined };
 };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Longest time that the calls of one page take by their rate. */
 const PAGE_SECONDS = 10;
 /** Accounts that one page asks about. */

@@ -57,11 +57,13 @@ function createRevocationStarter(core: CoreDeps) {
     ...settings,
     workflow: 'paymentTokenRevocation',
     workflowId: ({ _id }) => revocationWorkflowId(_id),
-    toStart({ _id: id, tenant_id: tenantId, provider }) {
-      const taskQueue = providerQueue(settings.taskQueue, paymentRateLimitKey(provider));
-      const input: TokenRevocationInput = { tenantId, id, taskQueue };
-      const summary = `revocation of ${id} at ${provider}`;
-      return { input, tenantId, provider, reference: id, amountMinor: null, summary };
+    toStart(token) {
+      const input: TokenRevocationInput = inputOf(settings, token);
+      return {
+        ...startOf(token),
+        input,
+        summary: `revocation of ${token._id} at ${token.provider}`,
+      };
     },
   });
 }
@@ -74,14 +76,27 @@ function createSetupStarter(core: CoreDeps) {
     ...settings,
     workflow: 'paymentTokenSetup',
     workflowId: ({ _id }) => setupWorkflowId(_id),
-    toStart({ _id: id, tenant_id: tenantId, provider }) {
-      const taskQueue = providerQueue(settings.taskQueue, paymentRateLimitKey(provider));
-      const input: TokenSetupInput = { tenantId, id, taskQueue, pollMaxMs };
-      const summary = `page to save a payment method for ${id} at ${provider}`;
-      return { input, tenantId, provider, reference: id, amountMinor: null, summary };
+    toStart(token) {
+      const input: TokenSetupInput = { ...inputOf(settings, token), pollMaxMs };
+      const summary = `page to save a payment method for ${token._id} at ${token.provider}`;
+      return { ...startOf(token), input, summary };
     },
   });
 }
+
+/** The input that both workflows have. */
+const inputOf = (
+  { taskQueue }: ReturnType<typeof starterSettings>,
+  { _id: id, tenant_id: tenantId, provider }: PaymentToken,
+) => ({ tenantId, id, taskQueue: providerQueue(taskQueue, paymentRateLimitKey(provider)) });
+
+/** The fields by which an operator finds either workflow. */
+const startOf = ({ _id: reference, tenant_id: tenantId, provider }: PaymentToken) => ({
+  tenantId,
+  provider,
+  reference,
+  amountMinor: null,
+});
 
 /** The capability `payment-tokens`: cards and bank accounts that customers have left for later charges. */
 export const paymentTokenCapability = defineCapability({

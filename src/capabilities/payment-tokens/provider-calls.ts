@@ -21,8 +21,8 @@ export function createTokenCalls({ tokens, providers, log }: Deps) {
   return {
     /**
      * Revokes the authorization of a deleted token at its provider. Returns null if nothing is left to revoke, otherwise the
-     * kind of the provider's answer, of which an operator hears after a time. Safe to repeat. A provider may give one authorization for two tokens, so one that
-     * another token is charged by is kept.
+     * kind of the provider's answer. If the provider has been asked for long, the token gets attention. Safe to repeat. A
+     * provider may give one authorization for two tokens, so an authorization that another token is charged by is kept.
      */
     async revoke(tenantId: string, id: string, signal: AbortSignal): Promise<string | null> {
       const token = await tokens.get(tenantId, id);

@@ -24,7 +24,6 @@ export const customerOf = ({ id, email, name }: z.infer<typeof customerBody>) =>
   name: name ?? null,
 });
 
-/** Names of fields that requests must not contain, without case and separators. */
 /** Runs a refinement although other fields are invalid. */
 export const ALWAYS = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,

@@ -8,6 +8,7 @@ import {
 import { formatMajor } from '../../shared/money.js';
 import { localStart } from './periods.js';
 import type { RecurringCharge } from './recurring-charge.js';
+import { DAY_MS } from '../../shared/durations.js';
 
 /** The times of a Schedule, as the server describes them. */
 export type Spec = {
@@ -18,7 +19,6 @@ export type Spec = {
   endAt?: Date;
 };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** The last year of the server's calendars. */
 const LAST_YEAR = 2100;
 /** Days of each month, without 29 February. */

@@ -14,6 +14,7 @@ import { logAttention } from '../../core/supervision/attention-log.js';
 import type { Log } from '../../shared/log.js';
 import { transferWorkflowId, type TransferStatus } from './transfer.js';
 import type { ReconciliationPage, ReconciliationPageInput } from './workflow-contract.js';
+import { DAY_MS } from '../../shared/durations.js';
 
 /** A transfer that differs from the bank's answer. `outcome` is the verdict if the answer was applied. */
 type Difference = {
@@ -41,7 +42,6 @@ type ReconcileReport = {
 
 /** The outcome of a difference that the bank's answer does not explain, such as a payment that it does not know. */
 const NOTHING_TO_APPLY = 'nothing to apply';
-const DAY_MS = 24 * 60 * 60 * 1000;
 const PAGE = 200;
 const CONCURRENT_CALLS = 8;
 const MAX_LISTED = 1_000;

@@ -3,8 +3,7 @@ import type { Db } from 'mongodb';
 import type { ClosedDayDocument, ClosingDocument, PostingDocument } from './collections.js';
 import { lagosDay } from './wallet.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../../shared/durations.js';
 
 /** The first moment of a day of the books, `YYYY-MM-DD` in Africa/Lagos (UTC+1 all the year round). */
 export const startOfDay = (day: string): Date => new Date(`${day}T00:00:00.000+01:00`);

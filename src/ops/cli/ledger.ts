@@ -12,8 +12,7 @@ import {
 import { addApiCommand, parseWhole } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print } from './print.js';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS } from '../../shared/durations.js';
 
 type VerifyOptions = { tenant?: string; from?: string; resume?: boolean };
 

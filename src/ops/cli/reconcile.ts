@@ -3,8 +3,8 @@ import { reconcileTransfers } from '../operator-api/reconciliation.js';
 import { addApiCommand } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
+import { DAY_MS } from '../../shared/durations.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_DAYS = 7;
 const DEFAULT_PER_SECOND = 50;
 

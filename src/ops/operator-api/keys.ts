@@ -11,9 +11,8 @@ import { READERS, WORKERS } from './roles.js';
 import { anyId, noSuch, printed, printedList, reason, reasonBody, tenantId } from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
+import { DAY_MS, HOUR_MS } from '../../shared/durations.js';
 
-const HOUR_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * HOUR_MS;
 /** A century: a larger number is a typing error. */
 export const MAX_DAYS = 36_500;
 /** The longest overlap of two keys. */

@@ -21,8 +21,8 @@ import type { OperatorDeps } from './deps.js';
 import { ADMINS, READERS, WORKERS } from './roles.js';
 import { printed, reason, reasonBody, refuseField, tenantId } from './schema.js';
 import { actOf } from './sign-in.js';
+import { DAY_MS } from '../../shared/durations.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Providers report reversals, and clients repeat references, within this time. */
 export const LEAST_DAYS = 30;
 /** A century: a larger number is a typing error. */

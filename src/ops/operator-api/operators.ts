@@ -10,8 +10,8 @@ import type { OperatorDeps } from './deps.js';
 import { ADMINS, READERS } from './roles.js';
 import { anyId, noSuch, printed, printedList, reason, reasonBody } from './schema.js';
 import { actOf, operatorOf } from './sign-in.js';
+import { DAY_MS } from '../../shared/durations.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Lifetime of an operator's key. */
 const KEY_DAYS = 365;
 

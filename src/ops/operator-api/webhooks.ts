@@ -23,8 +23,8 @@ import {
 } from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
+import { HOUR_MS } from '../../shared/durations.js';
 
-const HOUR_MS = 60 * 60 * 1000;
 /** The longest overlap of two secrets. */
 export const MAX_OVERLAP_HOURS = 24 * 30;
 /** Changes of an endpoint's state. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
 import { FIELD_NAME } from '../../shared/metadata.js';
 import { textErrors } from './messages.js';
+import { DAY_MS } from '../../shared/durations.js';
 
 /** The largest amount in kobo on the wire, which a JSON number carries exactly. */
 export const MAX_AMOUNT_MINOR = Number.MAX_SAFE_INTEGER;
@@ -184,7 +185,6 @@ export const positionOf = ({
   limit: number;
 }) => ({ limit, offset: offset ?? ((page ?? 1) - 1) * limit });
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
 const LAST_DAY = '9999-12-31';
 

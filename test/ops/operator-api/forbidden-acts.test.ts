@@ -1,37 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { Approval } from '../../../src/core/approvals/approval.js';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
-import type { Deps } from '../../../src/composition/deps.js';
 import { stateOf } from '../../../src/ops/operator-api/target-states.js';
-import type { OperatorRole } from '../../../src/platform/operators/operator.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import {
-  createTestOperator,
-  operatorDeps,
-  operatorSignIn,
-  stopOperatorApis,
-} from '../../support/operators.js';
-import { policyActs, POLICY_OF_ALL, type PolicyAct } from '../../support/policy-acts.js';
+import { stopOperatorApis } from '../../support/operators.js';
+import { POLICY_OF_ALL, startPolicyApi, type PolicyAct } from '../../support/policy-acts.js';
 
 /** Forbidden acts in all, spread over every way and every kind of act. */
 const ACTS = 1_000;
 
 let database: TestDatabase;
-let deps: Deps;
-let url: string;
+let api: Awaited<ReturnType<typeof startPolicyApi>>;
+let deps: typeof api.deps;
+let person: typeof api.person;
 let people: Awaited<ReturnType<typeof createPeople>>;
 beforeAll(async () => {
   database = await openTestDatabase();
-  const env = {
-    MONGODB_URI: database.uri,
-    BURSAR_DATABASE: database.name,
-    BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
-    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
-    SANDBOX_BANK_SECRET: 'a secret of the tests',
-    ...POLICY_OF_ALL,
-  };
-  url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
-  deps = await operatorDeps(env);
+  api = await startPolicyApi(database, POLICY_OF_ALL);
+  ({ deps, person } = api);
   people = await createPeople();
 });
 afterAll(async () => {
@@ -40,23 +26,6 @@ afterAll(async () => {
 });
 
 type Person = Awaited<ReturnType<typeof person>>;
-async function person(...roles: OperatorRole[]) {
-  const { id, key } = await createTestOperator(deps, roles);
-  const call = async (method: string, path: string, body: object = {}) => {
-    const response = await fetch(`${url}/operator/v1${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const { data = {} } = (await response.json()) as { data?: Record<string, unknown> };
-    return { status: response.status, data };
-  };
-  return {
-    id,
-    send: ({ method, path, body }: PolicyAct) => call(method, path, body),
-    approve: (approval: string) => call('POST', `/approvals/${approval}/approve`),
-  };
-}
 
 async function createPeople() {
   const [maker, other, one, two, viewer, admin, disabled] = await Promise.all([
@@ -217,7 +186,7 @@ function waysOf(act: PolicyAct): ([string, Way] | null)[] {
 }
 
 test(`no forbidden act of ${ACTS} takes effect, and each is in the audit log with the person who tried it`, async () => {
-  const make = policyActs(deps);
+  const make = api.acts;
   const kinds = Object.values(make);
   for (let i = 0; i < ACTS; i += 1) {
     const act = await (kinds[i % kinds.length] as (typeof kinds)[number])();

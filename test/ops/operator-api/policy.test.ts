@@ -1,56 +1,17 @@
 import type { Approval } from '../../../src/core/approvals/approval.js';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
-import type { Deps } from '../../../src/composition/deps.js';
-import type { OperatorRole } from '../../../src/platform/operators/operator.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import {
-  createTestOperator,
-  operatorDeps,
-  operatorSignIn,
-  stopOperatorApis,
-} from '../../support/operators.js';
-import { policyActs, POLICY_OF_ALL, type PolicyAct } from '../../support/policy-acts.js';
+import { stopOperatorApis } from '../../support/operators.js';
+import { POLICY_OF_ALL, startPolicyApi } from '../../support/policy-acts.js';
 
 let database: TestDatabase;
-let all: Awaited<ReturnType<typeof start>>;
+let all: Awaited<ReturnType<typeof startPolicyApi>>;
 let forced: typeof all;
-
-async function start(settings: Record<string, string>) {
-  const env = {
-    MONGODB_URI: database.uri,
-    BURSAR_DATABASE: database.name,
-    BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
-    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
-    SANDBOX_BANK_SECRET: 'a secret of the tests',
-    ...settings,
-  };
-  const url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
-  const deps = await operatorDeps(env);
-  return { url, deps, acts: policyActs(deps), person: personOf(url, deps) };
-}
-
-const personOf =
-  (url: string, deps: Deps) =>
-  async (...roles: OperatorRole[]) => {
-    const { id, key } = await createTestOperator(deps, roles);
-    const call = async (method: string, path: string, body: object = {}) => {
-      const response = await fetch(`${url}/operator/v1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      const answer = (await response.json()) as { data: Record<string, unknown> };
-      return { status: response.status, data: answer.data };
-    };
-    const send = ({ method, path, body }: PolicyAct) => call(method, path, body);
-    const approve = (approval: unknown) => call('POST', `/approvals/${String(approval)}/approve`);
-    return { id, call, send, approve };
-  };
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  all = await start(POLICY_OF_ALL);
-  forced = await start({ BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' });
+  all = await startPolicyApi(database, POLICY_OF_ALL);
+  forced = await startPolicyApi(database, { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' });
 });
 afterAll(async () => {
   await stopOperatorApis();

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { DAY_MS } from '../../../shared/durations.js';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { AccountProvider, AccountRequest } from '../account-provider.js';
 import type { NotNow, Throttled, Trace } from '../port.js';
@@ -15,13 +16,11 @@ import type { PaystackBanks } from './banks.js';
 import { createPaystackClient, withoutAbsence, type Data, type PaystackClient } from './client.js';
 import { createPaystackCustomers, namesOf, type CustomerSettings } from './customers.js';
 import { readDeposit, readDeposits } from './deposit-wire.js';
-import { pageOf, query } from './lists.js';
+import { at, pageOf, PAGE_SIZE, query, refundList } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { rateOf } from './rates.js';
 import { readReturn, readReturns, returnBody } from './return-calls.js';
 
-const PAGE_SIZE = 100;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Two requests for one account are never processed at once. */
 const PAUSE_MS = 60_000;
 /**
@@ -32,8 +31,6 @@ const REQUERY_EVERY_MS = DAY_MS;
 const REMEMBERED_BANKS = 10_000;
 
 type Settings = PaystackSettings & CustomerSettings;
-
-const at = (path: string, last: string) => `${path}/${encodeURIComponent(last)}`;
 
 /** Creates Paystack's adapter of the port of virtual accounts. */
 export function createPaystackAccounts(
@@ -182,14 +179,10 @@ function createReturns(
       return later(await client.submit(request, signal, (found) => readReturn(found, order)));
     },
     async verifyReturn({ marker, since }, signal) {
-      // A day earlier, because the list is by Paystack's clock.
-      const from = new Date(since.getTime() - DAY_MS).toISOString();
       let page = 1;
       for (;;) {
-        const path = `/refund?${query({ from, perPage: PAGE_SIZE, page })}`;
-        const request = { call: 'findRefunds', method: 'GET', path } as const;
         const read = (found: Data) => readReturns(found, marker, page);
-        const answer = await client.verify(request, signal, read);
+        const answer = await client.verify(refundList(since, page), signal, read);
         if (answer.kind !== 'page') return withoutAbsence(answer);
         const { next, providerRequestId } = answer;
         if (next === null) return { kind: 'not_found', providerRequestId };
@@ -212,12 +205,11 @@ function later<Answer extends Trace & { kind: string }>(
   return { ...trace, kind: 'throttled', retryAfterMs };
 }
 
-const traitsOf = ({ domain, callsPerSecond }: Settings): AccountProvider['accounts'] => ({
+const traitsOf = (settings: Settings): AccountProvider['accounts'] => ({
   needs: ['name', 'phone'],
   requeryEveryMs: REQUERY_EVERY_MS,
   // Each record has a customer of its own at Paystack, so a repeat makes at most an account that nobody is told of.
   assigning: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
   returns: { kind: 'never' },
-  callsPerSecond: rateOf('shared', { isTest: domain === 'test', sharedPerSecond: callsPerSecond })
-    .perSecond,
+  callsPerSecond: rateOf('shared', settings).perSecond,
 });

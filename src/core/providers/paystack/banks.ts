@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Unknown } from '../port.js';
 import type { PaystackClient } from './client.js';
 import { plain } from './fields.js';
-import { query } from './lists.js';
+import { PAGE_SIZE, query } from './lists.js';
 import { NIP_CODES } from './nip-codes.js';
 import { bankData, pageMeta, type BankData } from './transfer-wire.js';
 
@@ -15,7 +15,6 @@ export type PaystackBanks = ReturnType<typeof createPaystackBanks>;
 type Listed = { kind: 'banks'; banks: readonly PaystackBank[] };
 type Silence = Unknown & { providerRequestId: string | null };
 
-const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 const FRESH_MS = 60 * 60 * 1000;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import { mismatchOf, unreadable, type Data, type PaystackClient } from './client.js';
 import { domain, email, numericId, recordCode, time } from './fields.js';
+import { at } from './lists.js';
 
 /**
  * Customers at Paystack. Each of our records that needs one has a customer of its own there, whose e-mail address is our id
@@ -57,7 +58,7 @@ export function createPaystackCustomers(client: PaystackClient, settings: Custom
     signal: AbortSignal,
     reading: (found: Data) => State,
   ) {
-    const path = `/customer/${encodeURIComponent(emailOf(reference, settings))}`;
+    const path = at('/customer', emailOf(reference, settings));
     return client.verify({ call: 'findCustomer', method: 'GET', path }, signal, reading);
   }
   const find = (reference: string, signal: AbortSignal) => ask(reference, signal, read(reference));

@@ -5,10 +5,10 @@ import { accountIn, identificationBody, isHolder, readCheck } from './check-call
 import { createPaystackClient, withoutAbsence, type PaystackClient } from './client.js';
 import { createPaystackCustomers, type CustomerSettings } from './customers.js';
 import { createIdentityReader } from './identity-events.js';
-import { query } from './lists.js';
+import { at } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { rateOf } from './rates.js';
-import { readHolder } from './transfer-calls.js';
+import { askHolder } from './transfer-calls.js';
 
 /** Two requests for one check are never processed at once. */
 const PAUSE_MS = 60_000;
@@ -41,7 +41,7 @@ export function createPaystackIdentity(
     const person = { firstName, lastName, phone: null };
     const customer = await customers.prepare(reference, person, signal);
     if (customer.kind !== 'customer') return withoutAbsence(customer);
-    const path = `/customer/${encodeURIComponent(customer.code)}/identification`;
+    const path = `${at('/customer', customer.code)}/identification`;
     const body = identificationBody(subject, bankCode);
     const request = { call: 'identify', method: 'POST', path, body } as const;
     return client.submit(request, signal, () => ({ kind: 'pending' as const }));
@@ -77,10 +77,7 @@ async function compareHolder(
   bankCode: string,
   signal: AbortSignal,
 ) {
-  const { accountNumber } = subject;
-  const path = `/bank/resolve?${query({ account_number: accountNumber, bank_code: bankCode })}`;
-  const request = { call: 'resolve', method: 'GET', path } as const;
-  const answer = await client.verify(request, signal, (found) => readHolder(found, accountNumber));
+  const answer = await askHolder(client, { account: subject.accountNumber, bankCode }, signal);
   const { providerRequestId } = answer;
   if (answer.kind === 'unknown') return answer;
   if (answer.kind === 'not_found') {
@@ -91,11 +88,10 @@ async function compareHolder(
     : ({ kind: 'rejected', code: 'account_mismatch', providerRequestId } as const);
 }
 
-const traitsOf = ({ domain, callsPerSecond }: Settings): IdentityProvider['identity'] => ({
+const traitsOf = (settings: Settings): IdentityProvider['identity'] => ({
   checks: ['bank_account'],
   // A check has a customer of its own at Paystack, so a repeat checks the same data again.
   resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
   onePerCustomer: false,
-  callsPerSecond: rateOf('shared', { isTest: domain === 'test', sharedPerSecond: callsPerSecond })
-    .perSecond,
+  callsPerSecond: rateOf('shared', settings).perSecond,
 });

@@ -1,4 +1,8 @@
+import { DAY_MS } from '../../../shared/durations.js';
 import { pageMeta } from './transfer-wire.js';
+
+/** Rows of a page that are asked for. */
+export const PAGE_SIZE = 100;
 
 /** Enough for ten thousand rows: a longer list is asked for by a shorter window. */
 const MAX_PAGES = 1_000;
@@ -17,6 +21,9 @@ export function pageAfter(meta: unknown, page: number, rows: number): string | n
   return isLast || page >= MAX_PAGES ? null : String(page + 1);
 }
 
+/** The path of one thing, named by its last part. */
+export const at = (path: string, last: string) => `${path}/${encodeURIComponent(last)}`;
+
 /** The query of a list. */
 export const query = (fields: Readonly<Record<string, string | number | boolean | undefined>>) =>
   new URLSearchParams(
@@ -24,3 +31,10 @@ export const query = (fields: Readonly<Record<string, string | number | boolean 
       value === undefined ? [] : [[name, String(value)] as [string, string]],
     ),
   ).toString();
+
+/** The question for a page of the refunds made since a time: from a day earlier, because the list is by Paystack's clock. */
+export function refundList(since: Date, page: number) {
+  const from = new Date(since.getTime() - DAY_MS).toISOString();
+  const path = `/refund?${query({ from, perPage: PAGE_SIZE, page })}`;
+  return { call: 'findRefunds', method: 'GET', path } as const;
+}

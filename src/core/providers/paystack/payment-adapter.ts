@@ -14,7 +14,7 @@ import {
 import { transactionId } from './charge-wire.js';
 import type { PaystackBanks } from './banks.js';
 import { createPaystackClient, unreadable, type PaystackClient } from './client.js';
-import { pageOf, query } from './lists.js';
+import { at, pageOf, PAGE_SIZE, query, refundList } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { createPaymentReader } from './payment-events.js';
 import { rateOf } from './rates.js';
@@ -22,13 +22,9 @@ import { chargeReferences } from './references.js';
 import { readDisputes, readRefund, readRefunds, readResumed, refundBody } from './refund-calls.js';
 
 const { toTheirs } = chargeReferences;
-const DAY_MS = 24 * 60 * 60 * 1000;
-const PAGE_SIZE = 100;
 const REMEMBERED_TRANSACTIONS = 10_000;
 
 const invalidAccount = { kind: 'rejected', code: 'invalid_account', scope: 'request' } as const;
-
-const at = (path: string, last: string) => `${path}/${encodeURIComponent(last)}`;
 
 /** Creates Paystack's adapter of the payment port. */
 export function createPaystackPayments(
@@ -108,12 +104,10 @@ function createRefunds(
       const transaction = await transactionOf(reference, signal);
       if (typeof transaction !== 'string') return transaction;
       const page = pageOf(cursor);
-      // A day earlier, because the list is by Paystack's clock.
-      const from = new Date(since.getTime() - DAY_MS).toISOString();
-      const path = `/refund?${query({ from, perPage: PAGE_SIZE, page })}`;
-      const request = { call: 'findRefunds', method: 'GET', path } as const;
       const wanted = { reference, transaction };
-      return client.verify(request, signal, (found) => readRefunds(found, wanted, page));
+      return client.verify(refundList(since, page), signal, (found) =>
+        readRefunds(found, wanted, page),
+      );
     },
     async findDisputes({ reference, cursor }, signal) {
       const transaction = await transactionOf(reference, signal);
@@ -145,9 +139,8 @@ function createTransactionNumbers(client: PaystackClient) {
   };
 }
 
-function traitsOf({ domain, callsPerSecond }: PaystackSettings): PaymentProvider['payments'] {
-  const rate = (bucket: Parameters<typeof rateOf>[0]) =>
-    rateOf(bucket, { isTest: domain === 'test', sharedPerSecond: callsPerSecond });
+function traitsOf(settings: PaystackSettings): PaymentProvider['payments'] {
+  const rate = (bucket: Parameters<typeof rateOf>[0]) => rateOf(bucket, settings);
   return {
     currencies: ['NGN'],
     unit: 'minor',

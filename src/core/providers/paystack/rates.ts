@@ -1,3 +1,5 @@
+import type { PaystackSettings } from '../../../shared/paystack-settings.js';
+
 /**
  * The rates of Paystack's calls. Live keys have a limit a minute for some calls and share one for all others; test keys
  * have 100 calls a minute in all. 80 % are used.
@@ -20,12 +22,17 @@ const TEST_PER_MINUTE = 100;
 /** A bucket of calls that have one limit. */
 type Bucket = keyof typeof OWN_LIMITS | 'shared';
 
-/** The rate of a bucket. `sharedPerSecond` replaces the shared one, for a business that has agreed on another. */
+/**
+ * The rate of a bucket under these settings. `callsPerSecond` replaces the shared one, for a business that has agreed on
+ * another.
+ */
 export function rateOf(
   bucket: Bucket,
-  { isTest, sharedPerSecond }: { isTest: boolean; sharedPerSecond: number | null },
+  { domain, callsPerSecond }: Pick<PaystackSettings, 'domain' | 'callsPerSecond'>,
 ) {
-  if (isTest) return { bucket: 'test', perSecond: sharedPerSecond ?? perSecond(TEST_PER_MINUTE) };
+  if (domain === 'test') {
+    return { bucket: 'test', perSecond: callsPerSecond ?? perSecond(TEST_PER_MINUTE) };
+  }
   if (bucket !== 'shared') return { bucket, perSecond: perSecond(OWN_LIMITS[bucket]) };
-  return { bucket, perSecond: sharedPerSecond ?? perSecond(SHARED_PER_MINUTE) };
+  return { bucket, perSecond: callsPerSecond ?? perSecond(SHARED_PER_MINUTE) };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isId } from '../../../shared/ids.js';
 import {
   amount,
   currency,
@@ -61,11 +62,13 @@ export const transactionOf = (refund: Partial<RefundData>) => ({
   id: refund.transaction?.id ?? null,
 });
 
+/** The words of a note, one of which may be our marker. */
+export const wordsIn = (note: string | null | undefined): string[] =>
+  (note ?? '').split(/[^0-9a-z_]+/);
+
 /** Our marker as a whole word of the note, or null: the refund was made elsewhere. */
 export const markerIn = (note: string | null | undefined): string | null =>
-  (note ?? '')
-    .split(/[^0-9a-z_]+/)
-    .find((each) => /^ref_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(each)) ?? null;
+  wordsIn(note).find((each) => isId('refund', each)) ?? null;
 
 /** The refund in our terms; null if its status word is not in the table. */
 export function refundOf(refund: RefundData, charge: string) {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { isId } from '../../../shared/ids.js';
 import { toWireAmount } from '../../../shared/money.js';
 import type { ReturnRequest } from '../account-provider.js';
 import { unreadable, type Data } from './client.js';
 import { wordOf } from './fields.js';
 import { pageAfter } from './lists.js';
-import { refundData, STATUSES, transactionOf, type RefundData } from './refund-wire.js';
+import { refundData, STATUSES, transactionOf, wordsIn, type RefundData } from './refund-wire.js';
 
 /** The return of a deposit to its sender: a refund of its transaction, found again by the marker in its note. */
 
@@ -19,15 +20,9 @@ export const returnBody = ({ id, amountMinor, marker }: ReturnRequest) => ({
   merchant_note: marker,
 });
 
-/** True if the note has our marker of this deposit as a whole word. */
-const isMarked = ({ merchant_note: note }: RefundData, marker: string): boolean =>
-  (note ?? '').split(/[^0-9a-z_]+/).includes(marker);
-
 /** The id of the returned deposit in a note; null if the refund was made elsewhere. */
 export const depositMarkerIn = ({ merchant_note: note }: RefundData): string | null =>
-  (note ?? '')
-    .split(/[^0-9a-z_]+/)
-    .find((each) => /^dep_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(each)) ?? null;
+  wordsIn(note).find((each) => isId('deposit', each)) ?? null;
 
 /** The state of a return; unknown for a word that is not in the table. `needs-attention` waits for the sender's account. */
 function returnState(refund: RefundData) {
@@ -60,7 +55,7 @@ export function readReturn({ data }: Data, { id, amountMinor }: ReturnRequest) {
 export function readReturns({ data, meta }: Data, marker: string, page: number) {
   const rows = z.array(refundData).safeParse(data);
   if (!rows.success) return unreadable();
-  const found = rows.data.find((row) => isMarked(row, marker));
+  const found = rows.data.find(({ merchant_note: note }) => wordsIn(note).includes(marker));
   if (found) return returnState(found);
   return { kind: 'page', next: pageAfter(meta, page, rows.data.length) } as const;
 }

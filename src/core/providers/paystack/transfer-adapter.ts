@@ -5,13 +5,13 @@ import type { TransferProvider } from '../transfer-provider.js';
 import type { Unknown } from '../port.js';
 import type { PaystackBanks } from './banks.js';
 import { createPaystackClient, withoutAbsence, type Data, type PaystackClient } from './client.js';
-import { pageOf, query } from './lists.js';
+import { at, pageOf, PAGE_SIZE, query } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { rateOf } from './rates.js';
 import { transferReferences } from './references.js';
 import {
+  askHolder,
   readBalance,
-  readHolder,
   readRecipient,
   readTransfer,
   readTransfers,
@@ -21,7 +21,6 @@ import {
 import { createTransferReader } from './transfer-events.js';
 
 const REMEMBERED_RECIPIENTS = 10_000;
-const PAGE_SIZE = 100;
 /** Two requests with one reference are never processed at once. */
 const PAUSE_MS = 60_000;
 
@@ -72,7 +71,7 @@ export function createPaystackTransfers(
     },
     async verify(reference, signal) {
       const theirs = transferReferences.toTheirs(reference);
-      const path = `/transfer/verify/${encodeURIComponent(theirs)}`;
+      const path = at('/transfer/verify', theirs);
       const request = { call: 'verifyTransfer', method: 'GET', path } as const;
       return client.verify(request, signal, (found) => readTransfer(found, reference, domain));
     },
@@ -100,9 +99,7 @@ function createDirectory(
       const bank = await banks.find(bankCode, signal);
       if (bank === null) return { kind: 'not_found' };
       if ('kind' in bank) return silence(bank);
-      const path = `/bank/resolve?${query({ account_number: account, bank_code: bank.code })}`;
-      const request = { call: 'resolve', method: 'GET', path } as const;
-      const answer = await client.verify(request, signal, (found) => readHolder(found, account));
+      const answer = await askHolder(client, { account, bankCode: bank.code }, signal);
       if (answer.kind === 'unknown') return silence(answer);
       if (answer.kind === 'not_found') return { kind: 'not_found' };
       return { kind: 'found', name: answer.name, bankName: bank.name };
@@ -144,10 +141,9 @@ function createRecipientCache() {
 
 const silence = ({ reason }: Pick<Unknown, 'reason'>) => ({ kind: 'no_answer', reason }) as const;
 
-const traitsOf = ({ domain, callsPerSecond }: PaystackSettings): TransferProvider['traits'] => ({
+const traitsOf = (settings: PaystackSettings): TransferProvider['traits'] => ({
   resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
-  callsPerSecond: rateOf('shared', { isTest: domain === 'test', sharedPerSecond: callsPerSecond })
-    .perSecond,
+  callsPerSecond: rateOf('shared', settings).perSecond,
   // A balance says nothing about the setting for codes, our requests or the state of the business.
   endedByOperator: ['otp_required', 'suspended', 'bad_request', 'environment'],
 });

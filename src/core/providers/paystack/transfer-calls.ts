@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toWireAmount } from '../../../shared/money.js';
 import type { TransferRequest } from '../transfer-provider.js';
-import { mismatchOf, unreadable, type Data } from './client.js';
-import { pageAfter } from './lists.js';
+import { mismatchOf, unreadable, type Data, type PaystackClient } from './client.js';
+import { pageAfter, query } from './lists.js';
 import { transferReferences } from './references.js';
 import {
   accountData,
@@ -82,6 +82,17 @@ export function readTransfers({ data, meta }: Data, page: number, domain: string
     return state.kind === 'unknown' ? [] : [{ reference, handle: null, state }];
   });
   return { kind: 'page', items, next: pageAfter(meta, page, rows.data.length) } as const;
+}
+
+/** Asks for the holder of an account at a bank, named by Paystack's code. */
+export function askHolder(
+  client: PaystackClient,
+  { account, bankCode }: { account: string; bankCode: string },
+  signal: AbortSignal,
+) {
+  const path = `/bank/resolve?${query({ account_number: account, bank_code: bankCode })}`;
+  const request = { call: 'resolve', method: 'GET', path } as const;
+  return client.verify(request, signal, (found) => readHolder(found, account));
 }
 
 /** Reads the name of an account's holder. */

@@ -1,0 +1,3 @@
+/** Milliseconds of an hour and of a day of 24 hours. */
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
