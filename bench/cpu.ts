@@ -17,8 +17,9 @@ const CALM_WITHIN_MS = 15_000;
 const cpuMs = (pid: number): number =>
   [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ownCpuMs(each), 0);
 
+/** The bench itself has started all measured processes, and they have names of their own. */
 function childrenOf(pid: number): number[] {
-  if (process.platform !== 'linux') return [];
+  if (process.platform !== 'linux' || pid === process.pid) return [];
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return children === '' ? [] : children.split(' ').map(Number);
 }

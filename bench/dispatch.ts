@@ -173,7 +173,7 @@ try {
   printGoals([
     {
       what: 'starts per transfer, 10 dispatchers',
-      ratio: ratioOf(
+      measured: ratioOf(
         of(10, (run) => run.perRecord),
         of(10, () => 1),
       ),
@@ -181,7 +181,7 @@ try {
     },
     {
       what: 'started/s, 10 dispatchers over 1 (one Node process runs all of them)',
-      ratio: ratioOf(
+      measured: ratioOf(
         of(10, (run) => run.perSecond),
         of(1, (run) => run.perSecond),
       ),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { launch } from '../devstack/processes.js';
-import { installPeers, PACKAGES } from './peers/packages.js';
+import { installPackages, PACKAGES } from './peers/packages.js';
 import { findPostgres, startPostgres } from './postgres.js';
 import { answers, type Stack } from './stack.js';
 import { nextBody, poolOf, post, timed, type TransferSubject } from './transfer-subjects.js';
@@ -21,7 +21,7 @@ export async function startEngineSubjects(
   shared: Shared,
   mostClients: number,
 ): Promise<Record<string, TransferSubject>> {
-  const packages = installPeers();
+  const packages = installPackages();
   const env = { ...shared.env, [PACKAGES]: packages };
   return {
     ...(await startDbos(stack, { ...shared, env }, mostClients)),

@@ -53,7 +53,7 @@ function print(results: Results): void {
   const rates = (name: Name) => results[name].map((run) => run.loop.perSecond);
   const compare = (above: Name, below: Name, least: number) => ({
     what: `${NAMES[above]} / ${NAMES[below]}`,
-    ratio: ratioOf(rates(above), rates(below)),
+    measured: ratioOf(rates(above), rates(below)),
     goal: { least },
   });
   printGoals([

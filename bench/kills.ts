@@ -12,7 +12,7 @@ import {
   type Target,
 } from './kill-subjects.js';
 import { openStack } from './stack.js';
-import { isShort, printMachine, printTable } from './support.js';
+import { isShort, printGoals, printMachine, printTable, spreadOf } from './support.js';
 import { transferBody } from './transfers.js';
 
 const ROUNDS = isShort ? 1 : 3;
@@ -185,6 +185,16 @@ try {
   printMachine(versions, {});
   const head = ['kill', 'service', 'transfers', 'right', 'paid twice', 'stuck', 'wrong'];
   printTable([...head, 'operator called'], rows);
+  const ownRows = rows.filter(([, name]) => name === 'ours');
+  const sumOf = (column: number) => ownRows.reduce((sum, row) => sum + Number(row[column]), 0);
+  printGoals([
+    {
+      what: 'transfers of Bursar that end right after a kill',
+      measured: spreadOf([(100 * sumOf(3)) / sumOf(2)]),
+      unit: '%',
+      goal: { least: 100 },
+    },
+  ]);
   const lost = rows.filter(([, name, transfers, right]) => name === 'ours' && transfers !== right);
   console.log(lost.length === 0 ? 'ours: all right' : `ours: NOT right in ${lost.length} rows`);
   if (lost.length > 0) process.exitCode = 1;

@@ -23,7 +23,15 @@ import { migrate } from '../src/platform/database/migrations.js';
 import { createTenants } from '../src/platform/tenants/store.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import { environmentOf, openStack, type Stack } from './stack.js';
-import { isShort, oneDigit, printMachine, printTable, whole } from './support.js';
+import {
+  isShort,
+  oneDigit,
+  printGoals,
+  printMachine,
+  printTable,
+  ratioOf,
+  whole,
+} from './support.js';
 import { transferBody } from './transfers.js';
 
 const given = process.argv.indexOf('--millions');
@@ -143,31 +151,35 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; s: number;
   return { result, s, mb: most / 1024 / 1024 };
 }
 
-async function measure(subject: Subject, millions: number): Promise<string[]> {
+type Measured = { row: string[]; perMillionS: number };
+
+async function measure(subject: Subject, millions: number): Promise<Measured> {
   const { database, tenants } = subject;
   const closing = await timed(() => closeDueDays(database.db, ''));
   const verifying = await timed(() => auditLedger(database, audits));
   const { postings, closedDays, problemsFound, problems } = verifying.result;
   if (problemsFound > 0) throw new Error(problems.slice(0, 5).join('\n'));
   const show = await timed(() => readBalance(database, tenants[0]?.id ?? ''));
-  return [
+  const perMillionS = verifying.s / millions;
+  const row = [
     whole(postings),
     whole(closedDays),
     oneDigit(closing.s),
     oneDigit(verifying.s),
-    oneDigit(verifying.s / millions),
+    oneDigit(perMillionS),
     whole(verifying.mb),
     oneDigit(show.s * 1000),
   ];
+  return { row, perMillionS };
 }
 
 const stack = await openStack();
 try {
   const subject = await start(stack);
-  const rows: string[][] = [];
+  const measured: Measured[] = [];
   for (let million = 0; million < SIZES; million += 1) {
     await seed(subject, million);
-    rows.push(await measure(subject, million + 1));
+    measured.push(await measure(subject, million + 1));
   }
   printMachine({ MongoDB: subject.version }, {});
   printTable(
@@ -180,8 +192,16 @@ try {
       'RSS MB',
       'balance ms',
     ],
-    rows,
+    measured.map(({ row }) => row),
   );
+  const [first, last] = [measured[0], measured.at(-1)].map((each) => each?.perMillionS ?? NaN);
+  printGoals([
+    {
+      what: `verify, s per ${whole(MILLION)}: all over the first`,
+      measured: ratioOf([last ?? NaN], [first ?? NaN]),
+      goal: { most: 1.25 },
+    },
+  ]);
   await subject.database.client.close();
 } finally {
   await stack.stop();

@@ -21,6 +21,7 @@ import {
   printMachine,
   printTable,
   ratioOf,
+  spreadOf,
   warmUp,
   whole,
   type Loop,
@@ -148,13 +149,7 @@ function print(results: Record<string, Run[]>): void {
   const of = (name: string, size: Size) => results[`${name}, ${size}`] ?? [];
   const names = [...Object.keys(QUERIES), 'get'];
   printTable(
-    [
-      '',
-      `p99 ms of ${whole(SIZES.small)}`,
-      `of ${whole(SIZES.large)}`,
-      'p50 ms',
-      `≤ ${GOAL_MS} ms`,
-    ],
+    ['', `p99 ms of ${whole(SIZES.small)}`, `of ${whole(SIZES.large)}`, 'p50 ms'],
     names.map((name) => {
       const large = median(p99(of(name, 'large')));
       return [
@@ -162,16 +157,23 @@ function print(results: Record<string, Run[]>): void {
         oneDigit(median(p99(of(name, 'small')))),
         oneDigit(large),
         oneDigit(median(of(name, 'large').map((run) => run.loop.p50Ms))),
-        large <= GOAL_MS ? 'met' : 'MISSED',
       ];
     }),
   );
   printGoals(
-    names.map((name) => ({
-      what: `${name}: p99 of ${whole(SIZES.large)} over ${whole(SIZES.small)}`,
-      ratio: ratioOf(p99(of(name, 'large')), p99(of(name, 'small'))),
-      goal: { most: 1.5 },
-    })),
+    names.flatMap((name) => [
+      {
+        what: `${name}: p99 of ${whole(SIZES.large)}`,
+        measured: spreadOf(p99(of(name, 'large'))),
+        unit: 'ms',
+        goal: { most: GOAL_MS },
+      },
+      {
+        what: `${name}: p99 of ${whole(SIZES.large)} over ${whole(SIZES.small)}`,
+        measured: ratioOf(p99(of(name, 'large')), p99(of(name, 'small'))),
+        goal: { most: 1.5 },
+      },
+    ]),
   );
 }
 

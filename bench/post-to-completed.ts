@@ -1,6 +1,7 @@
 /** Compares the time from POST to completion with simpler designs that make the same call. See docs/performance.md. */
 import { measureCpu } from './cpu.js';
 import { startEngineSubjects } from './engine-subjects.js';
+import { report, type Point } from './report.js';
 import { openStack } from './stack.js';
 import {
   closedLoop,
@@ -68,7 +69,18 @@ function print(results: Record<string, Run[]>): void {
   });
   printTable([...head, ...processes.map((name) => `${name} CPU ms`), 'CPU ms'], rows);
   printGoals(IN_FLIGHT.flatMap((clients) => goalsAt(results, clients)));
+  report({ kind: 'points', points: pointsOf(results) });
 }
+
+/** The rows of the picture: every service at every number in flight. */
+const pointsOf = (results: Record<string, Run[]>): Point[] =>
+  Object.entries(results).flatMap(([name, runs]) => {
+    const [service = '', load = ''] = name.split(', ');
+    if (load.endsWith('/s')) return [];
+    const of = (pick: (loop: Loop) => number) => median(runs.map(({ loop }) => pick(loop)));
+    const perSecond = of((loop) => loop.perSecond);
+    return [{ service, inFlight: Number(load), perSecond, p50Ms: of((loop) => loop.p50Ms) }];
+  });
 
 /**
  * Goals compare with services that survive a crash: the bare workflow and DBOS. Restate and the naive service, which loses
@@ -85,26 +97,26 @@ function goalsAt(results: Record<string, Run[]>, clients: number) {
     clients === 1
       ? {
           what: `p50 over DBOS, ${at}`,
-          ratio: over('dbos', (run) => run.loop.p50Ms),
+          measured: over('dbos', (run) => run.loop.p50Ms),
           goal: { most: 4 },
         }
       : {
           what: `completed/s over DBOS, ${at}`,
-          ratio: over('dbos', perSecond),
+          measured: over('dbos', perSecond),
           goal: { least: clients === 16 ? 0.8 : 1 },
         };
   return [
     dbos,
-    { what: `completed/s over Restate, ${at}`, ratio: over('restate', perSecond), goal: null },
-    { what: `completed/s over bare, ${at}`, ratio: over('bare', perSecond), goal: { least: 1 } },
-    { what: `CPU over bare, ${at}`, ratio: over('bare', totalPerItem), goal: { most: 1.3 } },
-    { what: `completed/s over naive, ${at}`, ratio: over('naive', perSecond), goal: null },
+    { what: `completed/s over Restate, ${at}`, measured: over('restate', perSecond), goal: null },
+    { what: `completed/s over bare, ${at}`, measured: over('bare', perSecond), goal: { least: 1 } },
+    { what: `CPU over bare, ${at}`, measured: over('bare', totalPerItem), goal: { most: 1.3 } },
+    { what: `completed/s over naive, ${at}`, measured: over('naive', perSecond), goal: null },
     {
       what: `CPU over naive, ${at}`,
-      ratio: over('naive', totalPerItem),
+      measured: over('naive', totalPerItem),
       goal: clients === 64 ? { most: 2 } : null,
     },
-  ].flatMap(({ ratio, ...goal }) => (ratio === null ? [] : [{ ...goal, ratio }]));
+  ].flatMap(({ measured, ...goal }) => (measured === null ? [] : [{ ...goal, measured }]));
 }
 
 const stack = await openStack();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpus } from 'node:os';
 import { waitUntilIdle } from './cpu.js';
+import { GOAL_HEAD, goalRow, isShort, markdownTable, report, type Goal } from './report.js';
 
-/** True for a quick run with `--short`: CI sees that the bench works, but the figures mean nothing. */
-export const isShort = process.argv.includes('--short');
+export { isShort };
 
 /** The result of a closed loop. */
 export type Loop = {
@@ -40,7 +40,10 @@ export async function closedLoop({
   return loopOf(latenciesMs, inTime, forMs);
 }
 
-/** Makes each call on schedule, even if earlier ones are unanswered. Waits for all of them. */
+/**
+ * Makes each call on schedule, even if earlier ones are unanswered, and times it from then, so that a late start counts.
+ * Waits for all of them.
+ */
 export async function openLoop({
   rate,
   forMs,
@@ -55,16 +58,16 @@ export async function openLoop({
   const underWay: Promise<void>[] = [];
   let inTime = 0;
   const began = performance.now();
-  async function call(): Promise<void> {
-    const begin = performance.now();
+  async function call(dueAt: number): Promise<void> {
     await act();
     const end = performance.now();
-    latenciesMs.push(end - begin);
+    latenciesMs.push(end - dueAt);
     if (end < began + forMs) inTime += 1;
   }
   for (let sent = 0; (sent * 1_000) / rate < forMs; sent += 1) {
-    await sleep(Math.max(0, began + (sent * 1_000) / rate - performance.now()));
-    underWay.push(call());
+    const dueAt = began + (sent * 1_000) / rate;
+    await sleep(Math.max(0, dueAt - performance.now()));
+    underWay.push(call(dueAt));
   }
   await Promise.all(underWay);
   return loopOf(latenciesMs, inTime, forMs);
@@ -147,47 +150,29 @@ async function undisturbed<Result extends { othersShare: number }>(
   }
 }
 
-/** The ratio of two subjects over all rounds. */
-export type Ratio = { median: number; least: number; most: number };
+/** A figure over all rounds. */
+export type Spread = { median: number; least: number; most: number };
 
 /** Compares two subjects within each round, because only those runs had the same conditions. */
-export function ratioOf(above: readonly number[], below: readonly number[]): Ratio {
-  const ratios = above.map((value, round) => value / (below[round] ?? NaN));
-  return { median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) };
-}
+export const ratioOf = (above: readonly number[], below: readonly number[]): Spread =>
+  spreadOf(above.map((value, round) => value / (below[round] ?? NaN)));
 
-/** A figure with its goal. */
-export type Goal = {
-  what: string;
-  ratio: Ratio;
-  /** A lower or an upper bound; null if the figure is only shown. */
-  goal: { least: number } | { most: number } | null;
-};
+/** The median of these values, and how far they are apart. */
+export const spreadOf = (values: readonly number[]): Spread => ({
+  median: median(values),
+  least: Math.min(...values),
+  most: Math.max(...values),
+});
 
-/** Prints the table of figures and goals. */
+/** Prints the table of figures and goals, and reports them to `npm run bench`. */
 export function printGoals(goals: readonly Goal[]): void {
-  printTable(
-    ['goal', 'wanted', 'measured', 'rounds', ''],
-    goals.map(({ what, ratio, goal }) => {
-      const spread = `${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}`;
-      const measured = `${ratio.median.toFixed(2)}×`;
-      if (goal === null) return [what, '', measured, spread, ''];
-      const met = 'least' in goal ? ratio.median >= goal.least : ratio.median <= goal.most;
-      const wanted = 'least' in goal ? `≥ ${goal.least}×` : `≤ ${goal.most}×`;
-      return [what, wanted, measured, spread, isShort ? 'not judged' : met ? 'met' : 'MISSED'];
-    }),
-  );
+  printTable(GOAL_HEAD, goals.map(goalRow));
+  report({ kind: 'goals', goals });
 }
 
 /** Prints a Markdown table that can be pasted into docs/performance.md. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = head.map((title, column) =>
-    Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  console.log(['', line(head), rule, ...rows.map(line), ''].join('\n'));
+  console.log(['', markdownTable(head, rows), ''].join('\n'));
 }
 
 /** Prints the machine, and how much of it other processes used meanwhile. */
@@ -205,7 +190,9 @@ export function printMachine(
     shares.length > 0 ? `others used ${usual} % of the machine, ${most} % at most` : '',
     isShort ? 'SHORT RUN: shows that it works, measures nothing' : '',
   ];
-  console.log(parts.filter((part) => part !== '').join(', '));
+  const line = parts.filter((part) => part !== '').join(', ');
+  console.log(line);
+  report({ kind: 'machine', line });
 }
 
 /** Formats a number without decimals. */
