@@ -22,7 +22,7 @@ function openStore(subscribed: boolean) {
     ...noOutbox,
     hasSubscribers: async () => subscribed,
     async address(drafts) {
-      emitted.push(...drafts);
+      if (subscribed) emitted.push(...drafts);
       return [];
     },
   };
