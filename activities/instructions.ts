@@ -153,26 +153,17 @@ export function providerActivities<R extends InstructionRecord, Own>(
 
 async function submit<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
-  { tenantId, id, submissions, suppressTimeline = false }: SubmitInput,
+  input: SubmitInput,
   startSignal: () => AbortSignal,
 ): Promise<ProviderCallResult> {
   const { records, log } = handler;
-  const ready = await makeReady(
-    handler,
-    { tenantId, id, submissions, suppressTimeline },
-    startSignal,
-  );
+  const { tenantId, id, suppressTimeline = false } = input;
+  const ready = await makeReady(handler, input, startSignal);
   if ('kind' in ready) return ready;
   // Taken before the permit: the time in the request must not be later than the decision to submit.
   const requestedAt = new Date();
   const began = performance.now();
-  const record = await records.acquireSubmitPermit(
-    tenantId,
-    id,
-    submissions,
-    suppressTimeline,
-    ready.resendSafety,
-  );
+  const record = await records.acquireSubmitPermit(input, ready.resendSafety);
   if (!record) return whyPermitDenied(records, await load(handler, { tenantId, id }));
   const calls = await handler.providerCallsFor(record);
   const isOver = calls.notAfter != null && calls.notAfter <= new Date();
@@ -280,7 +271,8 @@ async function submitLocally<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   { rateLimitKey, ...input }: SubmitInput & { rateLimitKey: string },
 ): Promise<ProviderCallResult | NotAttempted> {
-  const finish = handler.localSubmissions.acquire(rateLimitKey);
+  const { batched = false } = input;
+  const finish = handler.localSubmissions.acquire(rateLimitKey, { ownTask: !batched });
   if (!finish) return { kind: 'not_attempted' };
   let result: ProviderCallResult = { kind: 'unknown', reason: 'activity_failed' };
   try {

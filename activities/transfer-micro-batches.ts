@@ -6,7 +6,9 @@ import type {
   ProviderCallResult,
   NotAttempted,
   RecordRef,
+  SubmitInput,
 } from '../src/core/instructions/workflow-contract.js';
+import { MAX_MICRO_BATCH } from '../src/capabilities/transfers/micro-batches.js';
 import type { TransferMicroBatchInput } from '../src/capabilities/transfers/workflow-contract.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import { logIds } from './log-ids.js';
@@ -20,8 +22,8 @@ export type TransferMicroBatchActivityDeps = TransferActivityDeps & {
 type Deps = TransferMicroBatchActivityDeps;
 type Activities = ReturnType<typeof createTransferActivities>;
 
-/** Transfers of one micro-batch in flight. */
-const SUBMISSIONS_AT_ONCE = 10;
+/** All transfers of one micro-batch: their permits and their outcomes then share commits. */
+const SUBMISSIONS_AT_ONCE = MAX_MICRO_BATCH;
 /** Limit of the wait for the local submission limiter, and the pause between attempts. */
 const CAPACITY_WITHIN_MS = 1_000;
 const CHECK_EVERY_MS = 20;
@@ -41,8 +43,10 @@ export function createTransferMicroBatchActivities(deps: Deps) {
       rateLimitKey: provider,
       transfers: refs,
     }: TransferMicroBatchInput): Promise<void> {
+      const batched = refs.length > 1;
       await mapWithConcurrency(SUBMISSIONS_AT_ONCE, refs, async (ref) => {
-        const open = await submitOne(deps, activities, ref, provider);
+        const submission = { ...ref, rateLimitKey: provider, submissions: 0, batched };
+        const open = await submitOne(deps, activities, submission);
         if (open) await startOwnWorkflow(deps, ref, open);
       });
     },
@@ -63,9 +67,10 @@ type Open = { permitTaken: boolean };
 async function submitOne(
   { localSubmissions, log }: Deps,
   activities: Activities,
-  ref: RecordRef,
-  rateLimitKey: string,
+  submission: SubmitInput & { rateLimitKey: string },
 ): Promise<Open | null> {
+  const { tenantId, id, rateLimitKey } = submission;
+  const ref: RecordRef = { tenantId, id };
   try {
     const result = await submitWhenPossible();
     if (result.kind === 'not_attempted' || !isFactResult(result)) {
@@ -88,11 +93,7 @@ async function submitOne(
     const signal = cancellationSignal();
     const giveUpAt = performance.now() + CAPACITY_WITHIN_MS;
     for (;;) {
-      const result = await activities.submitTransferLocally({
-        ...ref,
-        rateLimitKey,
-        submissions: 0,
-      });
+      const result = await activities.submitTransferLocally(submission);
       const inTime = performance.now() < giveUpAt && localSubmissions.hasCapacitySoon(rateLimitKey);
       if (result.kind !== 'not_attempted' || !inTime) return result;
       await sleep(CHECK_EVERY_MS, undefined, { signal });

@@ -68,7 +68,7 @@ async function prepare(tenant: string, ids: string[]): Promise<void> {
   const queue = [...ids];
   const client = async () => {
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
-      if (!(await transfers.acquireSubmitPermit(tenant, id, 0, false)))
+      if (!(await transfers.acquireSubmitPermit({ tenantId: tenant, id, submissions: 0 })))
         throw new Error('not permitted');
       ready.push({ tenant, id });
     }

@@ -145,6 +145,8 @@ export function environmentOf(
     SANDBOX_BANK_PORT: String(at.bankPort),
     BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: secrets.bank,
+    // The peers have no rate limit at their bank.
+    SANDBOX_BANK_CALLS_PER_SECOND: '10000',
     SANDBOX_BANK_DATA: join(folder, `bank-${at.bankPort}`),
   };
   return { env, config: loadConfig(env) };

@@ -22,7 +22,7 @@ function openStore(subscribed: boolean) {
     ...noOutbox,
     hasSubscribers: async () => subscribed,
     async address(drafts) {
-      emitted.push(...drafts);
+      if (subscribed) emitted.push(...drafts);
       return [];
     },
   };
@@ -51,16 +51,25 @@ const rejected: TransferFact = { ...byProvider, kind: 'rejected', code: 'account
 const confirmed: TransferFact = { ...byProvider, kind: 'operator_confirmed' };
 
 describe('the submit permit of a transfer', () => {
-  test.each([true, false])(
-    'is granted once and writes the same record with and without webhook subscribers (subscribed: %s)',
-    async (subscribed) => {
+  test.each([
+    { subscribed: true, batched: false },
+    { subscribed: true, batched: true },
+    { subscribed: false, batched: false },
+    { subscribed: false, batched: true },
+  ])(
+    'is granted once and writes the same record, alone and with others, with and without webhook subscribers: %j',
+    async ({ subscribed, batched }) => {
       const { transfers, emitted } = openStore(subscribed);
       const { tenantId, id } = await accept(transfers);
       const requests = await Promise.all(
-        Array.from({ length: 8 }, () => transfers.acquireSubmitPermit(tenantId, id, 0, false)),
+        Array.from({ length: 8 }, () =>
+          transfers.acquireSubmitPermit({ tenantId, id, submissions: 0, batched }),
+        ),
       );
       expect(requests.filter((granted) => granted !== null)).toHaveLength(1);
-      expect(await transfers.acquireSubmitPermit('ten_other', id, 1, false)).toBeNull();
+      expect(
+        await transfers.acquireSubmitPermit({ tenantId: 'ten_other', id, submissions: 1 }),
+      ).toBeNull();
       expect(await transfers.get(tenantId, id)).toMatchObject({
         status: 'processing',
         submissions: 1,
@@ -69,7 +78,7 @@ describe('the submit permit of a transfer', () => {
         timeline: [{ type: 'accepted' }, { type: 'submitted', actor: 'bursar', detail: null }],
       });
       expect(emitted.map(({ name }) => name)).toEqual(subscribed ? ['transfer.processing'] : []);
-      expect(await transfers.acquireSubmitPermit(tenantId, id, 1, false)).toMatchObject({
+      expect(await transfers.acquireSubmitPermit({ tenantId, id, submissions: 1 })).toMatchObject({
         submissions: 2,
         event_sequence: 1,
       });
@@ -82,7 +91,7 @@ describe('the webhook events of a transfer', () => {
   test('each change of status emits one event, numbered from one, with the transfer at that moment', async () => {
     const { transfers, emitted, names } = openStore(true);
     const { tenantId, id, apply } = await accept(transfers);
-    await transfers.acquireSubmitPermit(tenantId, id, 0, false);
+    await transfers.acquireSubmitPermit({ tenantId, id, submissions: 0 });
     await apply(paid, paid, reversed, reversed, paid);
     expect(names()).toEqual([
       ['transfer.processing', 1],
@@ -99,7 +108,7 @@ describe('the webhook events of a transfer', () => {
   test('the sequence counts events that had no subscriber', async () => {
     const unsubscribed = openStore(false);
     const { tenantId, id } = await accept(unsubscribed.transfers);
-    await unsubscribed.transfers.acquireSubmitPermit(tenantId, id, 0, false);
+    await unsubscribed.transfers.acquireSubmitPermit({ tenantId, id, submissions: 0 });
     const { transfers, names } = openStore(true);
     await transfers.applyFact(tenantId, id, rejected);
     expect(names()).toEqual([['transfer.failed', 2]]);
@@ -121,7 +130,7 @@ describe('the webhook events of a transfer', () => {
   test('a reversal of a processing transfer emits one event, without a completion', async () => {
     const { transfers, names } = openStore(true);
     const { tenantId, id, apply } = await accept(transfers);
-    await transfers.acquireSubmitPermit(tenantId, id, 0, false);
+    await transfers.acquireSubmitPermit({ tenantId, id, submissions: 0 });
     await apply(reversed, paid);
     expect(names()).toEqual([
       ['transfer.processing', 1],

@@ -39,7 +39,8 @@ async function make(owner: string, n: number): Promise<string> {
   await commitNamed(commit, acceptTransferMutation(transfer));
   const about = { amountMinor: amount, sessionId: null };
   const paid = { ...byProvider, kind: 'succeeded', ...about } as const;
-  if (n % 6 > 0) await transfers.acquireSubmitPermit(owner, transfer._id, 0, false);
+  if (n % 6 > 0)
+    await transfers.acquireSubmitPermit({ tenantId: owner, id: transfer._id, submissions: 0 });
   if (n % 6 > 1 && n % 6 < 4) await transfers.applyFact(owner, transfer._id, paid);
   if (n % 6 === 3) {
     await transfers.applyFact(owner, transfer._id, { ...paid, kind: 'reversed' });
@@ -173,7 +174,7 @@ describe('lists of transfers', () => {
     const total = async (status: TransferStatus) =>
       (await transfers.list(owner, { ...query, status })).total;
     expect([await total('pending'), await total('processing')]).toEqual([1, 0]);
-    await transfers.acquireSubmitPermit(owner, id, 0, false);
+    await transfers.acquireSubmitPermit({ tenantId: owner, id, submissions: 0 });
     expect([await total('pending'), await total('processing')]).toEqual([0, 1]);
     expect(await total('completed')).toBe(0);
   });

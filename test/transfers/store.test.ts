@@ -62,7 +62,7 @@ async function accepted(changes: Partial<Transfer> = {}): Promise<Transfer> {
 const now = async ({ tenant_id: tenantId, _id }: Transfer) =>
   (await transfers.get(tenantId, _id)) as Transfer;
 const permit = ({ tenant_id: tenantId, _id }: Transfer, submissions: number) =>
-  transfers.acquireSubmitPermit(tenantId, _id, submissions, false);
+  transfers.acquireSubmitPermit({ tenantId, id: _id, submissions });
 const paid = { kind: 'succeeded', amountMinor: 250_000n, sessionId: 's' } as const;
 const received = (reference: string, state: PaymentState = paid): ReceivedMessage => ({
   port: 'transfers',
@@ -94,7 +94,7 @@ describe('the submit permit', () => {
     const transfer = await accepted();
     const { tenant_id: tenantId, _id } = transfer;
     const again = (resendSafety: ResendSafety) =>
-      transfers.acquireSubmitPermit(tenantId, _id, 1, false, resendSafety);
+      transfers.acquireSubmitPermit({ tenantId, id: _id, submissions: 1 }, resendSafety);
     await permit(transfer, 0);
     await transfers.acknowledge(tenantId, _id);
     expect(await again({ kind: 'conclusive_after', ms: 1 })).toBeNull();
@@ -108,10 +108,13 @@ describe('the submit permit', () => {
     const { tenant_id: tenantId, _id } = transfer;
     const forMs = 60_000;
     const again = (submissions: number) =>
-      transfers.acquireSubmitPermit(tenantId, _id, submissions, false, {
-        kind: 'idempotent',
-        forMs,
-      });
+      transfers.acquireSubmitPermit(
+        { tenantId, id: _id, submissions },
+        {
+          kind: 'idempotent',
+          forMs,
+        },
+      );
     await permit(transfer, 0);
     expect(await again(1)).not.toBeNull();
     const first = { $set: { first_submitted_at: new Date(Date.now() - forMs) } };

@@ -1,9 +1,13 @@
 /** Share of a provider's rate limit that workflows may use in their own process, without the provider's task queue. */
 export const LOCAL_RATE_SHARE = 0.25;
-/** Local calls to one provider in flight in one process, so that a slow provider does not use all the capacity. */
-const AT_ONCE = 20;
-/** Local calls to all providers in flight: fewer than MAX_WORKFLOW_TASKS of worker.ts, so workflow tasks stay free. */
-const ALL_AT_ONCE = 24;
+/** Local calls to one provider in flight in one process: two full micro-batches. */
+const AT_ONCE = 50;
+/**
+ * Calls in flight that have a workflow task of their own: to one provider, so that a slow one does not use all the capacity,
+ * and to all of them, fewer than MAX_WORKFLOW_TASKS of worker.ts, so that workflow tasks stay free.
+ */
+const OWN_TASKS = 20;
+const ALL_OWN_TASKS = 24;
 /** A provider that is slower than this, or silent, gets no local calls during a cooldown, which doubles each time in a row. */
 const SLOW_MS = 1_000;
 const FIRST_COOLDOWN_MS = 1_000;
@@ -11,8 +15,14 @@ const MAX_COOLDOWN_MS = 10_000;
 
 /** Decides which submissions may be made in the workflow's own process. */
 export type LocalSubmissionLimiter = {
-  /** Allows one call now and returns a function to report its end, or null: then use the provider's task queue. */
-  acquire(provider: string): ((answer: { answered: boolean }) => void) | null;
+  /**
+   * Allows one call now and returns a function to report its end, or null: then use the provider's task queue. `ownTask`:
+   * a workflow task waits for this call alone.
+   */
+  acquire(
+    provider: string,
+    call: { ownTask: boolean },
+  ): ((answer: { answered: boolean }) => void) | null;
   /** True if only the rate or the number in flight stands against a call, so that capacity returns within moments. */
   hasCapacitySoon(provider: string): boolean;
 };
@@ -21,6 +31,7 @@ type Bucket = {
   tokens: number;
   at: number;
   running: number;
+  ownTasks: number;
   cooldownMs: number;
   cooldownUntil: number;
 };
@@ -48,6 +59,7 @@ export function createLocalSubmissionLimiter({
       tokens: 0,
       at: now(),
       running: 0,
+      ownTasks: 0,
       cooldownMs: 0,
       cooldownUntil: 0,
     };
@@ -55,8 +67,12 @@ export function createLocalSubmissionLimiter({
     return bucket;
   }
 
-  const runningAnywhere = () =>
-    [...buckets.values()].reduce((sum, { running }) => sum + running, 0);
+  /** True if one more call would be too many in flight. */
+  function isFull({ running, ownTasks }: Bucket, ownTask: boolean): boolean {
+    if (running >= AT_ONCE) return true;
+    const allOwnTasks = [...buckets.values()].reduce((sum, bucket) => sum + bucket.ownTasks, 0);
+    return ownTask && (ownTasks >= OWN_TASKS || allOwnTasks >= ALL_OWN_TASKS);
+  }
 
   /** Adds the tokens of the time since the last refill; keeps at most one second's. */
   function refill(bucket: Bucket, perSecond: number): void {
@@ -80,18 +96,22 @@ export function createLocalSubmissionLimiter({
   }
 
   return {
-    acquire(provider) {
+    acquire(provider, { ownTask }) {
       const sharers = workers();
       const rate = rates.get(provider);
       if (sharers === 0 || rate === undefined) return null;
       const bucket = bucketOf(provider);
       refill(bucket, (rate * LOCAL_RATE_SHARE) / sharers);
-      const isFull = runningAnywhere() >= ALL_AT_ONCE || bucket.running >= AT_ONCE;
-      if (bucket.tokens < 1 || isFull || now() < bucket.cooldownUntil) return null;
+      if (bucket.tokens < 1 || isFull(bucket, ownTask) || now() < bucket.cooldownUntil) return null;
+      const tasks = ownTask ? 1 : 0;
       bucket.tokens -= 1;
       bucket.running += 1;
+      bucket.ownTasks += tasks;
       const began = now();
-      return ({ answered }) => finish(bucket, answered && now() - began <= SLOW_MS);
+      return ({ answered }) => {
+        bucket.ownTasks -= tasks;
+        finish(bucket, answered && now() - began <= SLOW_MS);
+      };
     },
     hasCapacitySoon: (provider) =>
       workers() > 0 && rates.has(provider) && now() >= bucketOf(provider).cooldownUntil,

@@ -15,6 +15,7 @@ import {
   type SubmitPermitRequest,
 } from './submit-permit.js';
 import type { InstructionRecord } from './instruction.js';
+import type { SubmitInput } from './workflow-contract.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
 
 /** Grants the first submit permit in a commit with its event, if the tenant has a subscriber for it. */
@@ -103,20 +104,17 @@ function submissionWrites<R extends InstructionRecord>({
     /**
      * Grants a submit permit to the caller that names the present number of submissions, and raises that number, so no
      * permit is granted twice. Returns null to all others, which must verify. The first permit changes the status: it is
-     * committed with its event if the tenant has subscribers, otherwise one update suffices. A further permit also
-     * requires that the provider's resend safety still covers the record.
+     * committed with its event if the tenant has subscribers, and together with others if it is `batched`; otherwise one
+     * update suffices. A further permit also requires that the provider's resend safety still covers the record.
      */
     async acquireSubmitPermit(
-      tenantId: string,
-      id: string,
-      submissions: number,
-      suppressTimeline: boolean,
+      { tenantId, id, submissions, suppressTimeline = false, batched = false }: SubmitInput,
       resendSafety: ResendSafety = { kind: 'never' },
     ): Promise<R | null> {
       const now = clock();
       const dueAt = new Date(now.getTime() + stallTimeoutMs);
       const first = submissions === 0;
-      if (first && eventfulPermit && (await eventfulPermit.hasSubscribers(tenantId))) {
+      if (first && eventfulPermit && (batched || (await eventfulPermit.hasSubscribers(tenantId)))) {
         return eventfulPermit.grantPermit(tenantId, id, { submissions, actor: 'bursar', dueAt });
       }
       const permitted = await collection.findOneAndUpdate(

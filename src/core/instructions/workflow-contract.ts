@@ -202,6 +202,8 @@ export type SubmitInput = RecordRef & {
   submissions: number;
   /** The timeline has already that the provider accepts nothing for now. */
   suppressTimeline?: boolean;
+  /** One of many submissions of one activity: they share its workflow task, and their permits share commits. */
+  batched?: boolean;
 };
 
 /** Input of a verification. `nextPollMs` sets the next check. */
