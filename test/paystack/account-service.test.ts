@@ -1,3 +1,4 @@
+import type { ProviderEvent } from '../../src/core/provider-events/event.js';
 import { depositId, UNOWNED, type Deposit } from '../../src/capabilities/deposits/deposit.js';
 import { eventually } from '../support/eventually.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -12,7 +13,7 @@ let tenant: TestTenant;
 let accounts: AccountClient;
 
 beforeAll(async () => {
-  rehearsal = await startRehearsal();
+  rehearsal = await startRehearsal({}, { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1,1,1' });
   ({ fake, service } = rehearsal);
   tenant = await service.tenant({ balanceMinor: 0, features: { virtual_accounts: true } });
   accounts = accountClient(tenant);
@@ -136,6 +137,22 @@ describe('virtual accounts of live by Paystack', () => {
     await deposited(reference, 'reversed');
     expect(await accounts.get(account.id)).toMatchObject({ total_received_minor: 0 });
     expect((await tenant.balance()).available).toBe(before.available - 300);
+  });
+
+  test('a deposit whose refund on the dashboard fails after it was processed calls an operator', async () => {
+    const account = await active();
+    const reference = fake.deposit(account.account_number, 30_000);
+    await deposited(reference, 'credited');
+    fake.setTransaction(reference, 'reversed');
+    fake.refundAtDesk(reference, 30_000);
+    await deposited(reference, 'reversed');
+    fake.moveRefund(String(fake.refunds().at(-1)?.id), 'failed');
+    const events = service.deps.database.db.collection<ProviderEvent>('provider_events');
+    const failed = await eventually('the failure has ended', async () => {
+      const found = await events.findOne({ event: 'deposit.refund_failed' });
+      return found?.status === 'failed' ? found : undefined;
+    });
+    expect(failed.attention?.reason).toBe('refund_failed');
   });
 
   test('money that nobody here asked for is in suspense, and calls an operator', async () => {

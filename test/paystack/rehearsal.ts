@@ -10,7 +10,10 @@ const KEY = 'sk_live_inventedkey0000';
 export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>;
 
 /** Starts a rehearsal of live: only the connection to Paystack differs from the real one. */
-export async function startRehearsal(options: Partial<PaystackOptions> = {}) {
+export async function startRehearsal(
+  options: Partial<PaystackOptions> = {},
+  env: Record<string, string> = {},
+) {
   const fake = await startFake({ keys: [KEY], domain: 'live', ...options });
   const service = await startService({
     env: {
@@ -25,6 +28,7 @@ export async function startRehearsal(options: Partial<PaystackOptions> = {}) {
       PAYSTACK_CUSTOMER_DOMAIN: CUSTOMER_DOMAIN,
       PAYSTACK_CALLS_PER_SECOND: '200',
       PAYSTACK_TIMEOUT_MS: '1500',
+      ...env,
     },
   }).catch(async (error: unknown) => {
     await fake.close();

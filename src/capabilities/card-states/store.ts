@@ -64,7 +64,7 @@ export function createStateRechecks({
     const until = new Date(clock().getTime() - recheckMs);
     const due = await collection
       .find(
-        { 'state_control.doubted_at': { $lte: until } },
+        { 'state_control.doubted_at': { $lte: until, $type: 'date' } },
         { projection: { tenant_id: 1 }, ...acrossTenants('loop') },
       )
       .limit(limit)

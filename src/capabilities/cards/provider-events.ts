@@ -14,6 +14,7 @@ import {
 } from '../../core/provider-events/handler.js';
 import type { CardEvent } from '../../core/providers/card-issuer.js';
 import type { Database } from '../../platform/database/client.js';
+import { textEquals } from '../../platform/database/indexes.js';
 import { acrossTenants, onlyOne } from '../../platform/database/tenant-filters.js';
 import { isId } from '../../shared/ids.js';
 import { commitIssuanceFact } from './mutations.js';
@@ -155,6 +156,8 @@ export function createFindOwner({ db }: Database) {
   ): Promise<ProviderEventOwner | null> => {
     const named = reference === null ? null : await byReference(provider, reference);
     if (named || !card) return named;
-    return ofCard(await onlyOne(cards.find({ provider, 'issued.issuer_card_id': card }, options)));
+    return ofCard(
+      await onlyOne(cards.find({ provider, 'issued.issuer_card_id': textEquals(card) }, options)),
+    );
   };
 }

@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { textEquals } from '../../platform/database/indexes.js';
 import {
   BY_ID,
   acrossTenants,
@@ -32,7 +33,10 @@ export function createCardStore({ db }: Database) {
     /** Finds a card by its id at the issuer. Null if the issuer has given one id to two cards. */
     findIssued: (provider: string, card: string) =>
       onlyOne(
-        collection.find({ provider, 'issued.issuer_card_id': card }, acrossTenants('look_up')),
+        collection.find(
+          { provider, 'issued.issuer_card_id': textEquals(card) },
+          acrossTenants('look_up'),
+        ),
       ),
 
     /** A tenant's cards, newest first. Counting all of them is cheap: tenants have few cards. */

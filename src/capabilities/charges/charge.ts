@@ -55,6 +55,11 @@ export type Charge = InstructionRecord & {
   /** Refunds at the provider that returned payments from suspense. */
   returned_refunds: string[];
   /**
+   * Refunds of the provider's desk that it reported as failed before it reported them as made: none is recorded. Absent until
+   * there is one.
+   */
+  refused_refunds?: string[];
+  /**
    * Attempts whose whole payment was returned from suspense. A repeated report of such a payment is not booked. The charge
    * fails if its present attempt is among them.
    */

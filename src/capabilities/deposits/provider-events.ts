@@ -2,6 +2,7 @@ import type { AccountEvent } from '../../core/providers/account-provider.js';
 import {
   applied,
   sourceOf,
+  type Applied,
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
@@ -42,6 +43,7 @@ export const depositEventHandler = ({
   async apply(fact, event) {
     if (fact.reference === null) return UNREADABLE;
     const known = await store.ofProvider(event.provider, fact.reference);
+    if (fact.state.kind === 'refund_failed') return refundFailed(known);
     if (known && fact.state.kind === 'received') {
       starter.notifyChangedSoon(known);
       return applied('unchanged');
@@ -66,6 +68,16 @@ export const depositEventHandler = ({
     });
     return applied('recorded');
   },
+});
+
+/**
+ * A refund that staff made did not reach the sender, so its money is with us again. That calls an operator if the deposit was
+ * taken back for it, which may be booked only after this message.
+ */
+const refundFailed = (deposit: Pick<Deposit, 'state'> | null): Applied => ({
+  kind: 'unknown',
+  reason: 'refund_failed',
+  ends: deposit?.state === 'credited' || deposit?.state === 'suspended' ? 'ignored' : 'failed',
 });
 
 const UNKNOWN_ACCOUNT = { kind: 'unknown', reason: 'unknown_account', ends: 'failed' } as const;

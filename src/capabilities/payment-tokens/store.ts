@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { textEquals } from '../../platform/database/indexes.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { Claim } from '../../core/commit/saved-response.js';
@@ -56,7 +57,7 @@ export function createTokens(
     /** True if an active token, of any tenant, is charged by this authorization. */
     isInUse: async (authorization: string): Promise<boolean> =>
       (await collection.findOne(
-        { authorization, status: 'active' },
+        { authorization: textEquals(authorization), status: 'active' },
         { projection: { _id: 1 }, ...acrossTenants('look_up') },
       )) !== null,
 

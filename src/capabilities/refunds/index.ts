@@ -19,7 +19,7 @@ import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
 import { refundEvents } from './webhook-events.js';
-import { acceptRefund, applyRefundFact, recordDeskRefund } from './mutations.js';
+import { acceptRefund, applyRefundFact, recordDeskRefund, refuseDeskRefund } from './mutations.js';
 
 export type { Refunds } from './store.js';
 
@@ -58,7 +58,7 @@ const createRefundStarter = (core: CoreDeps) =>
 export const refundCapability = defineCapability({
   name: 'refunds',
   servedBy: 'payments',
-  mutations: forwardable({ acceptRefund, applyRefundFact, recordDeskRefund }),
+  mutations: forwardable({ acceptRefund, applyRefundFact, recordDeskRefund, refuseDeskRefund }),
   needs: { charges: chargeCapability },
   collections: [refunds],
   operations: refundOperations,

@@ -106,6 +106,22 @@ export const recordDeskRefund: Mutation<RecordDeskRefund, { result: RecordDeskRe
   decide: (uow, input, now) => ({ result: decideDeskRefund(uow, input, now) }),
 };
 
+/** The result of `refuseDeskRefund`. `made`: it is recorded here, so its failure is a fact about that record. */
+export type RefuseDeskRefundResult = 'refused' | 'made' | 'returned' | 'unknown';
+
+/**
+ * Notes that the provider has refused a refund of its own desk before it reported it as made. A report that it was made, which
+ * arrives later, then moves no money.
+ */
+export const refuseDeskRefund: Mutation<
+  Pick<RecordDeskRefund, 'tenantId' | 'id' | 'charge'>,
+  { result: RefuseDeskRefundResult }
+> = {
+  reads: ({ id, charge }) => ({ records: [refunds.ref(id), charges.ref(charge)] }),
+  decide: (uow, input, now) => ({ result: decideRefusedDeskRefund(uow, input, now) }),
+  leavesWallet: () => true,
+};
+
 const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id' | 'reference'>) =>
   ({ collection: refunds, tenantId, reference }) as const;
 
@@ -230,6 +246,7 @@ function decideDeskRefund(
   const charge = uow.get(charges, input.charge);
   if (charge?.tenant_id !== input.tenantId) return 'unknown';
   if (uow.get(refunds, input.id) || charge.returned_refunds.includes(input.id)) return 'unchanged';
+  if (charge.refused_refunds?.includes(input.id)) return 'unchanged';
   const suspended = charge.suspended.find(({ attempt }) => attempt === input.attempt);
   if (suspended) return returnSuspended(uow, { charge, suspended, input }, now);
   if (charge.status !== 'completed' || charge.attempt !== input.attempt) return 'unknown';
@@ -251,7 +268,30 @@ function decideDeskRefund(
   return 'recorded';
 }
 
-/** The record of a refund that the provider reports as made. */
+function decideRefusedDeskRefund(
+  uow: UnitOfWork,
+  { tenantId, id, charge: chargeId }: Pick<RecordDeskRefund, 'tenantId' | 'id' | 'charge'>,
+  now: Date,
+): RefuseDeskRefundResult {
+  const charge = uow.get(charges, chargeId);
+  if (charge?.tenant_id !== tenantId) return 'unknown';
+  if (uow.get(refunds, id)) return 'made';
+  if (charge.returned_refunds.includes(id)) return 'returned';
+  const refused = charge.refused_refunds ?? [];
+  if (refused.includes(id)) return 'refused';
+  uow.change(charges, {
+    ...charge,
+    refused_refunds: [...refused, id],
+    version: charge.version + 1,
+    updated_at: now,
+  });
+  return 'refused';
+}
+
+/**
+ * The record of a refund that the provider reports as made. It counts as submitted, so that its provider can be asked about
+ * it.
+ */
 function deskRefund(
   charge: Charge,
   { id, amountMinor, providerRefundId }: RecordDeskRefund,
@@ -269,6 +309,9 @@ function deskRefund(
     made_by: 'provider',
     status: 'completed',
     provider_refund_id: providerRefundId,
+    submissions: 1,
+    first_submitted_at: now,
+    acknowledged_at: now,
     completed_at: now,
     ...(reason === null && { next_check_at: null }),
     attention: reason === null ? null : { since: now, reason },

@@ -7,6 +7,7 @@ import type {
 import type { ResendSafety, Trace } from '../../core/providers/port.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
+import { isOpen } from '../../core/instructions/instruction.js';
 import type { Refund } from './refund.js';
 import type { Refunds } from './store.js';
 
@@ -33,8 +34,12 @@ export function createRefundCalls({ refunds, providers }: Deps) {
     resendSafetyOf: (refund: Refund): ResendSafety => traitsOf(refund).refunds,
 
     /** The fact in a provider's report about this refund; null if the report is not final. */
-    factOf: (refund: Refund, theirs: Reported, origin: FactSource): InstructionFact | null =>
-      refundFactOf({ ...theirs, state: stateOf(refund, theirs, traitsOf(refund)) }, origin),
+    factOf(refund: Refund, theirs: Reported, origin: FactSource): InstructionFact | null {
+      const state = stateOf(refund, theirs, traitsOf(refund));
+      const fact = refundFactOf({ ...theirs, state }, origin);
+      if (fact?.kind !== 'rejected' || !isOpen(refund) || isSurely(refund, theirs)) return fact;
+      return { ...fact, scope: 'request' };
+    },
 
     async submit(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       const answer = await providers.payment(refund.provider).refund(
@@ -140,13 +145,26 @@ const refusalOf = ({ code }: Pick<ProviderRefund, 'code'>) => code ?? 'refund_re
 
 /** The state that a report means for a refund of which it is known whether it was made. */
 function stateOf(
-  { status, in_suspense: isLate, provider_refund_id: known }: Refund,
-  { id, state }: Reported,
+  refund: Refund,
+  theirs: Reported,
   { lateRefusals }: PaymentTraits,
 ): ProviderRefund['state'] {
-  const wasMade = status === 'completed' || isLate;
-  const isAnother = known !== null && id !== null && known !== id;
-  return state === 'rejected' && wasMade && !isAnother && lateRefusals ? lateRefusals : state;
+  const { state } = theirs;
+  const wasMade = refund.status === 'completed' || refund.in_suspense;
+  const isLate = state === 'rejected' && wasMade && isSurely(refund, theirs);
+  return isLate && lateRefusals ? lateRefusals : state;
+}
+
+/**
+ * True if a report with our note is about this refund and not about another one that was made under the same note. If the
+ * provider may have accepted several requests, only its id tells.
+ */
+function isSurely(
+  { provider_refund_id: known, submissions, rejected_submissions: notTaken }: Refund,
+  { id }: Pick<Reported, 'id'>,
+): boolean {
+  if (known !== null && id !== null) return known === id;
+  return submissions - notTaken <= 1;
 }
 
 function refundFactOf(theirs: Reported, origin: FactSource): InstructionFact | null {

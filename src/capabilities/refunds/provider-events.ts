@@ -28,7 +28,15 @@ type Deps = {
     starter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
   };
   refunds: {
-    store: Pick<Refunds, 'find' | 'applyFact' | 'acknowledge' | 'recordDeskRefund'>;
+    store: Pick<
+      Refunds,
+      | 'find'
+      | 'applyFact'
+      | 'acknowledge'
+      | 'recordDeskRefund'
+      | 'refuseDeskRefund'
+      | 'hasDeskRefund'
+    >;
     starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
     providerCalls: Pick<RefundCalls, 'factOf'>;
   };
@@ -97,10 +105,9 @@ async function applyDeskRefund(
   const unknown = unknownReference(state.kind !== 'rejected');
   if (!charge || !isOurs) return unknown;
   const providerRefundId = state['refund'] as string | null;
-  // Without an id a repeat could not be recognized.
-  if (providerRefundId === null) return unknown;
-  const amountMinor = (state['amount_minor'] as bigint | null) ?? 0n;
+  if (providerRefundId === null) return applyUnnamed(refunds, charge, stored);
   if (state.kind === 'succeeded') {
+    const amountMinor = amountOf(stored);
     const made = { attempt: attempt.attempt, providerRefundId, amountMinor };
     const result = await refunds.store.recordDeskRefund(charge, made);
     // A charge whose payment was returned from suspense fails.
@@ -108,12 +115,41 @@ async function applyDeskRefund(
     return result === 'unknown' ? unknown : applied(result);
   }
   const id = deskRefundId(event.provider, providerRefundId);
-  const refund = await refunds.store.find(id);
-  if (refund) return applyReport(refunds, refund, stored, event);
-  // One that was refused and never made is none of ours. One that was taken from suspense has no record to return to.
-  const wasMade = state.kind === 'returned' || charge.returned_refunds.includes(id);
-  return wasMade ? unknownReference(true) : NOTHING_TO_APPLY;
+  return applyDeskFailure(refunds, { charge, id }, stored, event);
 }
+
+/** Without the provider's id a repeat could not be recognized, so no money moves: an operator is called if some has moved. */
+async function applyUnnamed(
+  { store }: Pick<Deps['refunds'], 'store'>,
+  charge: Charge,
+  stored: OpenFact,
+): Promise<Applied> {
+  if (stored.state.kind !== 'rejected') return unknownReference(true);
+  const mayConcern =
+    charge.returned_refunds.length > 0 || (await store.hasDeskRefund(charge, amountOf(stored)));
+  return unknownReference(mayConcern);
+}
+
+/**
+ * Applies the failure of a refund from the desk to its record. One that is not recorded was never made, and is noted, because
+ * its report may arrive later. One that was taken from suspense has no record to return to.
+ */
+async function applyDeskFailure(
+  refunds: Deps['refunds'],
+  { charge, id }: { charge: Charge; id: string },
+  stored: OpenFact,
+  event: ProviderEvent,
+): Promise<Applied> {
+  const known = await refunds.store.find(id);
+  if (known) return applyReport(refunds, known, stored, event);
+  if (stored.state.kind === 'returned') return unknownReference(true);
+  const result = await refunds.store.refuseDeskRefund(charge, id);
+  if (result === 'refused') return NOTHING_TO_APPLY;
+  const made = result === 'made' ? await refunds.store.find(id) : null;
+  return made ? applyReport(refunds, made, stored, event) : unknownReference(true);
+}
+
+const amountOf = ({ state }: OpenFact): bigint => (state['amount_minor'] as bigint | null) ?? 0n;
 
 /** A refund that was made at the provider's own desk has no id of ours as its note, so its charge is its reference. */
 const toStored = ({

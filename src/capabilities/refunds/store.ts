@@ -8,6 +8,7 @@ import type { Charge } from '../charges/charge.js';
 import {
   applyRefundFact,
   recordDeskRefund,
+  refuseDeskRefund,
   type ApplyRefundFactResult,
   type RefundKey,
 } from './mutations.js';
@@ -21,6 +22,8 @@ export type RefundListing = {
   status?: Refund['status'] | undefined;
   charge?: string | undefined;
 };
+
+type ChargeKey = Pick<Charge, '_id' | 'tenant_id'>;
 
 /** The store of refunds. */
 export type Refunds = ReturnType<typeof createRefunds>;
@@ -60,6 +63,23 @@ export function createRefunds(
           ...made,
         })
       ).result,
+
+    /** Notes that the provider refused a refund of its own desk. Repeats change nothing. */
+    refuseDeskRefund: async ({ _id: charge, tenant_id: tenantId }: ChargeKey, id: string) =>
+      (await groupCommit.commit(refuseDeskRefund, { tenantId, id, charge })).result,
+
+    /** True if a completed refund of the provider's desk has this charge and amount. */
+    hasDeskRefund: async ({ _id, tenant_id }: ChargeKey, amountMinor: bigint): Promise<boolean> =>
+      (await collection.findOne(
+        {
+          tenant_id,
+          charge_id: _id,
+          amount_minor: amountMinor,
+          made_by: 'provider',
+          status: 'completed',
+        },
+        { projection: { _id: 1 } },
+      )) !== null,
 
     /** Stores the provider's id of a refund, once. */
     async noteProviderId(refund: Refund, theirs: string | null): Promise<void> {

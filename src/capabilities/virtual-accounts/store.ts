@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { textEquals } from '../../platform/database/indexes.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { utcDay } from '../../core/commit/daily-counts.js';
@@ -14,6 +15,7 @@ import type { AccountFact } from './transitions.js';
 import {
   accountCounts,
   BY_CUSTOMER,
+  BY_NUMBER,
   isOpenState,
   LIST_INDEXES,
   STATE_INDEXES,
@@ -145,8 +147,8 @@ const accountLookUps = (collection: Collection<VirtualAccount>, clock: () => Dat
   async withNumber(provider: string, accountNumber: string): Promise<VirtualAccount | null> {
     const found = await collection
       .find(
-        { provider, account_number: accountNumber },
-        { projection: { timeline: 0 }, ...acrossTenants('look_up') },
+        { provider, account_number: textEquals(accountNumber) },
+        { projection: { timeline: 0 }, hint: BY_NUMBER, ...acrossTenants('look_up') },
       )
       .sort({ _id: -1 })
       .limit(100)

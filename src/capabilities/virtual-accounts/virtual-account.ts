@@ -108,6 +108,9 @@ export const STATE_INDEXES = {
   },
 } as const;
 
+/** The index by which a number is looked up over all tenants. */
+export const BY_NUMBER = { provider: 1, account_number: 1 } as const;
+
 /** The index of a customer's accounts. */
 export const BY_CUSTOMER = { tenant_id: 1, customer_id: 1, created_at: -1, _id: -1 } as const;
 
@@ -136,10 +139,7 @@ export const virtualAccounts = collection<VirtualAccount>('virtual_accounts', {
     ...[...Object.values(LIST_INDEXES), ...Object.values(STATE_INDEXES), BY_CUSTOMER].map(
       (key) => ({ key }),
     ),
-    {
-      key: { provider: 1, account_number: 1 },
-      partialFilterExpression: { account_number: { $type: 'string' } },
-    },
+    { key: BY_NUMBER, partialFilterExpression: { account_number: { $type: 'string' } } },
     {
       key: { provider: 1, requeried_at: 1 },
       partialFilterExpression: { state: 'active' },

@@ -120,12 +120,12 @@ export type AccountEvent = {
     | { subject: 'account'; reference: string; state: AccountState }
     /**
      * The account's number and the amount are claims: the deposit is verified before it counts. A message about a reversal
-     * may name no account.
+     * may name no account. `refund_failed`: a refund by the provider's staff did not reach the sender.
      */
     | {
         subject: 'deposit';
         id: string;
-        kind: 'received' | 'reversed';
+        kind: 'received' | 'reversed' | 'refund_failed';
         accountNumber: string | null;
         amountMinor: bigint | null;
       };

@@ -12,3 +12,6 @@ export const attentionIndex = dated('attention.since');
 
 /** The indexes of every collection whose workflows are supervised. */
 export const supervisionIndexes = [nextCheckIndex, attentionIndex, stalledIndex];
+
+/** The condition of a text in a partial index, which MongoDB uses only if the query names the type that the index does. */
+export const textEquals = (text: string) => ({ $eq: text, $type: 'string' as const });

@@ -46,9 +46,11 @@ export function createDesk(ctx: Context, messages: Pick<Messages, 'send'>) {
     /** Moves a transfer to a status. */
     moveTransfer: (reference: string, status: string): boolean =>
       reportTransfer(transfers.moveTransfer(ctx, reference, status as Transfer['status'])),
-    /** Moves a refund to a status. */
-    moveRefund: (id: string, status: string): boolean =>
-      reportRefund(refunds.moveRefund(ctx, id, status as Refund['status'])),
+    /** Moves a refund to a status. `tell: false`: without a message. */
+    moveRefund(id: string, status: string, { tell = true } = {}): boolean {
+      const moved = refunds.moveRefund(ctx, id, status as Refund['status']);
+      return tell ? reportRefund(moved) : moved !== null;
+    },
     /** The customer pays a page, or confirms the charge of a saved method. */
     pay(reference: string, payment: charges.Payment = {}): boolean {
       const paid = charges.pay(ctx, reference, payment);

@@ -116,7 +116,7 @@ export const DEPOSIT_ANSWERS: [string, string, unknown, unknown][] = [
     'to be reversed',
     'Transaction statuses',
     { ...paid, status: 'reversal pending' },
-    { kind: 'reversed' },
+    unknown('conflict'),
   ],
   [
     'failed',
@@ -283,6 +283,14 @@ export const ACCOUNT_MESSAGES: [string, unknown, unknown][] = [
     {
       kind: 'event',
       about: { subject: 'deposit', id: REFERENCE, kind: 'reversed', accountNumber: null },
+    },
+  ],
+  [
+    'refund.failed of the same',
+    refundEvent('failed', { merchant_note: 'Refund by desk@example.com' }),
+    {
+      kind: 'event',
+      about: { subject: 'deposit', id: REFERENCE, kind: 'refund_failed', accountNumber: null },
     },
   ],
   [

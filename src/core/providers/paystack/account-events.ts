@@ -46,7 +46,8 @@ function readDeposit(message: Message): MessageReading<AccountEvent> {
 
 /**
  * A refund of money that was no charge's. Returns that we made are asked about by their own workflow; one that fails after it
- * was made needs an operator. One that was made on the dashboard makes us ask for the deposit.
+ * was made needs an operator. One that was made on the dashboard makes us ask for the deposit, and its failure calls an
+ * operator.
  */
 function readRefund(message: Message): MessageReading<AccountEvent> {
   const { event: name, dedupeKey, data } = message;
@@ -56,12 +57,19 @@ function readRefund(message: Message): MessageReading<AccountEvent> {
   if (chargeReferences.toOurs(id) !== null) return { kind: 'other_port', dedupeKey, name };
   const isOurs = depositMarkerIn(parsed.data) !== null;
   if (isOurs && !UNDER_WAY.has(name)) return unreadable(message);
-  if (isOurs || name !== 'refund.processed') return { kind: 'irrelevant', dedupeKey, name };
-  const about = { subject: 'deposit', id, kind: 'reversed', accountNumber: null } as const;
+  const ended = isOurs ? undefined : ENDED.get(name);
+  if (!ended) return { kind: 'irrelevant', dedupeKey, name };
+  const { kind } = ended;
+  const about = { subject: 'deposit', id, kind, accountNumber: null, amountMinor: null } as const;
   const occurredAt = dateOf(parsed.data.updatedAt, parsed.data.updated_at);
-  const event = { dedupeKey, name: 'deposit.refunded', occurredAt };
-  return { kind: 'event', event: { ...event, about: { ...about, amountMinor: null } } };
+  return { kind: 'event', event: { dedupeKey, name: ended.name, occurredAt, about } };
 }
+
+/** The events of the end of a refund that staff made. */
+const ENDED: ReadonlyMap<string, { name: string; kind: 'reversed' | 'refund_failed' }> = new Map([
+  ['refund.processed', { name: 'deposit.refunded', kind: 'reversed' }],
+  ['refund.failed', { name: 'deposit.refund_failed', kind: 'refund_failed' }],
+]);
 
 /** The events of a return that goes well. */
 const UNDER_WAY: ReadonlySet<string> = new Set([

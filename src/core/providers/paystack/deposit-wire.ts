@@ -98,7 +98,9 @@ export function readDeposit({ data }: Data, id: string, ours: string) {
   if (wrong) return wrong;
   if (isOfCharge(parsed.data)) return { kind: 'unknown', reason: 'mismatch' } as const;
   const { status } = parsed.data;
-  if (status === 'reversed' || status === 'reversal pending') return { kind: 'reversed' } as const;
+  if (status === 'reversed') return { kind: 'reversed' } as const;
+  // The reversal may still fail: a later answer decides.
+  if (status === 'reversal pending') return { kind: 'unknown', reason: 'conflict' } as const;
   if (status !== 'success') {
     return { kind: 'unknown', reason: 'unrecognized', ...wordOf(status) } as const;
   }
