@@ -6,6 +6,7 @@ import type { Context } from '../../platform/http/context.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import type { Operator } from '../../platform/operators/operator.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { APPROVERS, READERS } from './roles.js';
@@ -137,7 +138,9 @@ const decidedBy = (ctx: Context) => {
 
 type Problem = 'own' | 'state' | 'changed';
 const PROBLEMS: Record<Problem, string> = {
-  own: 'Another person than the one who made the request must approve it.',
+  own:
+    'Another person than the one who made the request must approve it. An operator whose account or key was made by the ' +
+    'other one, or by somebody the other one made, does not count as another person.',
   state:
     'The request is decided already, has expired, or was changed in this moment: show it again.',
   changed: 'The target has changed since the request, which is void now: make a new one.',
@@ -150,7 +153,7 @@ async function problemOf(
   approval: Approval,
 ): Promise<Problem | null> {
   const { id } = operatorOf(ctx);
-  if (approval.maker.operator === id) return 'own';
+  if (await isOwn(deps, operatorOf(ctx), approval)) return 'own';
   const status = statusAt(approval, new Date());
   // The same person may repeat an approval whose act was not carried out.
   const isRepeat = status === 'approved' && approval.decided_by?.operator === id;
@@ -160,6 +163,20 @@ async function problemOf(
   const result = 'the target has changed since the request';
   await deps.approvals.change(act, approval, { status: 'void', result });
   return 'changed';
+}
+
+/**
+ * True if the maker of the request may be the person who approves it: the same account, or one of the two has made the other's
+ * account or key, directly or through others, and so could sign in as both.
+ */
+async function isOwn(
+  { operators }: OperatorDeps,
+  { id, madeBy }: Operator,
+  { maker: { operator: maker } }: Approval,
+): Promise<boolean> {
+  if (maker === null) return false;
+  if (maker === id || madeBy.includes(maker)) return true;
+  return (await operators.makersOf(maker)).includes(id);
 }
 
 /** A refusal, which is in the audit log too. */
