@@ -168,15 +168,10 @@ const headersOf = ({ limit, remaining, resetAt }: RateLimit) =>
     ['X-RateLimit-Reset', resetAt],
   ] as const;
 
-function refuseUnlessAllowed(result: RateLimit): void {
-  const refusal = refusalOf(result);
-  if (refusal) throw refusal;
-}
-
-/** The error for a refused attempt; null for one that passes. */
-export function refusalOf(result: RateLimit): ApiError | null {
-  if (result.allowed) return null;
-  return new ApiError('rate_limit_exceeded', {
+/** Throws `rate_limit_exceeded` for a refused attempt. */
+export function refuseUnlessAllowed(result: RateLimit): void {
+  if (result.allowed) return;
+  throw new ApiError('rate_limit_exceeded', {
     retryAfterSeconds: result.retryAfterSeconds,
     details: { limit: result.limit, window: WINDOW_NAME, retry_after: result.retryAfterSeconds },
   });
