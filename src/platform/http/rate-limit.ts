@@ -105,7 +105,7 @@ export function limitUncounted({
 }: {
   rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
   perMinute: number;
-  hasOwnLimit: (ctx: AppContext) => boolean;
+  hasOwnLimit: (ctx: AppContext) => Promise<boolean>;
 }): Middleware {
   const allowance = byAddress(perMinute);
   const subjectOf = (ctx: AppContext) => `ip:${addressSubject(ctx.state.address)}`;
@@ -115,7 +115,7 @@ export function limitUncounted({
   }
   return async (ctx, next) => {
     const usedUp = rateLimits.usedUp(subjectOf(ctx), allowance);
-    if (usedUp !== null && !hasOwnLimit(ctx)) {
+    if (usedUp !== null && !(await hasOwnLimit(ctx))) {
       setHeaders(ctx, usedUp);
       refuseUnlessAllowed(usedUp);
     }
