@@ -56,7 +56,7 @@ export async function startPolicyApi(
       const response = await fetch(`${url}/operator/v1${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        ...(method !== 'GET' && { body: JSON.stringify(body) }),
       });
       const { data = {} } = (await response.json()) as { data?: Record<string, unknown> };
       return { status: response.status, data };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { isChanged, statusAt, type Approval } from '../../core/approvals/approval.js';
+import { isChanged, isOpenAt, statusAt, type Approval } from '../../core/approvals/approval.js';
 import { nameOf } from '../../core/approvals/store.js';
 import type { Context } from '../../platform/http/context.js';
 import { operation } from '../../platform/http/operation.js';
@@ -23,7 +23,7 @@ export const listApprovals = operation({
   tag,
   method: 'get',
   path: '/approvals',
-  summary: `List the latest ${LISTED} requests; with open, those that wait for a decision`,
+  summary: `List the latest ${LISTED} requests; with open, those that wait for a decision or for their maker`,
   roles: READERS,
   query: z.strictObject({ open: flag }),
   answer: { status: 200, data: printedList },
@@ -64,7 +64,8 @@ export const rejectApproval = operation({
   tag,
   method: 'post',
   path: '/approvals/{id}/reject',
-  summary: 'Reject a request, also one of your own',
+  summary:
+    'Reject a request, also one of your own, and also an approved one whose act is not carried out',
   roles: [...APPROVERS, 'operator', 'admin'],
   params: { id: anyId },
   body: z.strictObject({ reason }),
@@ -90,8 +91,8 @@ export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Rout
 
     route(rejectApproval, async (ctx, { params: { id }, body }) => {
       const before = await find(id);
-      if (statusAt(before, new Date()) !== 'pending')
-        throw await refuse(deps, ctx, before, 'state');
+      // An approved one too: its act is still to come, or ends with it.
+      if (!isOpenAt(before, new Date())) throw await refuse(deps, ctx, before, 'state');
       const act = actOf(ctx, 'approvals.reject', id, { reason: body.reason });
       const set = { status: 'rejected', ...decidedBy(ctx), result: body.reason } as const;
       const after = await approvals.change(act, before, set);
