@@ -1,7 +1,11 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { FactSource } from '../src/core/instructions/fact.js';
-import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
+import {
+  instructionState,
+  isOpen,
+  type InstructionRecord,
+} from '../src/core/instructions/instruction.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import type { InstructionStore } from '../src/core/instructions/store.js';
@@ -26,9 +30,9 @@ import type {
   ResendSafety,
 } from '../src/core/providers/transfer-provider.js';
 import { failpoint } from '../src/shared/failpoints.js';
-import { ApprovalRefused } from '../src/core/approvals/approval.js';
+import { ApprovalRefused, TargetChanged } from '../src/core/approvals/approval.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import { describeActor } from '../src/core/audit/entry.js';
+import { canonical, describeActor } from '../src/core/audit/entry.js';
 import { logAttention } from '../src/core/supervision/attention-log.js';
 import type { Log } from '../src/shared/log.js';
 import { logIds } from './log-ids.js';
@@ -38,7 +42,7 @@ import {
   type InstructionStoreDeps,
   type InstructionType,
 } from './instruction-stores.js';
-import { policyCaseOf } from './policy-case.js';
+import { dependsOnState, policyCaseOf } from './policy-case.js';
 import { noteFaults, prepareSubmission } from './preparation.js';
 import {
   isFinal,
@@ -86,7 +90,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
       const of = { capability: CAPABILITIES[type], tenantId, id };
       const act = await deps.operatorActs.actOf(of, operator);
       const extra = { detail, internal: describeActor(act) };
-      await deps.operatorActs.finish(act, detail, (session) =>
+      await deps.operatorActs.finish(act, { message: operator.id, result: detail }, (session) =>
         stores[type].note(tenantId, id, 'operator', 'operator', extra, session),
       );
     },
@@ -389,16 +393,20 @@ async function applyOutcome<R extends InstructionRecord, Own>(
 
 /**
  * Applies the outcome of an operator's command. If the policy wants the approval of a second person, a command without one
- * becomes a request, and an approval that does not permit it applies nothing.
+ * becomes a request, and an approval that does not permit it applies nothing. A record that changes before the commit is read
+ * again, because the policy depends on its state.
  */
 async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
-  { operator, fact, ...ref }: ApplyOutcomeInput<Own> & { operator: OperatorMessage },
+  input: ApplyOutcomeInput<Own> & { operator: OperatorMessage },
 ): Promise<ApplyOutcomeResult> {
+  const { operator, fact, ...ref } = input;
   const { operatorActs, capability } = handler;
-  const act = await operatorActs.actOf({ capability, ...ref }, operator);
+  const known = await operatorActs.actOf({ capability, ...ref }, operator);
   const record = await load(handler, ref);
   const asked = policyCaseOf(fact, record);
+  const unapprovedState = canonical(instructionState(record));
+  const act = dependsOnState(fact) ? { ...known, unapprovedState } : known;
   if (asked && act.approval === null && operatorActs.needsApproval(asked)) {
     const { _id: approval } = await operatorActs.requestApproval(act, record, operator);
     return { ...statusOf(record), approval };
@@ -408,6 +416,8 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   try {
     return statusOf(await commit(handler, ref, fact, source));
   } catch (error) {
+    // Decided again by what it is now: it may need an approval.
+    if (error instanceof TargetChanged) return applyOperatorOutcome(handler, input);
     if (!(error instanceof ApprovalRefused)) throw error;
     return { ...statusOf(await load(handler, ref)), refused: error.message };
   }

@@ -84,7 +84,10 @@ export function createMutationMaker(provider: string): MakeMutation {
       },
     } as unknown as GroupCommit,
     starter: {} as TransferStarter,
-    nameEnquiry: async () => ({ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }),
+    enquiries: {
+      names: async () => [{ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }],
+      countRefused: async () => undefined,
+    },
     provider: () => provider,
     intake: { check: () => undefined },
   });

@@ -33,7 +33,7 @@ import type { RateLimits } from '../platform/rate-limits/store.js';
 /** The parts that the HTTP application is made of. */
 type AppDeps = {
   log: Log;
-  apiKeys: Pick<ApiKeys, 'authenticate' | 'wasAccepted'>;
+  apiKeys: Pick<ApiKeys, 'authenticate' | 'isKnown'>;
   rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
   health: Pick<Health, 'middleware'>;
   load: Pick<Load, 'middleware'>;
@@ -68,8 +68,8 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   const callbacks = routerOf(deps.routes.filter(isCallback), [
     limitBySource({ rateLimits, name: 'callbacks', allowance }),
   ]);
-  const hasOwnLimit = (ctx: AppContext) =>
-    callbacks.operationAt(ctx) !== undefined || bringsAcceptedKey(ctx, apiKeys);
+  const hasOwnLimit = async (ctx: AppContext) =>
+    callbacks.operationAt(ctx) !== undefined || bringsKnownKey(ctx, apiKeys);
   const methodsAt: MethodsAt = (path) => [...api.methodsAt(path), ...callbacks.methodsAt(path)];
 
   const app = new Koa<AppState>();
@@ -101,9 +101,9 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   return app;
 }
 
-function bringsAcceptedKey(ctx: AppContext, apiKeys: Pick<ApiKeys, 'wasAccepted'>): boolean {
+async function bringsKnownKey(ctx: AppContext, apiKeys: Pick<ApiKeys, 'isKnown'>) {
   const token = findBearerToken(ctx.req.headers.authorization);
-  return token !== null && apiKeys.wasAccepted(token);
+  return token !== null && apiKeys.isKnown(token);
 }
 
 /** The router has the same test as authentication, so no spelling of a path reaches a route without authentication. */

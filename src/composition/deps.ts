@@ -60,9 +60,11 @@ export async function createDeps(config: Config, name: string) {
   const forwarding = createForwarding(commitProcesses, forwardedMutations);
   const groupCommit = createGroupCommit(database, webhooks.outbox, uniqueIndexes.lacks, forwarding);
   observeCommits(groupCommit, { registry, log });
+  const rateLimits = createRateLimits({ db, log });
   const core = {
     config,
     database,
+    rateLimits,
     groupCommit,
     client: temporal.client,
     providers,
@@ -76,7 +78,6 @@ export async function createDeps(config: Config, name: string) {
     ...core,
     handlers: providerEventHandlers({ ...core, ...capabilities.parts }),
   });
-  const rateLimits = createRateLimits({ db, log });
 
   return {
     config,

@@ -22,6 +22,7 @@ import type { Log } from '../shared/log.js';
 import type { ProviderEventHandler } from './provider-events/handler.js';
 import type { Providers } from './providers/registry.js';
 import type { Sealing } from '../platform/sealing/sealing.js';
+import type { RateLimits } from '../platform/rate-limits/store.js';
 import type { Tenants } from '../platform/tenants/store.js';
 import type { CompletionWaiters } from '../shared/completion-waiter.js';
 
@@ -34,6 +35,7 @@ export type CoreDeps = {
   providers: Providers;
   sealing: Sealing;
   tenants: Tenants;
+  rateLimits: RateLimits;
   completionWaiters: CompletionWaiters;
   log: Log;
 };

@@ -35,8 +35,9 @@ export function createAtSetUp(
   };
   return audit.act(act, async (session) => {
     if (await isPresent(session)) return null;
-    const account = await operators.create(person, session);
-    const { key } = await operators.createKey(account.id, new Date(Date.now() + YEAR_MS), session);
+    const account = await operators.create({ ...person, createdBy: [] }, session);
+    const newKey = { expiresAt: new Date(Date.now() + YEAR_MS), createdBy: [] };
+    const { key } = await operators.createKey(account.id, newKey, session);
     const after = { id: account.id, name: person.name, roles: person.roles };
     return { result: { id: account.id, key }, before: null, after };
   });

@@ -5,14 +5,14 @@
 export async function mapWithConcurrency<Item, Result>(
   limit: number,
   items: readonly Item[],
-  act: (item: Item) => Promise<Result>,
+  act: (item: Item, index: number) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
   const runner = async () => {
     for (let at = next; at < items.length; at = next) {
       next = at + 1;
-      results[at] = await act(items[at] as Item);
+      results[at] = await act(items[at] as Item, at);
     }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, runner));

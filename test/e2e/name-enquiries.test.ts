@@ -54,53 +54,123 @@ test('resolve-account answers for as many accounts as the safeguard allows, and 
   expect(refused?.headers.get('retry-after')).not.toBeNull();
 });
 
-test('unknown accounts count for a single transfer, and known ones that lead to no transfer', async () => {
-  const guesser = await limitedTenant();
+/** The codes of one transfer after another, null for an accepted one. */
+async function codesOneByOne(
+  tenant: TestTenant,
+  body: () => Record<string, unknown>,
+): Promise<(string | null)[]> {
   const codes = [];
   for (let i = 0; i < ATTEMPTS; i += 1) {
-    codes.push((await guesser.transfer(transferBody('003'))).body.error?.code);
+    codes.push((await tenant.transfer(body())).body.error?.code ?? null);
   }
-  expect(new Set(codes)).toEqual(new Set(['invalid_account', 'rate_limit_exceeded']));
+  return codes;
+}
 
-  const poor = await limitedTenant(0);
-  const answers = [];
-  for (let i = 0; i < ATTEMPTS; i += 1) {
-    answers.push((await poor.transfer(transferBody('789'))).body.error?.code);
-  }
-  expect(new Set(answers)).toEqual(new Set(['insufficient_balance', 'rate_limit_exceeded']));
+/** Uses the limit up. */
+async function useUp(tenant: TestTenant): Promise<void> {
+  for (let status = 200; status !== 429;) ({ status } = await resolve(tenant, '789'));
+}
+
+/** Expects that the tenant has asked for no account so far: the whole limit is left. */
+async function expectNothingCounted(tenant: TestTenant): Promise<void> {
+  const statuses = [];
+  for (let i = 0; i < LIMIT; i += 1) statuses.push((await resolve(tenant, '789')).status);
+  expect(statuses).toEqual(Array.from({ length: LIMIT }, () => 200));
+}
+
+test('a limit that is used up stops no transfer: it is accepted with the name of the bank, and gets the recipient’s name afterwards', async () => {
+  const tenant = await limitedTenant();
+  await useUp(tenant);
+  const { status, headers, body } = await tenant.transfer(transferBody('789'));
+  expect([status, body.data]).toEqual([
+    201,
+    expect.objectContaining({ recipient_name: null, recipient_bank: expect.any(String) }),
+  ]);
+  expect(Number(headers.get('x-ratelimit-limit'))).toBeGreaterThan(LIMIT);
+  expect(await tenant.waitFor(String(body.data.id), 'completed')).toMatchObject({
+    recipient_name: expect.any(String),
+  });
+  const { codes } = await codesOf(tenant, '789');
+  expect(new Set(codes)).toEqual(new Set([null]));
+});
+
+test('an account that does not exist is refused as often as the limit allows; later ones are accepted, and fail', async () => {
+  const tenant = await limitedTenant();
+  const codes = await codesOneByOne(tenant, () => transferBody('003'));
+  expect(new Set(codes)).toEqual(new Set(['invalid_account', null]));
+  const { status, body } = await tenant.transfer(transferBody('003'));
+  expect(status).toBe(201);
+  expect(await tenant.waitFor(String(body.data.id), 'failed')).toMatchObject({
+    failure: { code: 'invalid_account' },
+  });
+});
+
+test('in bulk each unknown account counts, and an item beyond the limit is accepted without a name', async () => {
+  const tenant = await limitedTenant();
+  const { codes, headers } = await codesOf(tenant, '003');
+  expect(new Set(codes)).toEqual(new Set(['invalid_account', null]));
+  expect(Number(headers.get('x-ratelimit-limit'))).toBeGreaterThan(LIMIT);
 });
 
 test('accepted transfers do not count', async () => {
   const tenant = await limitedTenant();
-  for (let i = 0; i < ATTEMPTS; i += 1) {
-    expect((await tenant.transfer(transferBody('789'))).status).toBe(201);
-  }
-  expect((await codesOf(tenant, '789')).codes).toEqual(
-    Array.from({ length: ATTEMPTS }, () => null),
-  );
+  const accepted = Array.from({ length: ATTEMPTS }, () => null);
+  expect(await codesOneByOne(tenant, () => transferBody('789'))).toEqual(accepted);
+  expect((await codesOf(tenant, '789')).codes).toEqual(accepted);
+  await expectNothingCounted(tenant);
 });
 
-test('in bulk each unknown account counts, and an item beyond the safeguard is refused with the limit', async () => {
-  const tenant = await limitedTenant();
-  const { codes, items, headers } = await codesOf(tenant, '003');
-  expect(new Set(codes)).toEqual(new Set(['invalid_account', 'rate_limit_exceeded']));
-  const refused = items.find(({ error }) => error?.code === 'rate_limit_exceeded');
-  expect(refused?.error?.details).toMatchObject({ limit: LIMIT, window: '1m' });
-  expect(headers.get('x-ratelimit-remaining')).toBe('0');
-});
+type Refused = [TestTenant, () => Record<string, unknown>];
 
-test('a wallet without money causes no name enquiry in bulk', async () => {
-  const tenant = await limitedTenant(0);
-  const { codes } = await codesOf(tenant, '003');
-  expect(new Set(codes)).toEqual(new Set(['insufficient_balance']));
-  expect((await resolve(tenant, '789')).status).toBe(200);
-});
+const REFUSED_ANYWAY: [string, string, () => Promise<Refused>][] = [
+  [
+    'a wallet without money',
+    'insufficient_balance',
+    async () => [await limitedTenant(0), () => transferBody('003')],
+  ],
+  [
+    'a reference that is taken',
+    'duplicate_reference',
+    async () => {
+      const tenant = await limitedTenant();
+      const reference = 'order 1';
+      await tenant.transfer({ ...transferBody('789'), reference });
+      return [tenant, () => ({ ...transferBody('003'), reference })];
+    },
+  ],
+  [
+    'a daily limit that has passed',
+    'limit_exceeded',
+    async () => {
+      const tenant = await limitedTenant();
+      await service.deps.tenants.update(tenant.id, { dailyLimitMinor: 1n });
+      return [tenant, () => transferBody('003')];
+    },
+  ],
+];
 
-test('the balance for one transfer does not show which of many accounts exist', async () => {
-  const tenant = await limitedTenant(ORDER_TOTAL_MINOR);
-  const { codes } = await codesOf(tenant, '789', 10 * ATTEMPTS);
-  expect(codes.filter((code) => code === null)).toHaveLength(1);
-  const later = [];
-  for (let i = 0; i < ATTEMPTS; i += 1) later.push((await resolve(tenant, '789')).status);
-  expect(later).toContain(429);
+test.each(REFUSED_ANYWAY)(
+  '%s causes no name enquiry: nobody learns which accounts exist by transfers that are refused anyway',
+  async (_, code, make) => {
+    const [tenant, body] = await make();
+    const refused = Array.from({ length: ATTEMPTS }, () => code);
+    expect(await codesOneByOne(tenant, body)).toEqual(refused);
+    const bulk = await bulkClient(tenant).send(Array.from({ length: ATTEMPTS }, body));
+    expect((bulk.body.data.items as Item[]).map(({ error }) => error?.code)).toEqual(refused);
+    await expectNothingCounted(tenant);
+  },
+);
+
+test('a bulk transfer with one reference for all, or with the balance for one, shows one account', async () => {
+  const unknown = transferBody('003');
+  const repeats = await limitedTenant();
+  const items = Array.from({ length: ATTEMPTS }, () => ({ ...unknown, reference: 'order 1' }));
+  const { body } = await bulkClient(repeats).send(items);
+  const codes = (body.data.items as Item[]).map(({ error }) => error?.code ?? null);
+  expect(codes.filter((code) => code === 'invalid_account')).toHaveLength(1);
+
+  const poor = await limitedTenant(ORDER_TOTAL_MINOR);
+  const answers = (await codesOf(poor, '003')).codes;
+  expect(answers.filter((code) => code === 'invalid_account')).toHaveLength(1);
+  expect(answers.filter((code) => code === 'insufficient_balance').length).toBeGreaterThan(1);
 });

@@ -47,13 +47,16 @@ export async function startPolicyApi(
   const deps = await operatorDeps(env);
 
   /** An operator with these roles, and the calls that they make. */
-  async function person(...roles: OperatorRole[]) {
-    const { id, key } = await createTestOperator(deps, roles);
+  const person = async (...roles: OperatorRole[]) =>
+    signedIn(await createTestOperator(deps, roles));
+
+  /** The calls of an operator with this key. */
+  function signedIn({ id, key }: { id: string; key: string }) {
     const call = async (method: string, path: string, body: object = {}) => {
       const response = await fetch(`${url}/operator/v1${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        ...(method !== 'GET' && { body: JSON.stringify(body) }),
       });
       const { data = {} } = (await response.json()) as { data?: Record<string, unknown> };
       return { status: response.status, data };
@@ -62,7 +65,7 @@ export async function startPolicyApi(
     const approve = (approval: unknown) => call('POST', `/approvals/${String(approval)}/approve`);
     return { id, call, send, approve };
   }
-  return { deps, acts: policyActs(deps), person };
+  return { deps, acts: policyActs(deps), person, signedIn };
 }
 
 /** The acts that the policy names, each on a fresh target. */

@@ -1,7 +1,8 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import type { TransferProvider } from '../../core/providers/transfer-provider.js';
 import { bankOperations } from './api.js';
-import { createBankList, createNameEnquiry } from './provider-calls.js';
+import { createEnquiryLimit } from './enquiry-limit.js';
+import { createBankList, createNameEnquiry, createUnnamed } from './provider-calls.js';
 import { transferDirectoryRoutes } from './routes.js';
 
 export {
@@ -12,20 +13,22 @@ export {
   recipientOf,
   withRecipient,
 } from './schema.js';
-export { enquiryLimitOf, NO_ENQUIRY_LIMIT, type EnquiryLimit } from './enquiry-limit.js';
-export type { AccountName, NameEnquiry } from './provider-calls.js';
+export type { AccountName } from './provider-calls.js';
 
-/** The parts of banks: the name enquiry, and the list of banks. */
+/** The parts of banks: the name enquiry with its limit, and the list of banks. */
 export type BankParts = ReturnType<typeof createBankParts>;
 
-function createBankParts({ config, providers }: CoreDeps) {
+function createBankParts({ config, providers, rateLimits }: CoreDeps) {
   const provider: Pick<TransferProvider, 'resolveAccount' | 'listBanks'> = {
     resolveAccount: (account, signal) => providers.forTransfers().resolveAccount(account, signal),
     listBanks: (signal) => providers.forTransfers().listBanks(signal),
   };
   const list = createBankList(provider);
+  const { nameEnquiryTimeoutMs: timeoutMs } = config.transfers;
   return {
-    nameEnquiry: createNameEnquiry(provider, config.transfers.nameEnquiryTimeoutMs, list),
+    nameEnquiry: createNameEnquiry(provider, timeoutMs, list),
+    unnamed: createUnnamed(timeoutMs, list),
+    enquiryLimit: createEnquiryLimit(rateLimits),
     list,
   };
 }

@@ -29,9 +29,7 @@ export function createNameEnquiry(
     const banks = bankList().catch(() => null);
     const answer = await provider.resolveAccount(account, signal);
     if (answer.kind !== 'no_answer') return answer;
-    const listed = await Promise.race([banks, untilAborted(signal)]);
-    const bank = listed?.find(({ code }) => code === account.bankCode);
-    return { kind: 'no_answer', bankName: bank?.name ?? null };
+    return withoutName(account, await Promise.race([banks, untilAborted(signal)]));
   }
 
   return createSharedEnquiry({
@@ -39,6 +37,26 @@ export function createNameEnquiry(
     ask: enquire,
     isKept: ({ kind }) => kind === 'found',
   });
+}
+
+/**
+ * Creates the answer for an account without a name enquiry: `no_answer`, with the bank's name if the list of banks is there
+ * within `timeoutMs`. The provider is not asked about the account.
+ */
+export const createUnnamed =
+  (timeoutMs: number, bankList: BankList) =>
+  async (account: { bankCode: string }): Promise<AccountName> => {
+    const banks = bankList().catch(() => null);
+    const aborted = untilAborted(AbortSignal.timeout(timeoutMs));
+    return withoutName(account, await Promise.race([banks, aborted]));
+  };
+
+function withoutName(
+  { bankCode }: { bankCode: string },
+  banks: readonly Bank[] | null,
+): Extract<AccountName, { kind: 'no_answer' }> {
+  const bank = banks?.find(({ code }) => code === bankCode);
+  return { kind: 'no_answer', bankName: bank?.name ?? null };
 }
 
 const untilAborted = (signal: AbortSignal): Promise<null> =>

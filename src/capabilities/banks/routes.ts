@@ -1,11 +1,13 @@
 import { ApiError } from '../../shared/errors.js';
+import { callerOf } from '../../platform/http/context.js';
+import { refuseUnlessAllowed, showTighterLimit } from '../../platform/http/rate-limit.js';
 import { checkKey } from '../../core/idempotency/with-idempotency.js';
 import { sendData, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
-import type { RateLimits } from '../../platform/rate-limits/store.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
 import { listBanks, resolveAccount } from './api.js';
-import { enquiryLimitOf } from './enquiry-limit.js';
+import type { EnquiryLimit } from './enquiry-limit.js';
 import type { BankList, NameEnquiry } from './provider-calls.js';
 import { presentBank, presentRecipient } from './presenter.js';
 import { recipientOf } from './schema.js';
@@ -14,17 +16,20 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** The routes for questions before a transfer: the holder of an account, and the list of banks. */
 export const transferDirectoryRoutes = ({
-  banks: { nameEnquiry, list: bankList },
-  rateLimits,
+  banks: { nameEnquiry, enquiryLimit, list: bankList },
 }: {
-  banks: { nameEnquiry: NameEnquiry; list: BankList };
-  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
+  banks: {
+    nameEnquiry: NameEnquiry;
+    enquiryLimit: (tenant: Tenant) => EnquiryLimit;
+    list: BankList;
+  };
 }): Route[] => [
   route(resolveAccount, async (ctx, { body }) => {
     checkKey(ctx);
     const { account, bankCode } = recipientOf(body);
-    const refusal = await enquiryLimitOf(ctx, rateLimits).count();
-    if (refusal) throw refusal;
+    const limit = await enquiryLimit(callerOf(ctx).tenant).count();
+    showTighterLimit(ctx, limit);
+    refuseUnlessAllowed(limit);
     const answer = await withoutDeadline(ctx, nameEnquiry({ account, bankCode }));
     if (answer.kind === 'not_found') throw new ApiError('invalid_account');
     if (answer.kind === 'no_answer') throw bankUnavailable();

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
 import type { WithoutDeadline } from '../../platform/http/context.js';
 import { validate } from '../../platform/http/validate.js';
@@ -14,11 +15,17 @@ import { acceptBulkTransfer, type AcceptBulkTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
 import { presentBulkTransfer } from './presenter.js';
+import type { bulkTransferResource } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import { NO_ENQUIRY_LIMIT, type EnquiryLimit, type NameEnquiry } from '../banks/index.js';
-import { enquireNames, NO_NAME, type ItemName, type ReadItem } from './names.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
-import { newTransfer, transferBody, type IntakeLimit } from '../transfers/index.js';
+import {
+  newTransfer,
+  NO_NAME,
+  transferBody,
+  type Enquiries,
+  type IntakeLimit,
+  type ReadTransfer,
+} from '../transfers/index.js';
 import type { Transfer } from '../transfers/transfer.js';
 
 /** Bounds the saved response of a thousand invalid items. */
@@ -35,7 +42,6 @@ export type CreateBulkTransfer = (
   request?: {
     /** Excludes the time of the name enquiries from the request's deadline. */
     withoutDeadline?: WithoutDeadline;
-    enquiries?: EnquiryLimit;
   },
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
@@ -46,31 +52,25 @@ export type CreateBulkTransfer = (
 export function createBulkTransferCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
-  nameEnquiry: NameEnquiry;
-  /** The available amount of a tenant's wallet. */
-  availableMinor: (tenantId: string) => Promise<bigint>;
+  enquiries: Enquiries;
   provider: () => string;
   intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateBulkTransfer {
-  const { groupCommit, starter, nameEnquiry, intake, clock = () => new Date() } = deps;
+  const { groupCommit, starter, enquiries, intake, clock = () => new Date() } = deps;
 
   return async (tenant, items, claim, request = {}) => {
-    const { withoutDeadline = (wait) => wait, enquiries = NO_ENQUIRY_LIMIT } = request;
+    const { withoutDeadline = (wait) => wait } = request;
     intake.check();
     const provider = deps.provider();
     const reads = items.map((item) => readItem(tenant, item));
-    const availableMinor = await deps.availableMinor(tenant.id);
-    const names = await withoutDeadline(
-      enquireNames(reads, { nameEnquiry, availableMinor, limit: enquiries }),
-    );
+    const names = await withoutDeadline(enquiries.names(tenant, reads));
     const now = clock();
     const id = newId('bulkTransfer');
     const transfers: Transfer[] = [];
     const results = reads.map((read, i): BulkTransferItem => {
       const named = names[i] ?? NO_NAME;
       if ('error' in read) return refusal(items[i], read.error);
-      if (named.kind === 'refused') return refusal(items[i], named.error);
       if (named.kind === 'not_found') return refusal(items[i], new ApiError('invalid_account'));
       // The bulk transfer's workflow skips an item without a name; the item's own workflow repeats the enquiry.
       const startWithinMs = named.kind === 'found' ? START_ITEMS_WITHIN_MS : START_WITHIN_MS;
@@ -95,33 +95,26 @@ export function createBulkTransferCreation(deps: {
       next_check_at,
       created_at: now,
     };
-    let decided: readonly BulkTransferItem[] = results;
-    const outcome = throwIfKeyReused(
-      await groupCommit.commit(
-        acceptBulkTransfer,
-        acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim }, (items) => {
-          decided = items;
-        }),
-      ),
+    const input = acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim });
+    const outcome = throwIfKeyReused(await groupCommit.commit(acceptBulkTransfer, input));
+    if (outcome.resource !== id) return outcome;
+    starter.startSoon(bulkTransfer);
+    const refused = refusedItems(outcome.answer);
+    await enquiries.countRefused(
+      tenant,
+      refused.map((i) => names[i]),
     );
-    if (outcome.resource === id) starter.startSoon(bulkTransfer);
-    await enquiries.count(refusedWithName(names, results, decided));
     return outcome;
   };
 }
 
-/** Number of items that the commit refused although their account exists: the caller learns that from the refusal. */
-const refusedWithName = (
-  names: readonly ItemName[],
-  before: readonly BulkTransferItem[],
-  after: readonly BulkTransferItem[],
-): number =>
-  names.filter((named, i) => {
-    const isRefused = before[i]?.id !== null && after[i]?.id === null;
-    return isRefused && named.kind === 'found' && !named.isCounted;
-  }).length;
+/** The indexes of the items that a response shows as refused. */
+function refusedItems({ body }: SavedResponse): number[] {
+  const { data } = JSON.parse(body) as { data: z.infer<typeof bulkTransferResource> };
+  return data.items.flatMap(({ index, error }) => (error ? [index] : []));
+}
 
-function readItem(tenant: Tenant, item: unknown): ReadItem {
+function readItem(tenant: Tenant, item: unknown): ReadTransfer {
   try {
     const body = validate(transferBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
     return { body, amountMinor: amountWithin(tenant, body) };
@@ -138,15 +131,12 @@ function refusal(item: unknown, error: ApiError): BulkTransferItem {
   return { reference, id: null, error: itemError(error) };
 }
 
-function acceptBulkTransferInput(
-  given: {
-    tenant: Tenant;
-    bulkTransfer: BulkTransfer;
-    transfers: Transfer[];
-    claim: Claim | null;
-  },
-  onDecided: (items: readonly BulkTransferItem[]) => void,
-): AcceptBulkTransfer {
+function acceptBulkTransferInput(given: {
+  tenant: Tenant;
+  bulkTransfer: BulkTransfer;
+  transfers: Transfer[];
+  claim: Claim | null;
+}): AcceptBulkTransfer {
   const { tenant, bulkTransfer, transfers, claim } = given;
   return {
     tenantId: tenant.id,
@@ -154,9 +144,6 @@ function acceptBulkTransferInput(
     transfers,
     dailyLimitMinor: tenant.limits.dailyMinor,
     claim,
-    answer(decided) {
-      onDecided(decided.items);
-      return successResponse(presentBulkTransfer(decided, new Map()));
-    },
+    answer: (decided) => successResponse(presentBulkTransfer(decided, new Map())),
   };
 }

@@ -1,12 +1,10 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
-import { readAvailable } from '../../core/ledger/balance.js';
 import { archivedRecords } from '../../core/ledger/archive.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { createWorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import { bulkTransfersQueue } from '../../platform/temporal/queues.js';
 import { transferCapability, type TransferParts } from '../transfers/index.js';
-import { bankCapability, type BankParts } from '../banks/index.js';
 import { bulkTransferOperations } from './api.js';
 import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
 import { createBulkTransferCreation } from './create.js';
@@ -20,10 +18,7 @@ const CHECK_EVERY_MS = 200;
 /** The parts of bulk transfers. */
 type BulkTransferParts = ReturnType<typeof createBulkTransferParts>;
 
-function createBulkTransferParts(
-  core: CoreDeps,
-  { banks, transfers }: { banks: BankParts; transfers: TransferParts },
-) {
+function createBulkTransferParts(core: CoreDeps, { transfers }: { transfers: TransferParts }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
   const { stallTimeoutMs } = config.instructions;
   const store = createBulkTransferStore(database, stallTimeoutMs);
@@ -38,8 +33,7 @@ function createBulkTransferParts(
     create: createBulkTransferCreation({
       groupCommit,
       starter,
-      nameEnquiry: banks.nameEnquiry,
-      availableMinor: (tenantId) => readAvailable(database, tenantId),
+      enquiries: transfers.enquiries,
       provider: () => providers.forTransfers().name,
       intake: transfers.intake,
     }),
@@ -68,7 +62,7 @@ function createBulkTransferStarter(core: CoreDeps) {
 export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
   servedBy: 'transfers',
-  needs: { banks: bankCapability, transfers: transferCapability },
+  needs: { transfers: transferCapability },
   collections: [bulkTransfers],
   archived: [archivedRecords({ collection: bulkTransfers, ended: { next_check_at: null } })],
   operations: bulkTransferOperations,

@@ -7,8 +7,6 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import { deadlineOf } from '../../platform/http/time-limit.js';
-import type { RateLimits } from '../../platform/rate-limits/store.js';
-import { enquiryLimitOf } from '../banks/index.js';
 import { createBulkTransfer, getBulkTransfer } from './api.js';
 import type { BulkTransfer } from './bulk-transfer.js';
 import { presentBulkTransfer } from './presenter.js';
@@ -23,9 +21,8 @@ export function bulkTransferRoutes(deps: {
     create: CreateBulkTransfer;
   };
   idempotency: Idempotency;
-  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
 }): Route[] {
-  const { idempotency, rateLimits } = deps;
+  const { idempotency } = deps;
   const { store: bulkTransfers, waiter, create } = deps.bulkTransfers;
 
   return [
@@ -34,10 +31,7 @@ export function bulkTransferRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
-        (claim) => {
-          const enquiries = enquiryLimitOf(ctx, rateLimits);
-          return create(tenant, body.transfers, claim, { enquiries, ...deadlineOf(ctx) });
-        },
+        (claim) => create(tenant, body.transfers, claim, deadlineOf(ctx)),
         async (id, wait) => {
           await waiter.waitForEnd({ tenantId: tenant.id, id }, wait);
           const bulkTransfer = await bulkTransfers.get(tenant.id, id);

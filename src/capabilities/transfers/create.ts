@@ -16,13 +16,8 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptTransfer, type AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import {
-  NO_ENQUIRY_LIMIT,
-  recipientOf,
-  type AccountName,
-  type EnquiryLimit,
-  type NameEnquiry,
-} from '../banks/index.js';
+import { recipientOf, type AccountName } from '../banks/index.js';
+import { NO_NAME, type Enquiries } from './enquiries.js';
 import type { IntakeLimit } from './intake.js';
 import { presentTransfer } from './presenter.js';
 import type { CreateTransferBody, TransferBody } from './schema.js';
@@ -37,34 +32,31 @@ export type CreateTransfer = (
   request?: {
     /** Excludes the time of the name enquiry from the request's deadline. */
     withoutDeadline?: WithoutDeadline;
-    enquiries?: EnquiryLimit;
   },
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 /**
  * Creates the function that accepts transfers. It makes the name enquiry, commits record, hold, limit, key and response
  * in one transaction, and starts the workflow without waiting for the start. It returns a refusal as a response and does
- * not throw it, because the idempotency key saves refusals too. It throws `rate_limit_exceeded` if too many name enquiries
- * of the tenant led to no transfer.
+ * not throw it, because the idempotency key saves refusals too.
  */
 export function createTransferCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: TransferStarter;
-  nameEnquiry: NameEnquiry;
+  enquiries: Enquiries;
   provider: () => string;
   intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateTransfer {
-  const { groupCommit, starter, nameEnquiry, provider, intake, clock = () => new Date() } = deps;
+  const { groupCommit, starter, enquiries, provider, intake, clock = () => new Date() } = deps;
 
   return async (tenant, body, claim, request = {}) => {
-    const { withoutDeadline = (wait) => wait, enquiries = NO_ENQUIRY_LIMIT } = request;
+    const { withoutDeadline = (wait) => wait } = request;
     intake.check();
     const amountMinor = amountWithin(tenant, body);
-    throwIfRefused(enquiries.check());
-    const named = await withoutDeadline(nameEnquiry(recipientOf(body)));
+    const names = await withoutDeadline(enquiries.names(tenant, [{ body, amountMinor }]));
+    const named = names[0] ?? NO_NAME;
     if (named.kind === 'not_found') {
-      throwIfRefused(await enquiries.count());
       return refuseRequest(groupCommit, {
         tenantId: tenant.id,
         claim,
@@ -84,14 +76,9 @@ export function createTransferCreation(deps: {
       await groupCommit.commit(acceptTransfer, acceptTransferInput(tenant, transfer, claim)),
     );
     if (outcome.resource === transfer._id) starter.startSoon(transfer);
-    // The caller learns from the refusal that the account exists.
-    if (outcome.resource === null && named.kind === 'found') await enquiries.count();
+    if (outcome.resource === null) await enquiries.countRefused(tenant, [named]);
     return outcome;
   };
-}
-
-function throwIfRefused(refusal: ApiError | null): void {
-  if (refusal) throw refusal;
 }
 
 function acceptTransferInput(

@@ -3,12 +3,14 @@ import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { ENDED } from '../../core/instructions/listing.js';
 import { archivedRecords } from '../../core/ledger/archive.js';
+import { readWallet } from '../../core/ledger/balance.js';
 import { supervisedInGroups } from '../../core/supervision/supervision.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
 import { transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts, uncount } from './counts.js';
 import { createTransferCreation } from './create.js';
+import { createEnquiries } from './enquiries.js';
 import { createIntakeLimit } from './intake.js';
 import { presentTransfer, presentTransferRow } from './presenter.js';
 import { transferEventHandler } from './provider-events.js';
@@ -22,6 +24,7 @@ import { transferEvents } from './webhook-events.js';
 import { acceptTransfer, applyTransferFact } from './mutations.js';
 
 export { newTransfer } from './create.js';
+export { NO_NAME, type Enquiries, type ReadTransfer } from './enquiries.js';
 export type { IntakeLimit } from './intake.js';
 export { transferBody, type TransferBody } from './schema.js';
 
@@ -36,14 +39,20 @@ function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
     maxOpen: config.transfers.maxOpen,
     log: core.log,
   });
+  const enquiries = createEnquiries({
+    banks,
+    readWallet: (tenantId) => readWallet(database, tenantId),
+    takenReferences: store.takenReferences,
+  });
   return {
     store,
     starter,
     waiter: completionWaiters.create({ findEnded: (owned) => store.findEnded(owned) }),
+    enquiries,
     create: createTransferCreation({
       groupCommit,
       starter,
-      nameEnquiry: banks.nameEnquiry,
+      enquiries,
       provider: () => providers.forTransfers().name,
       intake,
     }),

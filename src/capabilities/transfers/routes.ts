@@ -8,8 +8,6 @@ import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { deadlineOf } from '../../platform/http/time-limit.js';
-import type { RateLimits } from '../../platform/rate-limits/store.js';
-import { enquiryLimitOf } from '../banks/index.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
@@ -24,9 +22,8 @@ export function transferRoutes(deps: {
   transfers: { store: Transfers; waiter: CompletionWaiter<Transfer>; create: CreateTransfer };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
-  rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
 }): Route[] {
-  const { idempotency, webhooks, rateLimits } = deps;
+  const { idempotency, webhooks } = deps;
   const { store: transfers, waiter, create } = deps.transfers;
 
   return [
@@ -35,10 +32,7 @@ export function transferRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers` },
-        (claim) => {
-          const enquiries = enquiryLimitOf(ctx, rateLimits);
-          return create(tenant, body, claim, { enquiries, ...deadlineOf(ctx) });
-        },
+        (claim) => create(tenant, body, claim, deadlineOf(ctx)),
         async (id, wait) => {
           const transfer =
             (await waiter.waitForEnd({ tenantId: tenant.id, id }, wait)) ??

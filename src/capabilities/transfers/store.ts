@@ -195,6 +195,13 @@ type OpenBefore = {
 /** Queries of operators and the worker. Those without a tenant must not serve a client's request. */
 function transferQueries(collection: Collection<Transfer>) {
   return {
+    /** Those of the references that a transfer of the tenant has. */
+    async takenReferences(tenantId: string, references: string[]): Promise<string[]> {
+      const taken = { tenant_id: tenantId, reference: { $in: references } };
+      const found = collection.find(taken, { projection: { _id: 0, reference: 1 } });
+      return (await found.toArray()).map(({ reference }) => reference);
+    },
+
     /** Finds a transfer by id alone, because a provider event does not name a tenant. */
     ownerOf: (id: string): Promise<Pick<Transfer, 'tenant_id' | 'provider'> | null> =>
       collection.findOne(

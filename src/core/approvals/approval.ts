@@ -81,6 +81,10 @@ export const statusAt = (approval: Approval, now: Date): ApprovalStatus | 'expir
     ? 'expired'
     : approval.status;
 
+/** True until the request is used, rejected or void, or its time is over. */
+export const isOpenAt = (approval: Approval, now: Date): boolean =>
+  ['pending', 'approved'].includes(statusAt(approval, now));
+
 /**
  * The reason why an act may not use this approval, or null. A repeat of the act that has used it may. `state` is that of the
  * act's target.
@@ -110,6 +114,18 @@ export const used = (approval: Approval, act: string): Approval => ({
   used_by: act,
   version: approval.version + 1,
 });
+
+/** True if an act without an approval must not be carried out, because nobody knows whether it needs one in this state. */
+export const needsDecision = (
+  { approval, unapprovedState }: Pick<Act, 'approval' | 'unapprovedState'>,
+  state: AuditedState,
+): boolean =>
+  approval === null &&
+  unapprovedState !== undefined &&
+  unapprovedState !== canonical(state);
+
+/** The target has changed since it was decided that the act needs no approval. Nothing was written. */
+export class TargetChanged extends Error {}
 
 /** The act's approval does not permit it. Nothing was written. */
 export class ApprovalRefused extends Error {

@@ -29,6 +29,8 @@ type OperatorCommandDocument = {
   approval: string | null;
   created_at: Date;
   answered_at: Date | null;
+  /** The message with which it was answered: a repeat of that message is no other one. */
+  answered_message?: string;
 };
 
 /** The commands of operators who have signed in. */
@@ -93,7 +95,7 @@ export function createOperatorActs({
             tenant_id: tenantId,
             target: id,
             action,
-            answered_at: null,
+            $or: [{ answered_at: null }, { answered_message: message.id }],
             ...inputOf(message),
           });
     const claim = { operator: null, name: message.actor, roles: [], claim: true } as const;
@@ -176,17 +178,20 @@ function commandWrites({
 
     /**
      * Writes the end of a command: `note` adds it to the timeline, in the transaction of its entry in the audit log. The command
-     * is answered, so that a later message with its id is a claim. An approval is not used here: the commit that applied the
-     * command has used it.
+     * is answered, so that a later message with its id is a claim; a repeat for the same message writes nothing. An approval is
+     * not used here: the commit that applied the command has used it.
      */
     async finish(
       act: Act,
-      result: string,
+      { message, result }: { message: string; result: string },
       note: (session: ClientSession) => Promise<void>,
     ): Promise<void> {
       await audit.note(act, async (session) => {
+        const command = await commands.findOne({ _id: act.id }, { session });
+        if (command?.answered_message === message) return null;
         await note(session);
-        await commands.updateOne({ _id: act.id }, { $set: { answered_at: clock() } }, { session });
+        const set = { answered_at: clock(), answered_message: message };
+        await commands.updateOne({ _id: act.id }, { $set: set }, { session });
         return { result: true, before: null, after: { result } };
       });
     },

@@ -84,11 +84,11 @@ const approvalQueries = (collection: Collection<Approval>, clock: () => Date) =>
   get: (id: string, session?: ClientSession): Promise<Approval | null> =>
     collection.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
 
-  /** The latest, newest first; with `open`, only those that wait for a decision. */
+  /** The latest, newest first; with `open`, only those that wait for a decision, or for the person who carries them out. */
   latest: (open: boolean, limit: number): Promise<Approval[]> =>
     collection
       .find(
-        open ? { status: 'pending', expires_at: { $gt: clock() } } : {},
+        open ? { status: { $in: ['pending', 'approved'] }, expires_at: { $gt: clock() } } : {},
         acrossTenants('report'),
       )
       .sort({ _id: -1 })

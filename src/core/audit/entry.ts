@@ -34,6 +34,11 @@ export type Act = {
   requestId: string | null;
   /** The approval that the act uses. */
   approval: string | null;
+  /**
+   * The state of the target, as `canonical` has it, in which the act needs no approval. In another one, an act without approval
+   * is not carried out.
+   */
+  unapprovedState?: string;
 };
 
 /** The actor of an act and its reason in words, for operators. */

@@ -8,7 +8,12 @@ import type {
 } from 'mongodb';
 import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import { failpoint } from '../../shared/failpoints.js';
-import type { KeyDocument, PostingDocument, WalletDocument } from '../ledger/collections.js';
+import {
+  toWallet,
+  type KeyDocument,
+  type PostingDocument,
+  type WalletDocument,
+} from '../ledger/collections.js';
 import type { Posting } from '../ledger/posting.js';
 import type { Wallet } from '../ledger/wallet.js';
 import {
@@ -42,16 +47,6 @@ export function ledgerCollections(db: Db) {
       db.collection<R>(of.name),
   };
 }
-
-const toWallet = (d: WalletDocument): Wallet => ({
-  tenantId: d._id,
-  availableMinor: d.available_minor,
-  receivableMinor: d.receivable_minor,
-  limitDay: d.limit_day,
-  limitUsedMinor: d.limit_used_minor,
-  ...(d.is_frozen === true && { isFrozen: true }),
-  version: d.version,
-});
 
 const toPosting = (d: PostingDocument): Posting => ({
   id: d._id,

@@ -10,7 +10,14 @@ import {
 } from './collection.js';
 import type { Counter } from './counter.js';
 import type { AuditDraft } from '../audit/entry.js';
-import { ApprovalRefused, approvals, problemOfUse, used } from '../approvals/approval.js';
+import {
+  ApprovalRefused,
+  approvals,
+  needsDecision,
+  problemOfUse,
+  TargetChanged,
+  used,
+} from '../approvals/approval.js';
 import { actIn, type MutationInput, type PlannedMutation } from './mutation.js';
 import type { ClaimedKey } from './saved-response.js';
 
@@ -162,13 +169,14 @@ export function decide(
 
 /**
  * Decides one mutation. An operator's act gets its entry in the audit log, with the target's state before and after, and uses
- * up its approval. Throws `ApprovalRefused` if the approval does not permit it.
+ * up its approval. Throws `ApprovalRefused` if the approval does not permit it, and `TargetChanged` if it may need one.
  */
 function decideOne(uow: UnitOfWork, { mutation, input }: PlannedMutation, now: Date): unknown {
   const act = actIn(input);
   if (!act) return mutation.decide(uow, input, now);
   const stateNow = (of: MutationInput) => mutation.audited?.(uow, of) ?? null;
   const before = stateNow(input);
+  if (needsDecision(act, before)) throw new TargetChanged('the target has changed');
   if (act.approval !== null) {
     const approval = uow.get(approvals, act.approval);
     const problem = problemOfUse(approval, act, { state: before, now });

@@ -48,6 +48,15 @@ export const START_WITHIN_MS = 2_000;
 export const isOpen = ({ status }: Pick<InstructionRecord, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
 
+/** True for a record whose confirmation moves money through suspense: a payment without a hold, or of another amount. */
+export function isInSuspense(record: InstructionRecord): boolean {
+  const { in_suspense: booked, suspended = [] } = record as {
+    in_suspense?: boolean;
+    suspended?: readonly object[];
+  };
+  return suspended.length > 0 || (booked !== undefined && record.status === 'failed');
+}
+
 /** The state that an operator's act depends on: polls and attention do not change it. */
 export const instructionState = (record: InstructionRecord | undefined): AuditedState =>
   record === undefined
@@ -56,6 +65,7 @@ export const instructionState = (record: InstructionRecord | undefined): Audited
         status: record.status,
         submissions: record.submissions,
         monitored: record.monitor_until !== null,
+        ...(isInSuspense(record) && { in_suspense: true }),
         ...('attempt' in record && { attempt: Number(record.attempt) }),
         // A record that gets several instructions one after another: an approval is for one of them.
         ...('instruction' in record && { instruction: String(record.instruction) }),

@@ -1,8 +1,9 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
-import type { WalletDocument } from './collections.js';
+import { toWallet, type WalletDocument } from './collections.js';
 import { closingCollections, endOfDay } from './days.js';
 import { accounts } from './posting.js';
+import { emptyWallet, type Wallet } from './wallet.js';
 
 /** The index of the postings of a tenant by time. */
 export const OPEN_POSTINGS = { tenant_id: 1, at: 1, _id: 1 } as const;
@@ -92,8 +93,8 @@ export async function readBalance({ db }: Database, tenantId: string) {
   return { availableMinor: of(available), heldMinor: of(held), receivableMinor: -of(receivable) };
 }
 
-/** The available amount of a wallet, in kobo. Other commits may change it at any moment. */
-export async function readAvailable({ db }: Database, tenantId: string): Promise<bigint> {
-  const wallet = await db.collection<WalletDocument>('wallets').findOne({ _id: tenantId });
-  return wallet?.available_minor ?? 0n;
+/** A wallet outside of a commit. Commits may change it at any moment. */
+export async function readWallet({ db }: Database, tenantId: string): Promise<Wallet> {
+  const found = await db.collection<WalletDocument>('wallets').findOne({ _id: tenantId });
+  return found ? toWallet(found) : emptyWallet(tenantId);
 }

@@ -1,4 +1,5 @@
 import type { CollectionSpec } from '../../platform/database/migrations.js';
+import type { Wallet } from './wallet.js';
 
 /** A wallet as it is stored. */
 export type WalletDocument = {
@@ -28,6 +29,17 @@ export type KeyDocument = {
   created_at: Date;
   expires_at: Date;
 };
+
+/** Reads a wallet from its document. */
+export const toWallet = (document: WalletDocument): Wallet => ({
+  tenantId: document._id,
+  availableMinor: document.available_minor,
+  receivableMinor: document.receivable_minor,
+  limitDay: document.limit_day,
+  limitUsedMinor: document.limit_used_minor,
+  ...(document.is_frozen === true && { isFrozen: true }),
+  version: document.version,
+});
 
 const long = { bsonType: 'long' };
 

@@ -19,7 +19,7 @@ export function addApprovalCommands(program: Command): void {
     (command) =>
       command
         .description(`list the latest ${LISTED} requests`)
-        .option('--open', 'only requests that wait for a decision'),
+        .option('--open', 'only requests that wait for a decision, or for the act'),
     async (client, { json, options: { open } }) => {
       printLatest(
         json,

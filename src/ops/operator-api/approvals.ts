@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { isChanged, statusAt, type Approval } from '../../core/approvals/approval.js';
+import { isChanged, isOpenAt, statusAt, type Approval } from '../../core/approvals/approval.js';
 import { nameOf } from '../../core/approvals/store.js';
 import type { Context } from '../../platform/http/context.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import type { Operator } from '../../platform/operators/operator.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { APPROVERS, READERS } from './roles.js';
@@ -22,7 +23,7 @@ export const listApprovals = operation({
   tag,
   method: 'get',
   path: '/approvals',
-  summary: `List the latest ${LISTED} requests; with open, those that wait for a decision`,
+  summary: `List the latest ${LISTED} requests; with open, those that wait for a decision or for their maker`,
   roles: READERS,
   query: z.strictObject({ open: flag }),
   answer: { status: 200, data: printedList },
@@ -63,7 +64,8 @@ export const rejectApproval = operation({
   tag,
   method: 'post',
   path: '/approvals/{id}/reject',
-  summary: 'Reject a request, also one of your own',
+  summary:
+    'Reject a request, also one of your own, and also an approved one whose act is not carried out',
   roles: [...APPROVERS, 'operator', 'admin'],
   params: { id: anyId },
   body: z.strictObject({ reason }),
@@ -89,8 +91,8 @@ export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Rout
 
     route(rejectApproval, async (ctx, { params: { id }, body }) => {
       const before = await find(id);
-      if (statusAt(before, new Date()) !== 'pending')
-        throw await refuse(deps, ctx, before, 'state');
+      // An approved one too: its act is still to come, or ends with it.
+      if (!isOpenAt(before, new Date())) throw await refuse(deps, ctx, before, 'state');
       const act = actOf(ctx, 'approvals.reject', id, { reason: body.reason });
       const set = { status: 'rejected', ...decidedBy(ctx), result: body.reason } as const;
       const after = await approvals.change(act, before, set);
@@ -137,7 +139,9 @@ const decidedBy = (ctx: Context) => {
 
 type Problem = 'own' | 'state' | 'changed';
 const PROBLEMS: Record<Problem, string> = {
-  own: 'Another person than the one who made the request must approve it.',
+  own:
+    'Another person than the one who made the request must approve it. An operator whose account or key was made by the ' +
+    'other one, or by somebody the other one made, does not count as another person.',
   state:
     'The request is decided already, has expired, or was changed in this moment: show it again.',
   changed: 'The target has changed since the request, which is void now: make a new one.',
@@ -150,7 +154,7 @@ async function problemOf(
   approval: Approval,
 ): Promise<Problem | null> {
   const { id } = operatorOf(ctx);
-  if (approval.maker.operator === id) return 'own';
+  if (await isOwn(deps, operatorOf(ctx), approval)) return 'own';
   const status = statusAt(approval, new Date());
   // The same person may repeat an approval whose act was not carried out.
   const isRepeat = status === 'approved' && approval.decided_by?.operator === id;
@@ -160,6 +164,20 @@ async function problemOf(
   const result = 'the target has changed since the request';
   await deps.approvals.change(act, approval, { status: 'void', result });
   return 'changed';
+}
+
+/**
+ * True if the maker of the request may be the person who approves it: the same account, or one of the two has made the other's
+ * account or key, directly or through others, and so could sign in as both.
+ */
+async function isOwn(
+  { operators }: OperatorDeps,
+  { id, madeBy }: Operator,
+  { maker: { operator: maker } }: Approval,
+): Promise<boolean> {
+  if (maker === null) return false;
+  if (maker === id || madeBy.includes(maker)) return true;
+  return (await operators.makersOf(maker)).includes(id);
 }
 
 /** A refusal, which is in the audit log too. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import type { Context } from '../../platform/http/context.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { plainText } from '../../platform/http/wire.js';
-import { OPERATOR_ROLES } from '../../platform/operators/operator.js';
+import { lineOf, OPERATOR_ROLES } from '../../platform/operators/operator.js';
 import type { OperatorAccount } from '../../platform/operators/store.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
@@ -115,8 +116,9 @@ export const operatorAccountRoutes = ({ operators, audit }: OperatorDeps): Route
   route(createOperator, async (ctx, { body: { reason: why = null, ...given } }) => {
     const act = actOf(ctx, 'operators.create', given.email, { reason: why });
     const made = await audit.act(act, async (session) => {
-      const account = await operators.create(given, session);
-      const key = await operators.createKey(account.id, endOfKey(), session);
+      const createdBy = lineOf(operatorOf(ctx));
+      const account = await operators.create({ ...given, createdBy }, session);
+      const key = await operators.createKey(account.id, newKeyOf(ctx), session);
       return { result: { account, key }, before: null, after: presentOperator(account) };
     });
     if (!made) throw noSuch('operator');
@@ -159,7 +161,7 @@ const keyRoutes = ({ operators, audit }: Pick<OperatorDeps, 'operators' | 'audit
     const act = actOf(ctx, 'operators.keys.create', id, { reason: body.reason ?? null });
     const made = await audit.act(act, async (session) => {
       if (!(await operators.get(id, session))) return null;
-      const key = await operators.createKey(id, endOfKey(), session);
+      const key = await operators.createKey(id, newKeyOf(ctx), session);
       return { result: key, before: null, after: { key: key.id } };
     });
     if (!made) throw noSuch('operator');
@@ -177,7 +179,10 @@ const keyRoutes = ({ operators, audit }: Pick<OperatorDeps, 'operators' | 'audit
   }),
 ];
 
-const endOfKey = () => new Date(Date.now() + KEY_DAYS * DAY_MS);
+const newKeyOf = (ctx: Context) => ({
+  expiresAt: new Date(Date.now() + KEY_DAYS * DAY_MS),
+  createdBy: lineOf(operatorOf(ctx)),
+});
 
 const presentNewKey = ({
   id,
@@ -200,4 +205,5 @@ const presentOperator = (account: OperatorAccount) => ({
   roles: account.roles,
   disabled_at: account.disabledAt?.toISOString() ?? null,
   created_at: account.createdAt.toISOString(),
+  created_by: account.createdBy[0] ?? null,
 });

@@ -11,6 +11,7 @@ import {
 } from './api-key.js';
 import { isRevokedOrExpired } from './document.js';
 import type { createLastUsed } from './last-used.js';
+import type { createKnownHashes } from './known-hashes.js';
 import type { createKeyLookup, FoundKey } from './lookup.js';
 
 /** The caller of a request, once its key has been accepted. */
@@ -23,24 +24,27 @@ export type AuthenticatedKey = {
   rotationDue: boolean;
 };
 
-/** Bounds the memory of accepted keys. Far above the number of keys that are in use. */
-const MAX_ACCEPTED = 10_000;
+/** Bounds the memory of accepted keys, and that of revoked and expired ones. Far above the number of keys that are in use. */
+const MAX_REMEMBERED = 10_000;
 
 /** Creates the check of API keys for one environment; keys of the other environment are refused. */
 export function createAuthentication({
   lookup,
+  knownHashes,
   lastUsed,
   pepper,
   environment,
   clock,
 }: {
   lookup: ReturnType<typeof createKeyLookup>;
+  knownHashes: Pick<ReturnType<typeof createKnownHashes>, 'mayHave'>;
   lastUsed: ReturnType<typeof createLastUsed>;
   pepper: string;
   environment: Environment;
   clock: () => Date;
 }) {
-  const accepted = new LRUCache<string, true>({ max: MAX_ACCEPTED });
+  /** The last result of keys that exist: true for an accepted one, false for a revoked or expired one. */
+  const remembered = new LRUCache<string, boolean>({ max: MAX_REMEMBERED });
 
   return {
     /**
@@ -61,20 +65,27 @@ export function createAuthentication({
       const hash = hashKey(token, pepper);
       const found = await lookup.get(hash);
       const now = clock();
-      if (found === null || isRevokedOrExpired(found.key, now)) accepted.delete(hash);
-      if (found === null) throw new ApiError('unauthorized');
+      if (found === null) {
+        remembered.delete(hash);
+        throw new ApiError('unauthorized');
+      }
+      if (isRevokedOrExpired(found.key, now)) remembered.set(hash, false);
       onFound({ id: found.key._id, tenantId: found.tenant.id });
       assertUsable(found, address, now);
-      accepted.set(hash, true);
+      remembered.set(hash, true);
       lastUsed.touch(found.key._id, now);
       return toAuthenticated(found, now);
     },
 
-    /** Tells, without a look-up, whether this process has accepted the key and has not seen it revoked or expired since. */
-    wasAccepted(token: string): boolean {
+    /**
+     * Tells, without a look-up, whether the key exists, and has not been refused as revoked or expired by this process. A key of
+     * the last two seconds may be unknown, and a few others pass for one.
+     */
+    async isKnown(token: string): Promise<boolean> {
       const parsed = parseKey(token);
       if (parsed === null || parsed.environment !== environment || !parsed.intact) return false;
-      return accepted.has(hashKey(token, pepper));
+      const hash = hashKey(token, pepper);
+      return remembered.get(hash) ?? knownHashes.mayHave(hash);
     },
   };
 }

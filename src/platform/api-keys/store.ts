@@ -14,6 +14,7 @@ import {
 import { canonicalRange } from './allowed-ips.js';
 import { isRevokedOrExpired, type ApiKeyDocument, type NewApiKey } from './document.js';
 import { createAuthentication } from './authentication.js';
+import { createKnownHashes } from './known-hashes.js';
 import { createKeyLookup } from './lookup.js';
 import { createLastUsed } from './last-used.js';
 import { rotateKey, type Rotated, type Rotation } from './rotate.js';
@@ -57,6 +58,7 @@ export function createApiKeys({
   const keys = db.collection<ApiKeyDocument>('api_keys');
   const lookup = createKeyLookup({ keys, tenants });
   const lastUsed = createLastUsed({ keys, log });
+  const knownHashes = createKnownHashes(keys);
 
   /** Creates a key. The result is the only place where the key is ever readable. */
   async function create(
@@ -98,10 +100,10 @@ export function createApiKeys({
 
     ...keyQueries(keys, clock),
 
-    ...createAuthentication({ lookup, lastUsed, pepper, environment, clock }),
+    ...createAuthentication({ lookup, knownHashes, lastUsed, pepper, environment, clock }),
 
-    /** Resolves when no write is in progress. Await it before closing the database. */
-    idle: () => lastUsed.idle(),
+    /** Resolves when nothing is read or written in the background. Await it before closing the database. */
+    idle: async () => void (await Promise.all([lastUsed.idle(), knownHashes.idle()])),
   };
 }
 

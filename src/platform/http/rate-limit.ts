@@ -105,7 +105,7 @@ export function limitUncounted({
 }: {
   rateLimits: Pick<RateLimits, 'take' | 'usedUp'>;
   perMinute: number;
-  hasOwnLimit: (ctx: AppContext) => boolean;
+  hasOwnLimit: (ctx: AppContext) => Promise<boolean>;
 }): Middleware {
   const allowance = byAddress(perMinute);
   const subjectOf = (ctx: AppContext) => `ip:${addressSubject(ctx.state.address)}`;
@@ -115,7 +115,7 @@ export function limitUncounted({
   }
   return async (ctx, next) => {
     const usedUp = rateLimits.usedUp(subjectOf(ctx), allowance);
-    if (usedUp !== null && !hasOwnLimit(ctx)) {
+    if (usedUp !== null && !(await hasOwnLimit(ctx))) {
       setHeaders(ctx, usedUp);
       refuseUnlessAllowed(usedUp);
     }
@@ -168,15 +168,10 @@ const headersOf = ({ limit, remaining, resetAt }: RateLimit) =>
     ['X-RateLimit-Reset', resetAt],
   ] as const;
 
-function refuseUnlessAllowed(result: RateLimit): void {
-  const refusal = refusalOf(result);
-  if (refusal) throw refusal;
-}
-
-/** The error for a refused attempt; null for one that passes. */
-export function refusalOf(result: RateLimit): ApiError | null {
-  if (result.allowed) return null;
-  return new ApiError('rate_limit_exceeded', {
+/** Throws `rate_limit_exceeded` for a refused attempt. */
+export function refuseUnlessAllowed(result: RateLimit): void {
+  if (result.allowed) return;
+  throw new ApiError('rate_limit_exceeded', {
     retryAfterSeconds: result.retryAfterSeconds,
     details: { limit: result.limit, window: WINDOW_NAME, retry_after: result.retryAfterSeconds },
   });

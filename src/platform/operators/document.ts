@@ -9,6 +9,8 @@ export type OperatorDocument = {
   roles: OperatorRole[];
   disabled_at: Date | null;
   created_at: Date;
+  /** The operators who stand behind it, the nearest one first; none at set-up. */
+  created_by?: string[];
 };
 
 /** A key of an operator as MongoDB stores it: its hash, never the key. */
@@ -20,10 +22,13 @@ export type OperatorKeyDocument = {
   last_used_at: Date | null;
   expires_at: Date | null;
   revoked_at: Date | null;
+  /** The operators who stand behind it, the nearest one first; none at set-up. */
+  created_by?: string[];
 };
 
 const dateOrNull = { bsonType: ['date', 'null'] };
 const text = { bsonType: 'string', minLength: 1 };
+const line = { bsonType: 'array', items: text };
 
 /** The accounts of operators. */
 export const operatorsCollection: CollectionSpec = {
@@ -37,6 +42,7 @@ export const operatorsCollection: CollectionSpec = {
       roles: { bsonType: 'array', minItems: 1, items: { enum: OPERATOR_ROLES } },
       disabled_at: dateOrNull,
       created_at: { bsonType: 'date' },
+      created_by: line,
     },
   },
   indexes: [{ key: { email: 1 }, unique: true }],
@@ -56,6 +62,7 @@ export const operatorKeysCollection: CollectionSpec = {
       last_used_at: dateOrNull,
       expires_at: dateOrNull,
       revoked_at: dateOrNull,
+      created_by: line,
     },
   },
   indexes: [{ key: { hash: 1 }, unique: true }, { key: { operator_id: 1 } }],

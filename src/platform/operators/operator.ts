@@ -13,4 +13,11 @@ export type Operator = {
   roles: readonly OperatorRole[];
   /** The key of the sign-in. */
   keyId: string;
+  /** Operators who had a hand in making the account or the key; see `lineOf`. */
+  madeBy: readonly string[];
 };
+
+/** The operators who stand behind what this operator makes: the operator, and everybody who had a hand in the sign-in. */
+export const lineOf = ({ id, madeBy }: Pick<Operator, 'id' | 'madeBy'>): string[] => [
+  ...new Set([id, ...madeBy]),
+];

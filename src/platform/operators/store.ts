@@ -12,7 +12,13 @@ import type { OperatorDocument, OperatorKeyDocument } from './document.js';
 import type { Operator, OperatorRole } from './operator.js';
 
 /** The properties of an operator that is to be created. */
-export type NewOperator = { name: string; email: string; roles: OperatorRole[] };
+export type NewOperator = {
+  name: string;
+  email: string;
+  roles: OperatorRole[];
+  /** The operators who stand behind it; see `lineOf`. */
+  createdBy: readonly string[];
+};
 
 /** An operator's account, as operators see it. */
 export type OperatorAccount = NewOperator & {
@@ -46,6 +52,15 @@ export function createOperators({
     ...operatorAccounts({ operators, clock }),
     ...operatorKeys({ keys, pepper, environment, clock }),
 
+    /** Everybody who had a hand in making this account, or any key of it. */
+    async makersOf(id: string): Promise<string[]> {
+      const lines = await Promise.all([
+        operators.distinct('created_by', { _id: id }),
+        keys.distinct('created_by', { operator_id: id }),
+      ]);
+      return lines.flat().filter((each) => each !== undefined);
+    },
+
     /**
      * Identifies an operator by a key. Throws `invalid_key` (malformed), `wrong_environment`, `unauthorized` (unknown, or
      * the account is disabled), `expired_key` (also revoked).
@@ -61,7 +76,7 @@ export function createOperators({
       const account = await operators.findOne({ _id: key.operator_id });
       const refusal = refusalOf(key, account, now);
       if (account === null) throw new ApiError('unauthorized');
-      const found = { id: account._id, name: account.name, roles: account.roles, keyId: key._id };
+      const found = { ...toOperator(account, key.created_by), keyId: key._id };
       if (refusal !== null) {
         await onRefused(found, refusal);
         throw new ApiError(refusal);
@@ -110,6 +125,7 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
         roles: input.roles,
         disabled_at: null,
         created_at: clock(),
+        created_by: [...input.createdBy],
       };
       const taken = await operators.findOne({ email: document.email }, withSession(session));
       if (taken !== null) throw takenEmail();
@@ -155,9 +171,10 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
 
 function operatorKeys({ keys, pepper, environment, clock }: Omit<Sources, 'operators'>) {
   return {
+    /** Creates a key. `createdBy` are the operators who stand behind it; see `lineOf`. */
     async createKey(
       operatorId: string,
-      expiresAt: Date | null,
+      { expiresAt, createdBy }: { expiresAt: Date | null; createdBy: readonly string[] },
       session?: ClientSession,
     ): Promise<NewOperatorKey> {
       const key = generateOperatorKey(environment);
@@ -169,6 +186,7 @@ function operatorKeys({ keys, pepper, environment, clock }: Omit<Sources, 'opera
         last_used_at: null,
         expires_at: expiresAt,
         revoked_at: null,
+        created_by: [...createdBy],
       };
       await keys.insertOne(document, withSession(session));
       return { id: document._id, key, expiresAt };
@@ -199,6 +217,13 @@ const takenEmail = () =>
     message: 'There is an operator with this e-mail.',
   });
 
+const toOperator = (account: OperatorDocument, ofSignIn: readonly string[] = []) => ({
+  id: account._id,
+  name: account.name,
+  roles: account.roles,
+  madeBy: [...new Set([...(account.created_by ?? []), ...ofSignIn])],
+});
+
 const toAccount = (document: OperatorDocument): OperatorAccount => ({
   id: document._id,
   name: document.name,
@@ -206,4 +231,5 @@ const toAccount = (document: OperatorDocument): OperatorAccount => ({
   roles: document.roles,
   disabledAt: document.disabled_at,
   createdAt: document.created_at,
+  createdBy: document.created_by ?? [],
 });

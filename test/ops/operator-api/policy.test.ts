@@ -99,6 +99,24 @@ test.each(['key', 'endpoint'] as const)(
   },
 );
 
+test('an approved request for a secret is listed until its maker collects it, and can be rejected before', async () => {
+  const [maker, approver] = await Promise.all([all.person('operator'), all.person('approver')]);
+  const act = await all.acts.key();
+  const id = String((await maker.send(act)).data['approval']);
+  const isListed = async () => {
+    const rows = (await maker.call('GET', '/approvals?open=true')).data;
+    return (rows as unknown as { id: string }[]).some((row) => row.id === id);
+  };
+  await approver.approve(id);
+  expect(await isListed()).toBe(true);
+  const reject = () => maker.call('POST', `/approvals/${id}/reject`, { reason: 'not needed' });
+  expect(await reject()).toMatchObject({ status: 200, data: { status: 'rejected' } });
+  expect(await isListed()).toBe(false);
+  expect(await reject()).toMatchObject({ status: 422 });
+  expect(await maker.send(act)).toMatchObject({ data: { done: false } });
+  expect(await act.effects()).toBe(0);
+});
+
 test('what the policy does not name is done at once: small credits, lower limits, and everything with BURSAR_APPROVALS=forced', async () => {
   const maker = await all.person('operator');
   const credit = await all.acts.credit();

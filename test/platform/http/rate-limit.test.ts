@@ -1,5 +1,6 @@
 import request from 'supertest';
 import { generateKey } from '../../../src/platform/api-keys/api-key.js';
+import { eventually } from '../../support/eventually.js';
 import { createTestApp } from './test-app.js';
 
 type TestApp = Awaited<ReturnType<typeof createTestApp>>;
@@ -144,6 +145,21 @@ test('an address that has used up its window causes no look-up of a key, except 
   const afterRefusal = await keyLookUps();
   expect((await call('get', '/api/v1/things', key, address)).status).toBe(429);
   expect(await keyLookUps()).toBe(afterRefusal);
+});
+
+test('a valid key that is new to its process works from an address that has used up its window', async () => {
+  const address = '192.0.2.31';
+  const get = (key: string) => call('get', '/api/v1/things', key, address);
+  const { key } = await app.createKey();
+  for (let i = 0; i < 91; i += 1) await get(generateKey('secret', 'sandbox'));
+  expect((await get(generateKey('secret', 'sandbox'))).status).toBe(429);
+  expect((await get(key)).status).toBe(200);
+  // One that is created meanwhile is known within seconds.
+  const later = await app.createKey();
+  await eventually('the later key is known', async () =>
+    (await get(later.key)).status === 200 ? true : undefined,
+  );
+  expect((await get(generateKey('secret', 'sandbox'))).status).toBe(429);
 });
 
 test('provider routes are counted by address, separately from other requests', async () => {
