@@ -12,7 +12,7 @@ export {
   recipientOf,
   withRecipient,
 } from './schema.js';
-export { enquiryLimitOf, NO_ENQUIRY_LIMIT, type EnquiryLimit } from './enquiry-limit.js';
+export { enquiryLimitOf, NO_ENQUIRY_LIMIT, type EnquiryLimit } from './provider-calls.js';
 export type { AccountName, NameEnquiry } from './provider-calls.js';
 
 /** The parts of banks: the name enquiry, and the list of banks. */

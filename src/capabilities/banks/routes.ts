@@ -5,8 +5,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
 import type { RateLimits } from '../../platform/rate-limits/store.js';
 import { listBanks, resolveAccount } from './api.js';
-import { enquiryLimitOf } from './enquiry-limit.js';
-import type { BankList, NameEnquiry } from './provider-calls.js';
+import { enquiryLimitOf, type BankList, type NameEnquiry } from './provider-calls.js';
 import { presentBank, presentRecipient } from './presenter.js';
 import { recipientOf } from './schema.js';
 

@@ -23,7 +23,7 @@ import {
   type EnquiryLimit,
   type NameEnquiry,
 } from '../banks/index.js';
-import type { IntakeLimit } from './intake.js';
+import type { IntakeLimit } from './store.js';
 import { presentTransfer } from './presenter.js';
 import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './workflow-starter.js';
