@@ -8,9 +8,11 @@ import type {
   RecordRef,
   SubmitInput,
 } from '../src/core/instructions/workflow-contract.js';
-import { MAX_MICRO_BATCH } from '../src/capabilities/transfers/micro-batches.js';
+import {
+  MAX_MICRO_BATCH,
+  type TransferStarter,
+} from '../src/capabilities/transfers/workflow-starter.js';
 import type { TransferMicroBatchInput } from '../src/capabilities/transfers/workflow-contract.js';
-import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import { logIds } from './log-ids.js';
 import { isFactResult } from './provider-result.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';

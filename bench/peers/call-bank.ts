@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Config } from '../../src/shared/config.js';
-import { createProviders } from '../../src/core/providers/registry.js';
+import { createProviders } from '../../src/composition/providers.js';
 import type { SubmitAnswer, TransferProvider } from '../../src/core/providers/transfer-provider.js';
 
 /** The body of a peer's POST. */

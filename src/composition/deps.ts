@@ -25,7 +25,7 @@ import { createLog, type Log } from '../shared/log.js';
 import { createLedger } from '../core/ledger/index.js';
 import { createProviderFaults } from '../core/providers/faults.js';
 import { createProviderHealthChecks } from '../core/providers/health.js';
-import { createProviders } from '../core/providers/registry.js';
+import { createProviders } from './providers.js';
 import { createSealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';

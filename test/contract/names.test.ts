@@ -30,7 +30,7 @@ import {
 import { ledgerClosingId } from '../../src/core/ledger/workflow-contract.js';
 import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands.js';
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
-import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/workflow-starter.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
 import {

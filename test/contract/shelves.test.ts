@@ -21,8 +21,6 @@ const TIES: string[] = [
   'src/core/commit <-> src/core/ledger',
   'src/core/instructions <-> src/core/supervision',
   'src/core/instructions <-> src/core/webhooks',
-  'src/core/providers <-> src/core/providers/paystack',
-  'src/core/providers <-> src/core/providers/sandbox-bank',
   'workflows <-> workflows/instruction',
 ];
 

@@ -1,5 +1,5 @@
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
-import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/workflow-starter.js';
 import { startService, type Service } from '../support/service.js';
 import { eventually } from '../support/eventually.js';
 import { transferBody, type TestTenant } from '../support/tenant.js';

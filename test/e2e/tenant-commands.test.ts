@@ -76,7 +76,7 @@ const acrossTenants = ({ commands }: Watched) =>
 
 const lookUps = (...collections: string[]) =>
   collections.map((name) => `find ${name} (all tenants: look-up)`);
-/** Counted in the background of requests; see intake.ts. */
+/** Counted in the background of requests; see createIntakeLimit. */
 const INTAKE = 'aggregate transfers (all tenants: loop)';
 
 test('each operation of the API names the tenant in each of its commands', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createProviders } from '../../src/core/providers/registry.js';
+import { createProviders } from '../../src/composition/providers.js';
 import { loadConfig } from '../../src/shared/config.js';
 
 const base = {

@@ -6,7 +6,7 @@ import type { TestTenant } from '../support/tenant.js';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { TransferMicroBatchInput } from '../../src/capabilities/transfers/workflow-contract.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
-import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/workflow-starter.js';
 
 /** A service whose bank pays a repeated instruction twice. */
 let service: Service;

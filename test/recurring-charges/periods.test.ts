@@ -4,7 +4,7 @@ import {
   nextPeriod,
   periodStart,
   zoneName,
-} from '../../src/capabilities/recurring-charges/periods.js';
+} from '../../src/capabilities/recurring-charges/recurring-charge.js';
 import {
   INTERVALS,
   MAX_INTERVAL_COUNT,

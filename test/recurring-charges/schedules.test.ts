@@ -1,7 +1,7 @@
 import { acceptRecurringCharge } from '../../src/capabilities/recurring-charges/mutations.js';
 import { randomUUID } from 'node:crypto';
-import { nextPeriod } from '../../src/capabilities/recurring-charges/periods.js';
 import {
+  nextPeriod,
   scheduleId,
   type RecurringCharge,
 } from '../../src/capabilities/recurring-charges/recurring-charge.js';

@@ -1,7 +1,7 @@
 import {
   createStartPause,
   MAX_MICRO_BATCH,
-} from '../../src/capabilities/transfers/micro-batches.js';
+} from '../../src/capabilities/transfers/workflow-starter.js';
 
 /** The pauses after starts of these sizes, `apartMs` after each other. */
 function pausesOf(sizes: number[], apartMs: number): number[] {

@@ -1,8 +1,9 @@
-import { postingIds, toEntry, ENTRY_TYPES } from '../../src/capabilities/wallets/entries.js';
+import { presentEntry } from '../../src/capabilities/wallets/presenter.js';
+import { ENTRY_TYPES, postingIds } from '../../src/capabilities/wallets/schema.js';
 
 const at = new Date('2026-11-21T09:30:00Z');
 const entry = (id: string, available: bigint, held: bigint) =>
-  toEntry({
+  presentEntry({
     _id: id,
     tenant_id: 'ten_a',
     at,
@@ -28,9 +29,10 @@ describe('an entry of the statement', () => {
       id,
       type,
       movement,
-      amountMinor: available,
+      amount_minor: Number(available),
+      currency: 'NGN',
       resource,
-      at,
+      created_at: at.toISOString(),
     });
   });
 

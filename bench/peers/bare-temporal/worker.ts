@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../../src/shared/config.js';
 import { armFailpoint } from '../../../src/shared/failpoints.js';
-import { createProviders } from '../../../src/core/providers/registry.js';
+import { createProviders } from '../../../src/composition/providers.js';
 import { MAX_WORKFLOW_TASKS } from '../../../worker/worker.js';
 import { createPeerActivities } from './activities.js';
 

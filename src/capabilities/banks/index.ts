@@ -1,8 +1,12 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import type { TransferProvider } from '../../core/providers/transfer-provider.js';
 import { bankOperations } from './api.js';
-import { createEnquiryLimit } from './enquiry-limit.js';
-import { createBankList, createNameEnquiry, createUnnamed } from './provider-calls.js';
+import {
+  createBankList,
+  createEnquiryLimit,
+  createNameEnquiry,
+  createUnnamed,
+} from './provider-calls.js';
 import { transferDirectoryRoutes } from './routes.js';
 
 export {

@@ -7,8 +7,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { listBanks, resolveAccount } from './api.js';
-import type { EnquiryLimit } from './enquiry-limit.js';
-import type { BankList, NameEnquiry } from './provider-calls.js';
+import type { BankList, EnquiryLimit, NameEnquiry } from './provider-calls.js';
 import { presentBank, presentRecipient } from './presenter.js';
 import { recipientOf } from './schema.js';
 

@@ -6,7 +6,7 @@ import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import type { TimelineEntry } from '../../core/instructions/timeline.js';
 import { isInForce, type AuthorizationFact } from './facts.js';
 import type { AuthorizationKey } from './mutations.js';
-import type { Payment } from './payers.js';
+import type { Payment } from './postings.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 /** The status of an authorization. */

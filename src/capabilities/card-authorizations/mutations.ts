@@ -12,7 +12,7 @@ import {
   type CardAuthorization,
 } from './card-authorization.js';
 import { balanceAfter, endedSince, type AuthorizationFact } from './facts.js';
-import { holdAsFarAs } from './payers.js';
+import { holdAsFarAs } from './postings.js';
 import { evaluateAuthorization, type AuthorizationVerdict, type Tolerance } from './rules.js';
 import { spendable, transitionAuthorization, type AppliedFact } from './transitions.js';
 import {

@@ -10,8 +10,15 @@ import {
   type AuthorizationFact,
 } from './facts.js';
 import type { ApplyCardAuthorizationFact, AuthorizationTerms } from './mutations.js';
-import { holdAsFarAs, settle, type Holds, type LedgerDelta, type Settlement } from './payers.js';
-import { deltaPosting, stepOf } from './postings.js';
+import {
+  holdAsFarAs,
+  settle,
+  type Holds,
+  type LedgerDelta,
+  type Settlement,
+  deltaPosting,
+  stepOf,
+} from './postings.js';
 import { addDailySpend, isOverCleared, restoreDailyLimit } from './rules.js';
 
 /** The effects of a fact on the money: amounts are changes (negative: decreases), `card` is null if it does not change. */

@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { ReportedCardState } from '../../core/providers/card-issuer.js';
 import { cards, desiredAtIssuer, statusByLocks, type Card } from '../cards/card.js';
 import { changeCardAndEmit } from '../cards/mutations.js';
-import { pendingOperation, supersedePending, withReset } from './resets.js';
+import { pendingOperation, supersedePending, withReset } from './mutations.js';
 
 type CardKey = { tenantId: string; card: string };
 /** The input of `applyReportedState`. `at` is the time of the change at the issuer. */

@@ -1,18 +1,18 @@
 import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import {
-  type AcceptResult,
-  type SavedResponse,
-  type Claim,
-} from '../../core/commit/saved-response.js';
-import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
+import type { UnitOfWork, FoundRecords } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { instructionState } from '../../core/instructions/instruction.js';
+import { instructionState, isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { cards, isPastExpiry, type Card } from '../cards/card.js';
-import { cardOperations, referenceOf, type CardOperation } from '../cards/card-operation.js';
+import { cards, isPastExpiry, type Card, desiredAtIssuer } from '../cards/card.js';
+import {
+  cardOperations,
+  referenceOf,
+  type CardOperation,
+  newOperation,
+} from '../cards/card-operation.js';
 import { changeCardAndEmit, changeOperation, createOperation } from '../cards/mutations.js';
-import { pendingOperation, supersedePending } from './resets.js';
 import {
   transitionCardState,
   withPendingOperation,
@@ -21,7 +21,10 @@ import {
   refuseCardState,
   type CardStateOperation,
   type CardStateType,
+  doubt,
+  supersede,
 } from './transitions.js';
+import type { RecordKey } from '../../core/commit/collection.js';
 
 /** The input of `acceptCardState`. */
 type AcceptCardState = {
@@ -168,4 +171,56 @@ function decideExpiry(uow: UnitOfWork, input: ExpireCard, now: Date): ExpireCard
   const control = { ...card.state_control, pending_operation_id: null };
   changeCardAndEmit(uow, card, { status: 'expired', state_control: control }, now);
   return { expired: true };
+}
+
+/** The pending operation of a card, which is known only when the card has been read. */
+export const pendingOperation =
+  (card: string) =>
+  (found: FoundRecords): RecordKey[] => {
+    const id = found.get(cards, card)?.state_control.pending_operation_id ?? null;
+    return id === null ? [] : [cardOperations.ref(id)];
+  };
+
+/**
+ * Ends the pending operation of a card. `doubted` is set if its request may still be executed. The mutation must have read
+ * the operation.
+ */
+export function supersedePending(
+  uow: UnitOfWork,
+  card: Card,
+  code: string,
+  why: string,
+  now: Date,
+): { doubted: Partial<Card['state_control']>; wasUnlock: boolean } {
+  const { pending_operation_id: id } = card.state_control;
+  const before = id === null ? undefined : uow.get(cardOperations, id);
+  if (!before || !isOpen(before)) return { doubted: {}, wasUnlock: false };
+  changeOperation(uow, before, supersede(before, code, why, now));
+  return { doubted: doubt(card, before, false, now), wasUnlock: before.type === 'unlock' };
+}
+
+/**
+ * Makes the operation that sets the state of a card at the issuer again; `card` has the state that it should have, and no
+ * pending operation. An issuer that keeps no order gets no new version, so that an open card stays open meanwhile.
+ */
+export function withReset(uow: UnitOfWork, card: Card, why: string, now: Date): Card {
+  const { state_control: control } = card;
+  const isSame = card.state_sequence === 'ours' && desiredAtIssuer(card) === 'open';
+  const sequence = isSame ? control.sequence : control.sequence + 1;
+  const operation = newOperation(
+    {
+      tenant_id: card.tenant_id,
+      card_id: card._id,
+      type: 'state_reset',
+      provider: card.provider,
+      state_sequence: sequence,
+    },
+    now,
+    why,
+  );
+  uow.create(cardOperations, operation);
+  return {
+    ...card,
+    state_control: { ...control, sequence, pending_operation_id: operation._id },
+  };
 }

@@ -10,8 +10,8 @@ import {
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
 import { ALWAYS } from '../payment-tokens/index.js';
-import { zoneName } from './periods.js';
 import {
+  zoneName,
   INTERVALS,
   MAX_INTERVAL_COUNT,
   RECURRING_STATUSES,

@@ -1,7 +1,12 @@
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { Charge } from '../charges/charge.js';
-import { firstPeriodAt, nextPeriod } from './periods.js';
-import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
+import {
+  firstPeriodAt,
+  nextPeriod,
+  isOver,
+  type RecurringCharge,
+  type Unpaid,
+} from './recurring-charge.js';
 
 /** The event of a change. */
 type StepEvent = 'renewed' | 'past_due' | 'ended';

@@ -18,7 +18,7 @@ import { acceptTransfer, type AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { recipientOf, type AccountName } from '../banks/index.js';
 import { NO_NAME, type Enquiries } from './enquiries.js';
-import type { IntakeLimit } from './intake.js';
+import type { IntakeLimit } from './store.js';
 import { presentTransfer } from './presenter.js';
 import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './workflow-starter.js';

@@ -11,12 +11,11 @@ import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts, uncount } from './counts.js';
 import { createTransferCreation } from './create.js';
 import { createEnquiries } from './enquiries.js';
-import { createIntakeLimit } from './intake.js';
+import { createIntakeLimit, createTransfers } from './store.js';
 import { presentTransfer, presentTransferRow } from './presenter.js';
 import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
 import { createReconciliationSchedules } from './schedule.js';
-import { createTransfers } from './store.js';
 import { transfers, type Transfer } from './transfer.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
@@ -25,7 +24,7 @@ import { acceptTransfer, applyTransferFact } from './mutations.js';
 
 export { newTransfer } from './create.js';
 export { NO_NAME, type Enquiries, type ReadTransfer } from './enquiries.js';
-export type { IntakeLimit } from './intake.js';
+export type { IntakeLimit } from './store.js';
 export { transferBody, type TransferBody } from './schema.js';
 
 /** The parts of transfers. */

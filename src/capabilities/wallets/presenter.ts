@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { readBalance } from '../../core/ledger/balance.js';
-import type { Entry } from './entries.js';
-import type { balanceResource, entryResource } from './schema.js';
+import type { PostingDocument } from '../../core/ledger/collections.js';
+import { accounts } from '../../core/ledger/posting.js';
+import { ENTRY_TYPES, postingIds, type balanceResource, type entryResource } from './schema.js';
 
 /** A balance as tenants get it. */
 export const presentBalance = (
@@ -15,13 +16,34 @@ export const presentBalance = (
   as_of: at.toISOString(),
 });
 
-/** An entry of a statement as tenants get it. */
-export const presentEntry = (entry: Entry): z.infer<typeof entryResource> => ({
-  id: entry.id,
-  type: entry.type,
-  movement: entry.movement,
-  amount_minor: Number(entry.amountMinor),
-  currency: 'NGN',
-  resource: entry.resource,
-  created_at: entry.at.toISOString(),
-});
+/** A posting as an entry of its tenant's statement. */
+export function presentEntry({
+  _id: id,
+  tenant_id: tenantId,
+  legs,
+  at,
+}: PostingDocument): z.infer<typeof entryResource> {
+  const changeOf = (account: string) =>
+    legs.reduce((sum, leg) => (leg.account === account ? sum + leg.amount_minor : sum), 0n);
+  const amountMinor = changeOf(accounts.available(tenantId));
+  const [resource = '', step = ''] = id.split('/', 2);
+  const type = ENTRY_TYPES.find((each) => postingIds(each).test(id)) ?? 'other';
+  const isCredit = type === 'credit';
+  const returnsAll = amountMinor === -changeOf(accounts.held(tenantId));
+  return {
+    id,
+    type,
+    movement: isCredit ? 'credit' : movementOf(step, returnsAll),
+    amount_minor: Number(amountMinor),
+    currency: 'NGN',
+    resource: isCredit ? null : resource,
+    created_at: at.toISOString(),
+  };
+}
+
+/** The name of a step for people. The end of a hold is a release if all of it returns, otherwise a capture. */
+function movementOf(step: string, returnsAll: boolean): string {
+  if (step === 'resolve') return returnsAll ? 'release' : 'capture';
+  const [name = ''] = /^[a-z]+(?:-[a-z]+)*/.exec(step) ?? [];
+  return name.replaceAll('-', '_');
+}

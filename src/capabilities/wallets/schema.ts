@@ -6,7 +6,40 @@ import {
   pageQuery,
   timestamp,
 } from '../../platform/http/wire.js';
-import { ENTRY_TYPES } from './entries.js';
+
+/** The kinds of resources whose postings move a wallet, by the prefix of their ids. */
+const PREFIXES = {
+  transfer: 'trf',
+  charge: 'chg',
+  refund: 'ref',
+  dispute: 'dsp',
+  deposit: 'dep',
+  bill_payment: 'bil',
+  card_funding: 'cop',
+  card_payment: 'aut',
+  card: 'crd',
+} as const;
+
+const CREDIT = 'credit';
+
+/** The types of entries. */
+export const ENTRY_TYPES = [
+  ...(Object.keys(PREFIXES) as (keyof typeof PREFIXES)[]),
+  CREDIT,
+  'other',
+] as const;
+
+/** The type of an entry. */
+export type EntryType = (typeof ENTRY_TYPES)[number];
+
+const beginnings = Object.values(PREFIXES).map((prefix) => `${prefix}_`);
+
+/** The pattern of the ids of postings of this type. */
+export function postingIds(type: EntryType): RegExp {
+  if (type === CREDIT) return /^credit\//;
+  if (type === 'other') return new RegExp(`^(?!credit/|${beginnings.join('|')})`);
+  return new RegExp(`^${PREFIXES[type]}_`);
+}
 
 /** The example of the API. A test compares its fields with those of a real response. */
 export const exampleBalance = {

@@ -4,7 +4,7 @@ import { OPEN_POSTINGS, readBalance } from '../../core/ledger/balance.js';
 import { closingCollections, endOfDay } from '../../core/ledger/days.js';
 import type { PostingDocument } from '../../core/ledger/collections.js';
 import { accounts } from '../../core/ledger/posting.js';
-import { postingIds, toEntry, type Entry, type EntryType } from './entries.js';
+import { postingIds, type EntryType } from './schema.js';
 
 /** The selection of a statement. `from` is inclusive, `until` exclusive. */
 export type EntryListing = {
@@ -53,13 +53,13 @@ export function createWallets(database: Database) {
     balance: (tenantId: string) => readBalance(database, tenantId),
 
     /**
-     * The changes of the available amount, newest first. Pages are read along the index of a tenant's postings by time, so a
+     * The postings that change the available amount, newest first. Pages are read along the index of a tenant's postings by time, so a
      * deep page costs the postings that it skips.
      */
     async entries(
       tenantId: string,
       { page, limit, type, from, until }: EntryListing,
-    ): Promise<{ items: Entry[]; total: number }> {
+    ): Promise<{ items: PostingDocument[]; total: number }> {
       const filter: Filter<PostingDocument> = {
         tenant_id: tenantId,
         'legs.account': accounts.available(tenantId),
@@ -69,7 +69,7 @@ export function createWallets(database: Database) {
         }),
       };
       const selects = type !== undefined || (from ?? until) !== undefined;
-      const [found, total] = await Promise.all([
+      const [items, total] = await Promise.all([
         postings
           .find(filter, { hint: OPEN_POSTINGS })
           .sort({ at: -1, _id: -1 })
@@ -78,7 +78,7 @@ export function createWallets(database: Database) {
           .toArray(),
         selects ? postings.countDocuments(filter, { hint: OPEN_POSTINGS }) : countAll(tenantId),
       ]);
-      return { items: found.map(toEntry), total };
+      return { items, total };
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { Config } from '../../shared/config.js';
 import { ApiError } from '../../shared/errors.js';
-import type { PaystackSettings } from '../../shared/paystack-settings.js';
 import { providerSetting, type ProviderCapability } from '../../shared/provider-settings.js';
 import {
   accountRateLimitKey,
@@ -19,18 +18,6 @@ import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import { observed, type ObserveCall } from './observed.js';
 import type { MessageReader } from './provider-message.js';
-import { createPaystackAccounts } from './paystack/account-adapter.js';
-import { createPaystackBanks } from './paystack/banks.js';
-import { createPaystackClient } from './paystack/client.js';
-import { createPaystackIdentity } from './paystack/identity-adapter.js';
-import { createPaystackPayments } from './paystack/payment-adapter.js';
-import { createPaystackTransfers } from './paystack/transfer-adapter.js';
-import { createSandboxBankAccounts } from './sandbox-bank/account-adapter.js';
-import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
-import { createSandboxBankBills } from './sandbox-bank/bill-adapter.js';
-import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
-import { createSandboxBankIdentity } from './sandbox-bank/identity-adapter.js';
-import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
 
 /** The events of each port. */
 export type PortEvents = {
@@ -46,46 +33,36 @@ export type PortEvents = {
 export type Port = keyof PortEvents;
 
 /** The adapters of this deployment's providers, by port. */
-export type Providers = ReturnType<typeof createProviders>;
+export type Providers = ReturnType<typeof createRegistry>;
 
-/** Creates the ports, each with the adapters that the configuration has. */
-function createPorts(config: Config, observe: ObserveCall) {
-  const { sandboxBank, paystack } = config;
-  const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
-  const withCustomers = paystack && settingsWithCustomers(paystack);
-  const transfers = createPort<TransferProvider>({ config, observe, capability: 'transfers' }, [
-    sandboxBank && createSandboxBankProvider(sandboxBank),
-    paystack && paystackBanks && createPaystackTransfers(paystack, paystackBanks),
-  ]);
-  const cards = createPort<CardIssuer>({ config, observe, capability: 'cards' }, [
-    sandboxBank && createSandboxBankIssuer(sandboxBank),
-  ]);
-  const payments = createPort<PaymentProvider>({ config, observe, capability: 'payments' }, [
-    sandboxBank && createSandboxBankPayments(sandboxBank),
-    paystack && paystackBanks && createPaystackPayments(paystack, paystackBanks),
-  ]);
-  const accounts = createPort<AccountProvider>(
-    { config, observe, capability: 'virtual_accounts' },
-    [
-      sandboxBank && createSandboxBankAccounts(sandboxBank),
-      withCustomers && paystackBanks && createPaystackAccounts(withCustomers, paystackBanks),
-    ],
-  );
-  const bills = createPort<BillProvider>({ config, observe, capability: 'billpay' }, [
-    sandboxBank && createSandboxBankBills(sandboxBank),
-  ]);
-  const identity = createPort<IdentityProvider>({ config, observe, capability: 'identity' }, [
-    sandboxBank && createSandboxBankIdentity(sandboxBank),
-    withCustomers && paystackBanks && createPaystackIdentity(withCustomers, paystackBanks),
-  ]);
-  return { transfers, cards, payments, accounts, bills, identity };
+/** The adapters of each port; null stands for a provider that is not configured. */
+export type Adapters = {
+  transfers: readonly (TransferProvider | null)[];
+  cards: readonly (CardIssuer | null)[];
+  payments: readonly (PaymentProvider | null)[];
+  accounts: readonly (AccountProvider | null)[];
+  bills: readonly (BillProvider | null)[];
+  identity: readonly (IdentityProvider | null)[];
+};
+
+/** The parts of every port. */
+type PortSettings = { config: Config; observe: ObserveCall };
+
+/** Creates the ports, each with its adapters. */
+function createPorts(adapters: Adapters, { config, observe }: PortSettings) {
+  const port = <Provider extends { name: string }>(
+    capability: ProviderCapability,
+    of: readonly (Provider | null)[],
+  ) => createPort({ config, observe, capability }, of);
+  return {
+    transfers: port('transfers', adapters.transfers),
+    cards: port('cards', adapters.cards),
+    payments: port('payments', adapters.payments),
+    accounts: port('virtual_accounts', adapters.accounts),
+    bills: port('billpay', adapters.bills),
+    identity: port('identity', adapters.identity),
+  };
 }
-
-/** The settings of Paystack for the ports that make customers there; null without a domain for them. */
-const settingsWithCustomers = (paystack: PaystackSettings) =>
-  paystack.customerDomain === null
-    ? null
-    : { ...paystack, customerDomain: paystack.customerDomain };
 
 /** The rate limit of each provider's calls, by port. */
 const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
@@ -105,12 +82,12 @@ const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
 };
 
 /**
- * Creates the adapters of every configured provider of this deployment. A new provider is a folder and a line for each of
- * its ports here. Records stay with their provider, also if the settings name another one for new records. `observe` is told
- * of each call.
+ * Creates the registry of the configured providers. Records stay with their provider, also if the settings name another one
+ * for new records. `observe` is told of each call.
  */
-export function createProviders(config: Config, observe: ObserveCall = () => undefined) {
-  const ports = createPorts(config, observe);
+export function createRegistry(adapters: Adapters, settings: PortSettings) {
+  const { config } = settings;
+  const ports = createPorts(adapters, settings);
   const { transfers, cards, payments, accounts, bills, identity } = ports;
   const readers = {
     transfers: transfers.find,
@@ -172,11 +149,7 @@ const limitOf = (
 
 /** The adapters of one port. Throws if the provider that the settings name for new records has none. */
 function createPort<Provider extends { name: string }>(
-  {
-    config,
-    capability,
-    observe,
-  }: { config: Config; capability: ProviderCapability; observe: ObserveCall },
+  { config, capability, observe }: PortSettings & { capability: ProviderCapability },
   adapters: readonly (Provider | null)[],
 ) {
   const all = adapters

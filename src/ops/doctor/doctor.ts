@@ -1,6 +1,6 @@
 import type { Config } from '../../shared/config.js';
 import type { TransferProvider } from '../../core/providers/transfer-provider.js';
-import { createProviders } from '../../core/providers/registry.js';
+import { createProviders } from '../../composition/providers.js';
 import { examine, pass, fail, type Check } from './check.js';
 import { examineMongodb } from './mongodb.js';
 import { examinePaystack } from './paystack.js';
