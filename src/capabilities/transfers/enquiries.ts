@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { mapWithConcurrency } from '../../shared/concurrency.js';
 import type { ApiError } from '../../shared/errors.js';
 import { transferFee } from '../../shared/fees.js';
@@ -10,6 +11,10 @@ import type { TransferBody } from './schema.js';
 const ENQUIRIES_AT_ONCE = 32;
 const ENQUIRIES_WITHIN_MS = 3_000;
 
+/** A tenant stays suspect for this time after an answer that led to no transfer. */
+const SUSPECT_FOR_MS = 10 * 60_000;
+const MAX_SUSPECTS = 10_000;
+
 /** A validated transfer, or the reason of its refusal. */
 export type ReadTransfer = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
 
@@ -18,7 +23,8 @@ export type Enquiries = {
   /**
    * Makes the name enquiries of the transfers that the commit is expected to accept, in the order of the request. The others
    * get `no_answer`, and so does everything beyond the limit of answers that lead to no transfer: such an account is never
-   * `not_found`. A transfer that is accepted all the same gets its name from its workflow.
+   * `not_found`. A transfer that is accepted all the same gets its name from its workflow. A single transfer is expected to be
+   * accepted, without a look at wallet and references, until an answer to this tenant has led to no transfer.
    */
   names(tenant: Tenant, transfers: readonly ReadTransfer[]): Promise<AccountName[]>;
   /** Counts the transfers that the commit refused although their account exists: the caller learns that from the refusal. */
@@ -37,8 +43,10 @@ export function createEnquiries(deps: {
   clock?: () => Date;
 }): Enquiries {
   const { banks, readWallet, takenReferences, clock = () => new Date() } = deps;
+  const suspects = new LRUCache<string, true>({ max: MAX_SUSPECTS, ttl: SUSPECT_FOR_MS });
 
   async function expected(tenant: Tenant, transfers: readonly ReadTransfer[]): Promise<boolean[]> {
+    if (transfers.length === 1 && !suspects.has(tenant.id)) return [true];
     const references = transfers.flatMap((each) => referenceOf(each) ?? []);
     const [wallet, taken] = await Promise.all([
       readWallet(tenant.id),
@@ -60,8 +68,9 @@ export function createEnquiries(deps: {
         const isAsked = accepted[index] && performance.now() <= end && !limit.isUsedUp();
         if (!isAsked) return banks.unnamed(recipient);
         const named = await banks.nameEnquiry(recipient);
-        if (named.kind !== 'not_found' || (await limit.count()).allowed) return named;
-        return banks.unnamed(recipient);
+        if (named.kind !== 'not_found') return named;
+        suspects.set(tenant.id, true);
+        return (await limit.count()).allowed ? named : banks.unnamed(recipient);
       }
 
       return mapWithConcurrency(ENQUIRIES_AT_ONCE, transfers, enquire);
@@ -69,7 +78,9 @@ export function createEnquiries(deps: {
 
     async countRefused(tenant, refused) {
       const known = refused.filter((named) => named?.kind === 'found').length;
-      if (known > 0) await banks.enquiryLimit(tenant).count(known);
+      if (known === 0) return;
+      suspects.set(tenant.id, true);
+      await banks.enquiryLimit(tenant).count(known);
     },
   };
 }
