@@ -15,7 +15,7 @@ import { logRaisedAttention } from './attention-log.js';
 import { measureOutcomes } from './outcome-metrics.js';
 import { measureProviderCalls } from './provider-call-metrics.js';
 import { measureBuild } from '../platform/metrics/build.js';
-import { migrations } from './migrations.js';
+import { migrations, sealedCollections } from './migrations.js';
 import { armFailpoint } from '../shared/failpoints.js';
 import { createIdempotency } from '../core/idempotency/store.js';
 import { createForwarding } from '../core/commit/forwarding.js';
@@ -26,7 +26,8 @@ import { createLedger } from '../core/ledger/index.js';
 import { createProviderFaults } from '../core/providers/faults.js';
 import { createProviderHealthChecks } from '../core/providers/health.js';
 import { createProviders } from './providers.js';
-import { createSealing } from '../platform/sealing/sealing.js';
+import { sealedDatabase } from '../platform/sealing/sealed-database.js';
+import { createSealing, type Sealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
@@ -44,15 +45,13 @@ export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
   armFailpoint(config.failpoint);
   await migrateFirst(config);
-  // The command line has no operation limit, because operators wait for long reads.
-  const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
-  const database = await connectDatabase(config.mongodb, `bursar-${name}`, limit);
+  const sealing = createSealing(config.sealingKeys);
+  const database = await connectSealed(config, sealing, name);
   const { db } = database;
   const { environment, keyPepper: pepper } = config;
   const tenants = createTenants({ db, environment });
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const { registry, providers } = createMeasuredProviders(config);
-  const sealing = createSealing(config.sealingKeys);
   const temporal = createTemporal(config.temporal);
   const webhooks = createWebhooks({ database, client: temporal.client, config, log });
   const uniqueIndexes = watchUniqueIndexes({ db, migrations, log });
@@ -115,6 +114,14 @@ export async function createDeps(config: Config, name: string) {
       await database.client.close();
     },
   };
+}
+
+/** Connects to the database, with its sealed fields in clear for this process. */
+function connectSealed(config: Config, sealing: Sealing, name: string): Promise<Database> {
+  const wrap = sealedDatabase(sealing, sealedCollections);
+  // The command line has no operation limit, because operators wait for long reads.
+  const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
+  return connectDatabase(config.mongodb, `bursar-${name}`, { ...limit, wrap });
 }
 
 /** The metrics of one process, with its release, and the providers whose calls they count. */

@@ -16,8 +16,9 @@ import { providerHealthCollection } from '../core/providers/health.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
-import { collectionsMigration, type Migration } from '../platform/database/migrations.js';
+import { collectionsMigration, wantedOf, type Migration } from '../platform/database/migrations.js';
 import { operatorKeysCollection, operatorsCollection } from '../platform/operators/document.js';
+import type { SealedCollection } from '../platform/sealing/sealed-fields.js';
 import { rateLimitsCollection } from '../platform/rate-limits/store.js';
 import { tenantsCollection } from '../platform/tenants/store.js';
 
@@ -48,3 +49,8 @@ export const migrations: readonly Migration[] = [
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
 ];
+
+/** The collections with sealed fields. */
+export const sealedCollections: readonly SealedCollection[] = wantedOf(migrations).flatMap(
+  ([{ name, sealed = [] }]) => (sealed.length > 0 ? [{ name, sealed }] : []),
+);

@@ -279,7 +279,9 @@ describe('the token of a prepaid meter', () => {
     ]);
     expect(events[1]?.data).toMatchObject({ receipt: { token: null, units: '73.0 kWh' } });
 
-    const { db } = service.deps.database;
+    const { client, db: opened } = service.deps.database;
+    // The service's own view of the database opens what is sealed.
+    const db = client.db(opened.databaseName);
     for (const { name } of await db.listCollections().toArray()) {
       const documents = JSON.stringify(await db.collection(name).find().toArray(), (_, value) =>
         typeof value === 'bigint' ? String(value) : (value as unknown),

@@ -74,4 +74,9 @@ export const billPayments = collection<BillPayment>('bill_payments', {
     },
   },
   indexes: [...listIndexes, { key: BY_BILLER }, ...supervisionIndexes],
+  sealed: [
+    { path: 'customer_reference' },
+    { path: 'customer_name' },
+    { path: 'receipt.sealed_token', place: 'receipt.token', byOwner: true },
+  ],
 });

@@ -228,4 +228,5 @@ export const cards = collection<Card>('cards', {
       partialFilterExpression: { 'state_control.doubted_at': { $type: 'date' } },
     },
   ],
+  sealed: [{ path: 'name' }],
 });

@@ -266,4 +266,5 @@ export const charges = collection<Charge>('charges', {
     },
     ...supervisionIndexes,
   ],
+  sealed: [{ path: 'customer.email' }, { path: 'customer.name' }],
 });

@@ -81,4 +81,5 @@ export const customers = collection<Customer>('customers', {
     { key: { tenant_id: 1, created_at: -1, _id: -1 } },
     { key: { tenant_id: 1, kyc_statuses: 1, created_at: -1, _id: -1 } },
   ],
+  sealed: [{ path: 'email' }, { path: 'name' }],
 });

@@ -105,6 +105,7 @@ export const deposits = collection<Deposit>('deposits', {
     { key: { tenant_id: 1, reference: 1 } },
     ...supervisionIndexes,
   ],
+  sealed: [{ path: 'sender.name' }, { path: 'sender.account' }, { path: 'narration' }],
 });
 
 /** The fields of a deposit that its report decides. */

@@ -115,4 +115,5 @@ export const identityChecks = collection<IdentityCheck>('identity_checks', {
     { key: { tenant_id: 1, customer_id: 1, created_at: -1, _id: -1 } },
     ...supervisionIndexes,
   ],
+  sealed: [{ path: 'sealed', place: 'identity_checks.sealed', byOwner: true }],
 });

@@ -25,8 +25,8 @@ export type { Tokens } from './store.js';
 export type PaymentTokenParts = ReturnType<typeof createPaymentTokenParts>;
 
 function createPaymentTokenParts(core: CoreDeps) {
-  const { config, database, groupCommit, providers, completionWaiters } = core;
-  const store = createTokens(database, groupCommit, config.instructions);
+  const { config, database, groupCommit, providers, sealing, completionWaiters } = core;
+  const store = createTokens(database, groupCommit, config.instructions, sealing);
   const revocations = createRevocationStarter(core);
   const setups = createSetupStarter(core);
   const provider = () => providers.forPayments().name;

@@ -136,7 +136,18 @@ export const paymentTokens = collection<PaymentToken>('payment_tokens', {
   },
   indexes: [
     { key: { tenant_id: 1, 'customer.id': 1, created_at: -1, _id: -1 } },
-    { key: { authorization: 1 }, partialFilterExpression: { authorization: { $type: 'string' } } },
+    {
+      key: { authorization_index: 1 },
+      partialFilterExpression: { authorization_index: { $type: 'string' } },
+    },
     ...supervisionIndexes,
+  ],
+  sealed: [
+    { path: 'authorization', index: 'authorization_index' },
+    { path: 'revoking', index: 'revoking_index' },
+    { path: 'account_number' },
+    { path: 'method_email' },
+    { path: 'customer.email' },
+    { path: 'customer.name' },
   ],
 });

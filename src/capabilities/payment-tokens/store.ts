@@ -1,10 +1,11 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
-import { textEquals } from '../../platform/database/indexes.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { Claim } from '../../core/commit/saved-response.js';
 import type { SetupFact } from './setup.js';
+import { fieldIs } from '../../platform/sealing/sealed-fields.js';
+import type { Sealing } from '../../platform/sealing/sealing.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
 import {
   acrossTenants,
@@ -19,7 +20,7 @@ import {
   requestTokenSetup,
   type CreatePaymentToken,
 } from './mutations.js';
-import { notRevoked, type PaymentToken } from './payment-token.js';
+import { notRevoked, paymentTokens, type PaymentToken } from './payment-token.js';
 
 /** The store of payment tokens. */
 export type Tokens = ReturnType<typeof createTokens>;
@@ -29,9 +30,15 @@ export function createTokens(
   { db }: Database,
   groupCommit: GroupCommit,
   { stallTimeoutMs, attentionAfterMs }: { stallTimeoutMs: number; attentionAfterMs: number },
+  sealing: Pick<Sealing, 'blindIndexes'>,
   clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<PaymentToken>('payment_tokens');
+  const ofRevocation = ({ _id, tenant_id, revoking }: PaymentToken) => ({
+    _id,
+    tenant_id,
+    ...fieldIs(sealing, paymentTokens, 'revoking', revoking),
+  });
   return {
     ...supervisionOf(
       collection,
@@ -57,34 +64,28 @@ export function createTokens(
     /** True if an active token, of any tenant, is charged by this authorization. */
     isInUse: async (authorization: string): Promise<boolean> =>
       (await collection.findOne(
-        { authorization: textEquals(authorization), status: 'active' },
+        { ...fieldIs(sealing, paymentTokens, 'authorization', authorization), status: 'active' },
         { projection: { _id: 1 }, ...acrossTenants('look_up') },
       )) !== null,
 
     /** Forgets an authorization that the provider has revoked. */
-    async endRevocation({ _id, tenant_id, revoking }: PaymentToken): Promise<void> {
-      await collection.updateOne(
-        { _id, tenant_id, revoking },
-        {
-          $set: { revoking: null, next_check_at: null, attention: null, updated_at: clock() },
-          $inc: { version: 1 },
-        },
-      );
+    async endRevocation(token: PaymentToken): Promise<void> {
+      await collection.updateOne(ofRevocation(token), {
+        $set: { revoking: null, next_check_at: null, attention: null, updated_at: clock() },
+        $inc: { version: 1 },
+      });
     },
 
     /**
      * Raises attention if the provider has been asked for long, and returns its reason if this call has raised it.
      * `answer`: the kind of the provider's latest answer.
      */
-    async noteUnrevoked(
-      { _id, tenant_id, revoking }: PaymentToken,
-      answer: string,
-    ): Promise<string | null> {
+    async noteUnrevoked(token: PaymentToken, answer: string): Promise<string | null> {
       const now = clock();
       const before = new Date(now.getTime() - attentionAfterMs);
       const reason = notRevoked(answer);
       const { modifiedCount } = await collection.updateOne(
-        { _id, tenant_id, revoking, attention: null, updated_at: { $lt: before } },
+        { ...ofRevocation(token), attention: null, updated_at: { $lt: before } },
         { $set: { attention: { since: now, reason } }, $inc: { version: 1 } },
       );
       return modifiedCount === 0 ? null : reason;

@@ -61,4 +61,5 @@ export const transfers = collection<Transfer>('transfers', {
     },
   },
   indexes: [...listIndexes, ...supervisionIndexes],
+  sealed: [{ path: 'recipient.account' }, { path: 'recipient.name' }],
 });

@@ -146,6 +146,13 @@ export const virtualAccounts = collection<VirtualAccount>('virtual_accounts', {
     },
     ...supervisionIndexes,
   ],
+  sealed: [
+    { path: 'customer.email' },
+    { path: 'customer.name' },
+    { path: 'customer.phone' },
+    { path: 'account_name' },
+    { path: 'face.accountName' },
+  ],
 });
 
 /** The collection of customers with accounts. */

@@ -22,12 +22,11 @@ export type RecordKey = { collection: RecordCollection; id: string };
 /** Declares a collection of records. It may be sharded by tenant, unless `shardBy` is null. */
 export function collection<R extends StoredRecord>(
   name: string,
-  { validator, indexes, shardBy = 'tenant_id' }: Omit<CollectionSpec, 'name'>,
+  { shardBy = 'tenant_id', ...spec }: Omit<CollectionSpec, 'name'>,
 ): RecordCollection<R> {
   const declared: RecordCollection<R> = {
     name,
-    validator,
-    indexes,
+    ...spec,
     shardBy,
     ref: (id) => ({ collection: declared, id }),
   };

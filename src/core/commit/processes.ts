@@ -8,7 +8,7 @@ export type CommitProcess = {
   _id: string;
   /** Address of its internal listener. */
   url: string;
-  /** Authenticates the other processes. Whoever reads this collection may change the ledger anyway. */
+  /** Authenticates the other processes. It is sealed: whoever reads the database cannot commit by it. */
   token: string;
   release: string;
   seen_at: Date;
@@ -38,6 +38,7 @@ export const commitProcessesCollection: CollectionSpec = {
   indexes: [
     { name: 'forgotten', key: { seen_at: 1 }, expireAfterSeconds: FORGOTTEN_AFTER_SECONDS },
   ],
+  sealed: [{ path: 'token' }],
 };
 
 /** The processes of one release that commit for others, as this process knows them. */

@@ -1,7 +1,8 @@
 import { createLane } from '../../shared/batching.js';
 import type { Database } from '../../platform/database/client.js';
 import { BY_ID, ownedFilter } from '../../platform/database/tenant-filters.js';
-import type { SealedPlace, Sealing } from '../../platform/sealing/sealing.js';
+import { fieldIs } from '../../platform/sealing/sealed-fields.js';
+import type { Sealing } from '../../platform/sealing/sealing.js';
 import { ApiError } from '../../shared/errors.js';
 import {
   isSameRequest,
@@ -10,8 +11,7 @@ import {
   type ClaimedKey,
 } from '../commit/saved-response.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
-
-const placeOf = (id: string): SealedPlace => ({ record: id, field: 'body' });
+import { idempotencyKeysCollection } from '../ledger/collections.js';
 
 /** The lookup of idempotency keys. */
 export type Idempotency = ReturnType<typeof createIdempotency>;
@@ -19,7 +19,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 /** Looks up keys before any provider is called. A key is claimed only in the commit of the record that it protects. */
 export function createIdempotency(
   { db }: Database,
-  sealing: Sealing,
+  sealing: Pick<Sealing, 'blindIndexes'>,
   clock: () => Date = () => new Date(),
 ) {
   const { keys } = ledgerCollections(db);
@@ -46,29 +46,19 @@ export function createIdempotency(
       return { answer: found.answer, resource: found.resource, replayed: true };
     },
 
-    /**
-     * Replaces the response under a key. False if it is no longer this one. The new one is sealed: it may have values that
-     * the record itself has only sealed, such as the token of a receipt.
-     */
+    /** Replaces the response under a key. False if it is no longer this one. */
     async replace(
       tenantId: string,
       { id }: Claim,
       saved: SavedResponse,
       next: SavedResponse,
     ): Promise<boolean> {
+      const isSaved = fieldIs(sealing, idempotencyKeysCollection, 'body', saved.body);
       const { matchedCount } = await keys.updateOne(
-        { _id: id, tenant_id: tenantId, body: saved.body },
-        { $set: { body: sealing.seal(next.body, placeOf(id)) } },
+        { _id: id, tenant_id: tenantId, ...isSaved },
+        { $set: { body: next.body } },
       );
       return matchedCount === 1;
-    },
-
-    /** A saved response as it is sent. Throws if it was sealed under a key that is not configured any more. */
-    open(claim: Claim | null, saved: SavedResponse): SavedResponse {
-      if (claim === null || saved.body.startsWith('{')) return saved;
-      const body = sealing.open(saved.body, placeOf(claim.id));
-      if (body === null) throw new Error('a saved response cannot be opened');
-      return { ...saved, body };
     },
   };
 }

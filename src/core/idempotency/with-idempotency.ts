@@ -54,8 +54,7 @@ export async function withIdempotency(
   const claim = claimOf(ctx, path, fingerprints);
   const earlier = claim && (await idempotency.findResponse(tenant.id, claim));
   if (!earlier) refuseLate(ctx);
-  const { answer: saved, resource: id, replayed } = earlier ?? (await execute(claim));
-  const answer = idempotency.open(claim, saved);
+  const { answer, resource: id, replayed } = earlier ?? (await execute(claim));
   ctx.state.resource = id;
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
   const made = answer.status === 201 ? id : null;
@@ -68,7 +67,7 @@ export async function withIdempotency(
   if (seconds !== null) ctx.set('Preference-Applied', `wait=${seconds}`);
   // A client that has disconnected reads no answer.
   if (claim === null || state === null) return sendData(ctx, answer.status, state);
-  const latest = await replaceResponse({ idempotency, tenantId: tenant.id, claim }, saved, state, {
+  const latest = await replaceResponse({ idempotency, tenantId: tenant.id, claim }, answer, state, {
     again: () => present(made, { ms: 0, signal }),
   });
   sendBytes(ctx, latest.status, latest.body);
@@ -92,8 +91,7 @@ async function replaceResponse(
   let saved = first;
   let next = successResponse(state, first.status);
   for (let attempt = 1; ; attempt += 1) {
-    const before = idempotency.open(claim, saved);
-    if (next.body === before.body || (await idempotency.replace(tenantId, claim, saved, next))) {
+    if (next.body === saved.body || (await idempotency.replace(tenantId, claim, saved, next))) {
       return next;
     }
     const found = await idempotency.findResponse(tenantId, claim);
@@ -102,7 +100,7 @@ async function replaceResponse(
     saved = found.answer;
     const present = attempt === REPLACE_ATTEMPTS ? null : await again();
     // Nobody reads this answer, or others write faster: the saved response stands.
-    if (present === null) return idempotency.open(claim, saved);
+    if (present === null) return saved;
     next = successResponse(present, first.status);
   }
 }

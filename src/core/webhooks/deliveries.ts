@@ -54,6 +54,7 @@ export const eventsCollection: CollectionSpec = {
     { key: EVENTS_BY_TIME },
   ],
   shardBy: 'tenant_id',
+  sealed: [{ path: 'body' }],
 };
 
 /** The deliveries of events, one for each endpoint. */

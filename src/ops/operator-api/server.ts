@@ -13,9 +13,10 @@ export async function serveOperators(
   { host, port }: { host: string; port: number | undefined },
 ): Promise<OperatorServer | null> {
   if (port === undefined) return null;
-  const { log, config } = deps;
+  const { log, config, database } = deps;
   const reports = await connectDatabase(config.mongodb, 'bursar-operators', {
     operationLimitMs: 0,
+    ...(database.wrap && { wrap: database.wrap }),
   });
   const checks = { mongodb: () => reports.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });

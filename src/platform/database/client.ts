@@ -61,6 +61,8 @@ export type Database = {
   db: Db;
   /** True if the server is a mongos: documents of two tenants may be on two shards. */
   isMongos?: boolean;
+  /** Wraps a view of the database as `db` is wrapped. */
+  wrap?: (db: Db) => Db;
 };
 
 /** True if the server that gave this answer to `hello` is a mongos, the router of a sharded cluster. */
@@ -72,12 +74,13 @@ export const isMongos = ({ msg }: Document): boolean => msg === 'isdbgrid';
 export async function connectDatabase(
   config: { uri: string; database: string },
   appName: string,
-  options: { operationLimitMs?: number } = {},
+  options: { operationLimitMs?: number; wrap?: (db: Db) => Db } = {},
 ): Promise<Database> {
   const client = createMongoClient(config.uri, appName, options);
   await client.connect();
   const hello = await client.db('admin').command({ hello: 1 });
-  return { client, db: client.db(config.database), isMongos: isMongos(hello) };
+  const { wrap = (db) => db } = options;
+  return { client, db: wrap(client.db(config.database)), isMongos: isMongos(hello), wrap };
 }
 
 /** MongoDB no longer has the moment of a snapshot. */
@@ -90,14 +93,14 @@ const MAX_SNAPSHOTS = 3;
  * driver prefers a client's read concern, here majority, over the session's own.
  */
 export async function withSnapshot<T>(
-  { client, db }: Database,
+  { client, db, wrap = (view) => view }: Database,
   read: (db: Db, session: ClientSession) => Promise<T>,
 ): Promise<T> {
   const readConcern = new ReadConcern('snapshot');
   for (let attempt = 1; ; attempt += 1) {
     const session = client.startSession({ snapshot: true });
     try {
-      return await read(client.db(db.databaseName, { readConcern }), session);
+      return await read(wrap(client.db(db.databaseName, { readConcern })), session);
     } catch (error) {
       const isTooOld = error instanceof MongoError && error.code === SNAPSHOT_TOO_OLD;
       if (!isTooOld || attempt === MAX_SNAPSHOTS) throw error;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { MongoServerError, type Db, type Document, type IndexDescription } from 'mongodb';
+import type { SealedField } from '../sealing/sealed-fields.js';
 import { isDuplicate } from './duplicate.js';
 
 /** The state that a collection must have. The validator is the content of `$jsonSchema`, enforced for every write. */
@@ -8,6 +9,8 @@ export type CollectionSpec = {
   name: string;
   validator: Document;
   indexes: IndexDescription[];
+  /** Fields that the database must not have in clear; see `sealedDatabase`. */
+  sealed?: readonly SealedField[];
   /**
    * The field by which the collection may be sharded: `tenant_id`, or an `_id` that is the tenant or begins with it. Its
    * unique indexes begin with this field. Null or left out: the collection stays on one shard.

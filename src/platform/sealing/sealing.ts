@@ -3,6 +3,8 @@ import type { SealingKey } from '../../shared/sealing-keys.js';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+/** The id of a key, and at least the 28 bytes that even an empty text has when it is sealed. */
+const SEALED = /^([a-z0-9-]{1,32})\.[A-Za-z0-9_-]{38,}$/;
 
 /** The place of a sealed value: the id of its record, and the field. A value opens at its own place alone. */
 export type SealedPlace = { record: string; field: string };
@@ -37,6 +39,9 @@ export function createSealing(keys: readonly SealingKey[]) {
       if (key === undefined || `${key.id}.${bytes.toString('base64url')}` !== sealed) return null;
       return decrypt(key, bytes, place);
     },
+
+    /** The id of the key in a sealed text, listed or not; null if the text does not have the form of a sealed one. */
+    keyIdOf: (text: string): string | null => SEALED.exec(text)?.[1] ?? null,
 
     /** False if a later key of the list, or none of it, sealed this text: it should be sealed again. */
     isCurrent: (sealed: string): boolean => sealed.startsWith(`${first.id}.`),

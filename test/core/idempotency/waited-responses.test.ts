@@ -39,9 +39,11 @@ describe('a response that Prefer: wait gave', () => {
   test('is sealed in the database, because it may show what the record has only sealed', async () => {
     const request = { url: service.api.url, key: 'waited-2', body: transferBody() };
     const { text } = await repeat(request, 20);
-    const keys = service.deps.database.db.collection<{ _id: string; body: string }>(
-      'idempotency_keys',
-    );
+    const { client, db } = service.deps.database;
+    // The service's own view of the database opens what is sealed.
+    const keys = client
+      .db(db.databaseName)
+      .collection<{ _id: string; body: string }>('idempotency_keys');
     const stored = await keys.findOne({ _id: `${tenant.id}/secret/waited-2` });
     expect(stored?.body).toMatch(/^[a-z0-9-]+\.[\w-]+$/);
     expect((await repeat(request, null)).text).toBe(text);

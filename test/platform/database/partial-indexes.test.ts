@@ -6,6 +6,7 @@ import { createTokens } from '../../../src/capabilities/payment-tokens/store.js'
 import { createVirtualAccounts } from '../../../src/capabilities/virtual-accounts/store.js';
 import { migrations } from '../../../src/composition/migrations.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { createSealing } from '../../../src/platform/sealing/sealing.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;
@@ -29,6 +30,7 @@ async function plansOf(collection: string, act: () => Promise<unknown>): Promise
   return found.map(({ planSummary: plan }) => String(plan));
 }
 
+const sealing = createSealing([{ id: 'test', secret: Buffer.alloc(32, 's') }]);
 const times = { stallTimeoutMs: 1_000, attentionAfterMs: 1_000 };
 const message = { subject: 'card', reference: null, issuer_card: 'card-of-the-issuer', state: {} };
 
@@ -37,8 +39,11 @@ describe('a look-up over all tenants reads an index', () => {
     [
       'of a payment token by its authorization',
       'payment_tokens',
-      'authorization',
-      () => createTokens(database, createGroupCommit(database), times).isInUse('authorization'),
+      'authorization_index',
+      () =>
+        createTokens(database, createGroupCommit(database), times, sealing).isInUse(
+          'authorization',
+        ),
     ],
     [
       'of a virtual account by its number',

@@ -1,0 +1,157 @@
+import type { Document } from 'mongodb';
+import type { Sealing } from './sealing.js';
+
+/** A text field that the database has sealed only. */
+export type SealedField = {
+  /** Path in the document, with full stops. It leads into each item of an array. */
+  path: string;
+  /** A field of the document for the blind index of the value, by which the record is looked up. */
+  index?: string;
+  /** Name of the field in the associated data, if it is not the path. */
+  place?: string;
+  /** True if its owner seals and opens the field itself: it is in sealed form in memory, too. */
+  byOwner?: true;
+};
+
+/** The sealed fields of one collection. */
+export type SealedCollection = { name: string; sealed: readonly SealedField[] };
+
+/** A sealed text that no key of the list opens. The message has no part of the value. */
+export class UnopenedError extends Error {
+  constructor(place: string, keyId: string) {
+    super(
+      `${place} cannot be opened: it was changed, or BURSAR_SEALING_KEYS lacks the key ${keyId}`,
+    );
+  }
+}
+
+/** Seals and opens the fields of the documents of one collection. */
+export type FieldSealing = ReturnType<typeof createFieldSealing>;
+
+/** Creates the sealing of a collection's fields. Documents that are passed in stay as they are. */
+export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCollection) {
+  const fields = sealed
+    .filter(({ byOwner }) => byOwner !== true)
+    .map((field) => ({ ...field, parts: field.path.split('.') }));
+  const placeOf = ({ path, place = path }: SealedField, record: string) => ({
+    record,
+    field: place,
+  });
+
+  function seal(field: SealedField, id: unknown, value: unknown): unknown {
+    if (value === null || value === undefined) return value;
+    if (typeof value !== 'string' || typeof id !== 'string')
+      throw new Error(`${name}.${field.path} needs a text and the id of its record to be sealed`);
+    return sealing.seal(value, placeOf(field, id));
+  }
+
+  function open(field: SealedField, id: unknown, value: unknown): unknown {
+    const keyId = typeof value === 'string' ? sealing.keyIdOf(value) : null;
+    // A value of a release that did not seal this field yet.
+    if (keyId === null) return value;
+    const opened = sealing.open(String(value), placeOf(field, String(id)));
+    if (opened === null) throw new UnopenedError(`${name}.${field.path}`, keyId);
+    return opened;
+  }
+
+  const indexOf = ({ path }: SealedField, value: unknown) =>
+    typeof value === 'string' ? sealing.blindIndex(value, indexPurpose(name, path)) : null;
+
+  return {
+    /** A whole document, as it is stored. */
+    sealDocument(document: Document): Document {
+      let stored = document;
+      for (const field of fields) {
+        const { parts, index } = field;
+        const before = stored;
+        stored = replaceAt(stored, parts, (value) => seal(field, document['_id'], value));
+        if (index !== undefined)
+          stored = { ...stored, [index]: indexOf(field, valueAt(before, parts)) };
+      }
+      return stored;
+    },
+
+    /** The new values of `$set`, as they are stored. `id`: the record's, which the filter of the update has to name. */
+    sealValues(values: Document, id: unknown): Document {
+      let stored = values;
+      for (const field of fields) {
+        // Two fields may be below one key, so each continues with what the one before has sealed.
+        for (const [key, value] of Object.entries(stored)) {
+          const rest = partsBelow(field.path, key);
+          if (rest === null) continue;
+          const sealedValue = replaceIn(value, rest, (text) => seal(field, id, text));
+          stored = { ...stored, [key]: sealedValue };
+          if (field.index === undefined) continue;
+          stored = { ...stored, [field.index]: indexOf(field, valueAt(value, rest)) };
+        }
+      }
+      return stored;
+    },
+
+    /** A document as the service works with it, without its blind indexes. */
+    openDocument<T>(document: T): T {
+      let opened = document as Document;
+      const { _id: id } = opened;
+      for (const field of fields) {
+        opened = replaceAt(opened, field.parts, (value) => open(field, id, value));
+        if (field.index !== undefined && field.index in opened) {
+          const { [field.index]: _, ...rest } = opened;
+          opened = rest;
+        }
+      }
+      return opened as T;
+    },
+  };
+}
+
+const indexPurpose = (collection: string, path: string) => `${collection}.${path}`;
+
+/** A filter for the records of a collection whose sealed field has this value. The field must have an index. */
+export function fieldIs(
+  sealing: Pick<Sealing, 'blindIndexes'>,
+  { name, sealed = [] }: Partial<SealedCollection> & { name: string },
+  path: string,
+  value: string | null,
+): Document {
+  const index = sealed.find((field) => field.path === path)?.index;
+  if (index === undefined) throw new Error(`${name}.${path} has no blind index`);
+  if (value === null) return { [index]: null };
+  // The type lets MongoDB use a partial index.
+  return {
+    [index]: { $in: sealing.blindIndexes(value, indexPurpose(name, path)), $type: 'string' },
+  };
+}
+
+/** The parts of `path` below `key`: none if they are equal, null if the key is elsewhere. */
+function partsBelow(path: string, key: string): string[] | null {
+  if (path === key) return [];
+  return path.startsWith(`${key}.`) ? path.slice(key.length + 1).split('.') : null;
+}
+
+const isObject = (value: unknown): value is Document =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Copies the objects on the way to a field, and replaces its value. A field that is not there is not added. */
+function replaceAt(
+  document: Document,
+  [part = '', ...rest]: readonly string[],
+  replace: (value: unknown) => unknown,
+): Document {
+  const value: unknown = document[part];
+  if (value === undefined || value === null) return document;
+  return { ...document, [part]: replaceIn(value, rest, replace) };
+}
+
+/** Replaces the value at these parts of a value. */
+export function replaceIn(
+  value: unknown,
+  parts: readonly string[],
+  replace: (value: unknown) => unknown,
+): unknown {
+  if (Array.isArray(value)) return value.map((item) => replaceIn(item, parts, replace));
+  if (parts.length === 0) return replace(value);
+  return isObject(value) ? replaceAt(value, parts, replace) : value;
+}
+
+const valueAt = (value: unknown, [part, ...rest]: readonly string[]): unknown =>
+  part === undefined ? value : isObject(value) ? valueAt(value[part], rest) : undefined;
