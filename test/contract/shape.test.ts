@@ -35,6 +35,7 @@ const NOUNS: string[] = [
   'payers.ts',
   'periods.ts',
   'reconciliation.ts',
+  'requeries.ts',
   'provider-answers.ts',
   'resets.ts',
   'rules.ts',
