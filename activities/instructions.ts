@@ -1,5 +1,4 @@
 import { cancellationSignal } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
@@ -31,6 +30,8 @@ import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import { describeActor } from '../src/core/audit/entry.js';
 import { logAttention } from '../src/core/supervision/attention-log.js';
 import type { Log } from '../src/shared/log.js';
+import { createAttestation } from './attestations.js';
+import { noSuch } from './errors.js';
 import { logIds } from './log-ids.js';
 import {
   CAPABILITIES,
@@ -68,7 +69,7 @@ export type InstructionActivityDeps = InstructionStoreDeps & {
   log: Log;
 };
 
-/** The four activities that all instructions share. The store of the record is found by the instruction's type. */
+/** The activities that all instructions share. The store of the record is found by the instruction's type. */
 export function createInstructionActivities(deps: InstructionActivityDeps) {
   const stores = instructionStores(deps);
   return {
@@ -96,6 +97,8 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
       if (!(await stores[type].raiseAttention(tenantId, id, reason))) return;
       logAttention(deps.log, { ...logIds({ tenantId, id }), reason });
     },
+
+    attestAbsence: createAttestation({ stores, operatorActs: deps.operatorActs }),
 
     /** Adds to the timeline that a cancellation was requested and is ignored. */
     recordCancellationRequest: ({ type, tenantId, id }: InstructionRef) =>
@@ -460,5 +463,3 @@ export async function load<R extends InstructionRecord, Own>(
   if (!record) throw noSuch(handler.name);
   return record;
 }
-
-const noSuch = (name: string) => ApplicationFailure.nonRetryable(`no such ${name}`, 'NoSuchRecord');
