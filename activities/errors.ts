@@ -33,3 +33,7 @@ function typeOf(error: unknown): string {
     ? `${error.name}:${code}`
     : error.name;
 }
+
+/** The failure of an activity whose record is not there. It is not retried. */
+export const noSuch = (name: string) =>
+  ApplicationFailure.nonRetryable(`no such ${name}`, 'NoSuchRecord');

@@ -1,5 +1,4 @@
 import { cancellationSignal } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import {
   instructionState,
@@ -35,6 +34,8 @@ import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import { canonical, describeActor } from '../src/core/audit/entry.js';
 import { logAttention } from '../src/core/supervision/attention-log.js';
 import type { Log } from '../src/shared/log.js';
+import { createAttestation } from './attestations.js';
+import { noSuch } from './errors.js';
 import { logIds } from './log-ids.js';
 import {
   CAPABILITIES,
@@ -72,7 +73,7 @@ export type InstructionActivityDeps = InstructionStoreDeps & {
   log: Log;
 };
 
-/** The four activities that all instructions share. The store of the record is found by the instruction's type. */
+/** The activities that all instructions share. The store of the record is found by the instruction's type. */
 export function createInstructionActivities(deps: InstructionActivityDeps) {
   const stores = instructionStores(deps);
   return {
@@ -100,6 +101,8 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
       if (!(await stores[type].raiseAttention(tenantId, id, reason))) return;
       logAttention(deps.log, { ...logIds({ tenantId, id }), reason });
     },
+
+    attestAbsence: createAttestation({ stores, operatorActs: deps.operatorActs }),
 
     /** Adds to the timeline that a cancellation was requested and is ignored. */
     recordCancellationRequest: ({ type, tenantId, id }: InstructionRef) =>
@@ -462,5 +465,3 @@ export async function load<R extends InstructionRecord, Own>(
   if (!record) throw noSuch(handler.name);
   return record;
 }
-
-const noSuch = (name: string) => ApplicationFailure.nonRetryable(`no such ${name}`, 'NoSuchRecord');

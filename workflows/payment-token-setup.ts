@@ -1,4 +1,11 @@
-import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { TokenSetupInput } from '../src/capabilities/payment-tokens/workflow-contract.js';
 import { FIRST_POLL_MS, IDLE_POLL_MS, ownWork } from './policies.js';
@@ -21,5 +28,6 @@ export async function paymentTokenSetup(input: TokenSetupInput): Promise<void> {
     // Its customer needs time.
     if (progress === 'open') pauseMs = Math.max(pauseMs, IDLE_POLL_MS);
     await condition(() => isChanged, pauseMs);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof paymentTokenSetup>(input);
   }
 }

@@ -87,14 +87,22 @@ describe('a page without a payment', () => {
     expect([token.status, token.setup?.failure]).toEqual(['unbound', 'method_not_reusable']);
   });
 
-  test('of a deleted token is over, and what is saved on it is revoked at the provider', () => {
+  test('of a deleted token is over, and what is saved on it until its time is over is revoked at the provider', () => {
     const token = deletedToken(after(asked(), opened), NOW);
     expect(token).toMatchObject({
       status: 'revoked',
-      next_check_at: null,
+      next_check_at: expect.any(Date),
       setup: { status: 'failed', failure: 'token_revoked', url: null },
     });
-    expect(after(token, saved)).toMatchObject({ status: 'revoked', revoking: 'authz_1' });
+    expect(after(token, { kind: 'expired' })).toBe(token);
+    expect(after(token, { kind: 'expired', at: later(1_000) }).next_check_at).toBeNull();
+    for (const facts of [[saved], [{ kind: 'expired', at: later(1_000) } as const, saved]]) {
+      expect(after(token, ...facts)).toMatchObject({ status: 'revoked', revoking: 'authz_1' });
+    }
+  });
+
+  test('that nobody has opened is not asked about once its token is deleted', () => {
+    expect(deletedToken(asked(), NOW).next_check_at).toBeNull();
   });
 });
 
@@ -197,6 +205,35 @@ describe('a request to set a payment token up without a payment', () => {
     await onPage(pageOf(await waitFor(id, 'requires_action')));
     await setUp(id);
     expect((await waitFor(id, 'completed')).status).toBe('active');
+  });
+
+  test('fails once its time is over, although the provider never answers', async () => {
+    const { payment_token_id: id } = await payments.token();
+    await service.bank.faults([{ call: 'setup', kind: 'drop_before', probability: 1 }]);
+    await payments.call('POST', `/payments/tokens/${id}/setup`, {});
+    await service.deps.database.db
+      .collection<PaymentToken>('payment_tokens')
+      .updateOne({ _id: id, tenant_id: tenant.id }, { $set: { 'setup.expires_at': new Date() } });
+    expect((await waitFor(id, 'failed')).setup?.failure?.code).toBe('expired');
+    const stored = await service.deps.paymentTokens.store.get(tenant.id, id);
+    expect(stored?.next_check_at).toBeNull();
+  });
+
+  test('whose token is deleted has the method revoked that the customer still saves, also if no event tells it', async () => {
+    const { payment_token_id: id } = await payments.token();
+    const { body } = await setUp(id);
+    await service.bank.faults([{ call: 'callback', kind: 'lost_event', probability: 1 }]);
+    await payments.call('DELETE', `/payments/tokens/${id}`);
+    await onPage(pageOf(body.data));
+    // The repeat changes nothing, and has the provider asked at once.
+    await payments.call('DELETE', `/payments/tokens/${id}`);
+    await eventually('its provider has revoked the method', async () =>
+      (await service.bank.journal()).some(({ kind }) => kind === 'authorization_revoked')
+        ? true
+        : undefined,
+    );
+    const stored = await service.deps.paymentTokens.store.get(tenant.id, id);
+    expect(stored).toMatchObject({ status: 'revoked', revoking: null, next_check_at: null });
   });
 
   test('is for its tenant alone, and names a wrong address', async () => {

@@ -152,6 +152,7 @@ describe('names in histories, saved queries and scripts', () => {
       'applyTransferOutcome',
       'applyVirtualAccountAssignmentOutcome',
       'applyVirtualAccountClosingOutcome',
+      'attestAbsence',
       'chargeRecurringPeriod',
       'checkCardAuthorizationHold',
       'closeLedgerDays',

@@ -29,6 +29,7 @@ const NOUNS: string[] = [
   'messages.ts',
   'names.ts',
   'reconciliation.ts',
+  'requeries.ts',
   'provider-answers.ts',
   'rules.ts',
   'schedule.ts',

@@ -331,6 +331,23 @@ describe('virtual accounts by Paystack', () => {
     });
   });
 
+  test('a return that a thousand refunds have followed is found by several questions, each of a few pages', async () => {
+    const own = await startFake();
+    const at = adapterFor(own.url);
+    const id = own.deposit('0990000001', 250_015, { tell: false });
+    const marker = newId('deposit');
+    const order = { id, amountMinor: 250_015n, marker, requestedAt: new Date() };
+    await at.returnDeposit?.(order, never);
+    const other = own.payElsewhere(500_000);
+    for (let i = 0; i < 1_100; i += 1) own.refundAtDesk(other, 115);
+    const ask = () => at.verifyReturn?.({ id, marker, since: order.requestedAt }, never);
+    const asked = own.requests.length;
+    expect(await ask()).toMatchObject({ kind: 'unknown' });
+    expect(own.requests.length - asked).toBe(10);
+    expect(await ask()).toMatchObject({ kind: 'pending' });
+    await own.close();
+  });
+
   test('a list longer than a page is read to its end', async () => {
     const own = await startFake();
     for (let i = 0; i < 130; i += 1) own.deposit('0990000001', 1_000 + i, { tell: false });

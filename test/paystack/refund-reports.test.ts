@@ -86,10 +86,7 @@ describe('a refund on the dashboard', () => {
       (await refundsOf(reference)).find(({ status }) => status === 'completed'),
     );
     expect((await tenant.balance()).available).toBe(before.available - 120_000);
-    const theirRefund = fake
-      .refunds()
-      .filter(({ amount }) => amount === 120_000)
-      .at(-1);
+    const theirRefund = fake.refunds().findLast(({ amount }) => amount === 120_000);
     fake.moveRefund(String(theirRefund?.id), 'failed', { tell: false });
     expect(await report(theirs, 'failed', null)).toMatchObject({
       status: 'failed',

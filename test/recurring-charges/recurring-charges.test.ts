@@ -1,4 +1,9 @@
-import { acceptRecurringCharge } from '../../src/capabilities/recurring-charges/mutations.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import {
+  acceptRecurringCharge,
+  updateRecurringCharge,
+} from '../../src/capabilities/recurring-charges/mutations.js';
 import { audits } from '../../src/composition/capabilities.js';
 import { newId } from '../../src/shared/ids.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
@@ -115,6 +120,61 @@ const chargesOf = ({ _id }: RecurringCharge) =>
     .toArray();
 
 const periodsOf = (made: readonly Charge[]) => made.map(({ recurring }) => recurring?.period);
+
+describe('a payment token that is deleted in the moment in which a recurring charge takes it', () => {
+  /** Deletes a token, and takes it by the other commit before the deletion is there. */
+  async function deletedMeanwhile<Result>(
+    token: PaymentToken,
+    take: () => Promise<Result>,
+  ): Promise<Result> {
+    const session = database.client.startSession();
+    session.startTransaction();
+    const tokens = database.db.collection<PaymentToken>('payment_tokens');
+    const { _id, tenant_id } = token;
+    const revoked = { $set: { status: 'revoked', authorization: null } } as const;
+    await tokens.updateOne({ _id, tenant_id }, revoked, { session });
+    const taken = take();
+    await Promise.race([taken, sleep(300)]);
+    await session.commitTransaction();
+    await session.endSession();
+    return taken;
+  }
+
+  const refused = { answer: { status: 422 } };
+
+  test('is not taken by a new one', async () => {
+    const tenantId = newId('tenant');
+    const token = paymentToken({ tenant_id: tenantId });
+    await database.db.collection<PaymentToken>('payment_tokens').insertOne(token);
+    const recurring = recurringCharge({ tenant_id: tenantId, payment_token_id: token._id });
+    const answer = { status: 201, body: '{}' };
+    const input = { tenantId, id: recurring._id, recurring, claim: null, answer };
+    const result = await deletedMeanwhile(token, () =>
+      createGroupCommit(database).commit(acceptRecurringCharge, input),
+    );
+    expect(result).toMatchObject(refused);
+  });
+
+  test('is not taken by a change of terms', async () => {
+    const recurring = await accepted();
+    const { tenant_id: tenantId, _id: id } = recurring;
+    const token = paymentToken({ tenant_id: tenantId });
+    await database.db.collection<PaymentToken>('payment_tokens').insertOne(token);
+    const input = {
+      tenantId,
+      id,
+      terms: { payment_token_id: token._id },
+      at: now,
+      claim: null,
+      answer: () => ({ status: 200, body: '{}' }),
+    };
+    const result = await deletedMeanwhile(token, () =>
+      createGroupCommit(database).commit(updateRecurringCharge, input),
+    );
+    expect(result).toMatchObject(refused);
+    expect((await stored(recurring)).payment_token_id).toBe(recurring.payment_token_id);
+  });
+});
 
 describe('a recurring charge', () => {
   test('24 months on the 31st, with three days of outage and two declines: 24 charges, one for each period, the oldest first', async () => {

@@ -102,6 +102,7 @@ function recordActivities(
   return {
     readInstructionStatus: (ref: RecordRef) => reads.readInstructionStatus({ type, ...ref }),
     raiseAttention: (call) => store.raiseAttention({ type, ...call }),
+    attestAbsence: (call) => store.attestAbsence({ type, ...call }),
     // A store that refuses a note must not stop the run: the history has the command and the cancellation too.
     recordOperatorCommand: (note) =>
       store.recordOperatorCommand({ type, ...note }).catch(withoutNote),

@@ -5,6 +5,7 @@ import {
 } from '../../src/core/instructions/operator-commands.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import type {
+  AttestationResult,
   FactResult,
   OperatorAnswer,
   OperatorCommand,
@@ -13,6 +14,7 @@ import type {
 } from '../../src/core/instructions/workflow-contract.js';
 import type { PendingCommand } from './operator-messages.js';
 import { unknownOutcome, showProviderResult } from './calls.js';
+import { changed } from '../versions.js';
 import { BLOCKED, blockedStep, commitOutcome } from './blocked.js';
 import type { ExecutionState } from './execution.js';
 import { nextStep, allowOperatorRetry, type ExecutionProgress, type Step } from './progress.js';
@@ -26,7 +28,6 @@ export async function handleOperatorCommand<Own>(
   const { ref, activities, labels } = state;
   const { command } = pending;
   const progress = command.kind === 'retry' ? allowOperatorRetry(before, state.policy) : before;
-  const absenceAttested = command.absent === true;
   const status = await activities.readInstructionStatus(ref);
   const askedMs = Date.now();
   const result = await activities
@@ -38,21 +39,46 @@ export async function handleOperatorCommand<Own>(
     })
     .catch(unknownOutcome);
   const asked = { askedMs, answeredMs: Date.now() };
-  const [learned, first] = nextStep({ ...progress, absenceAttested }, result, state, asked);
-  const next = { ...learned, absenceAttested: false };
   showProviderResult(state, result, asked.answeredMs);
+  const evidence = describeResult(result, labels);
+  const decide = (absenceAttested: boolean) =>
+    nextStep({ ...progress, absenceAttested }, result, state, asked);
+  const attests =
+    command.absent === true && (await mayAttest(state, { pending, evidence }, decide));
+  const [learned, first] = decide(attests);
+  const next = { ...learned, absenceAttested: false };
   const decision = evaluateOperatorCommand(command, result, status, labels);
   let step: Step<Own> = first;
   if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
-  const evidence = describeResult(result, labels);
   if (decision.effect !== 'nothing') {
     const fact = operatorFact(decision.effect, command, result);
     step = await applyOutcome(state, fact, { pending, evidence }, step);
   }
   const attested = evaluateAttestedAbsence(result, first.do === 'submit', labels);
-  const decided = absenceAttested ? attested : decision;
+  const decided = command.absent === true ? attested : decision;
   pending.answer = await answer(state, { pending, evidence }, decided);
   return [next, step];
+}
+
+const BLOCKED_APPROVAL = 'our own store does not say whether another person has approved it';
+
+/**
+ * True if the operator's word counts that nothing will be executed. If a submission depends on it, another person must have
+ * approved it.
+ */
+async function mayAttest<Own>(
+  { ref, activities }: ExecutionState<Own>,
+  handled: Handled,
+  decide: (absenceAttested: boolean) => [ExecutionProgress, Step],
+): Promise<boolean> {
+  const matters = decide(true)[1].do === 'submit' && decide(false)[1].do !== 'submit';
+  if (!matters || !changed('approved-absence')) return true;
+  const answered = await activities
+    .attestAbsence({ ...ref, operator: toMessage(handled) })
+    .catch((): AttestationResult => ({ refused: BLOCKED_APPROVAL }));
+  const waits = (answered.approval ?? answered.refused) !== undefined;
+  if (waits) handled.pending.refusal = answered;
+  return !waits;
 }
 
 /** The fact of a command. Unless forced, a `fail` counts only if nothing was submitted; its commit checks that again. */

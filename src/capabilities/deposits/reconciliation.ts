@@ -12,7 +12,9 @@ import { DAY_MS } from '../../shared/durations.js';
 
 type Deps = {
   deposits: { store: Pick<Deposits, 'ofProvider'>; providerCalls: Pick<DepositCalls, 'report'> };
-  virtualAccounts: { store: Pick<VirtualAccounts, 'takeForRequery'> };
+  virtualAccounts: {
+    store: Pick<VirtualAccounts, 'takeForRequery' | 'noteRequeried' | 'putBackForRequery'>;
+  };
   providers: { findAccountProvider(name: string): AccountProvider | undefined };
 };
 
@@ -79,9 +81,12 @@ async function recordMissed(
   return true;
 }
 
-/** Each account is asked about at most once in the provider's pause, at a share of its rate. */
+/**
+ * Each account is asked about at most once in the provider's pause, at a share of its rate. If the provider does not answer,
+ * the accounts of the page wait for the next one.
+ */
 async function requeryPage(
-  { virtualAccounts }: Deps,
+  { virtualAccounts: { store } }: Deps,
   provider: AccountProvider,
   perSecond: number,
 ): Promise<DepositReconciliationPage> {
@@ -90,10 +95,15 @@ async function requeryPage(
   const done = { found: 0, asked: 0, unanswered: false, next: null };
   if (!requery || requeryEveryMs === null) return done;
   const limit = Math.min(MAX_REQUERIES, Math.max(1, Math.ceil(perSecond * PAGE_SECONDS)));
-  const taken = await virtualAccounts.store.takeForRequery(provider.name, requeryEveryMs, limit);
-  for (const account of taken) {
-    const day = new Date().toISOString().slice(0, 10);
-    await requery({ ...account, day }, new AbortController().signal);
+  const taken = await store.takeForRequery(provider.name, requeryEveryMs, limit);
+  for (const [asked, account] of taken.entries()) {
+    const { accountNumber, handle, day } = account;
+    const answer = await requery({ accountNumber, handle, day }, new AbortController().signal);
+    if (answer.kind === 'unknown' || answer.kind === 'throttled') {
+      await store.putBackForRequery(taken.slice(asked));
+      return { ...done, asked: asked + 1, unanswered: true, next: { step: 'requery' } };
+    }
+    await store.noteRequeried(account);
     await sleep(1_000 / perSecond);
   }
   const asked = taken.length;

@@ -86,9 +86,14 @@ export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
   updated_at: now,
 });
 
-/** Deletes a token for its tenant: nothing is charged any more from now on, and its provider is asked to revoke it too. */
-export const deletedToken = (token: PaymentToken, now: Date): PaymentToken =>
-  revokeAtProvider(revokedToken(token, now), token.authorization, now);
+/**
+ * Deletes a token for its tenant: nothing is charged any more from now on, and its provider is asked to revoke it too. If its
+ * page is open, the provider is asked for a method that is still saved there.
+ */
+export function deletedToken(token: PaymentToken, now: Date): PaymentToken {
+  const deleted = revokeAtProvider(revokedToken(token, now), token.authorization, now);
+  return token.setup?.status === 'open' ? { ...deleted, next_check_at: checkSoon(now) } : deleted;
+}
 
 /**
  * Has the method revoked that a customer has left on a page although the token was revoked before. Returns null if there is
@@ -107,8 +112,10 @@ export function revokeLateMethod(
 const revokeAtProvider = (token: PaymentToken, code: string | null, now: Date): PaymentToken => ({
   ...token,
   revoking: code,
-  next_check_at: code === null ? null : new Date(now.getTime() + START_WITHIN_MS),
+  next_check_at: code === null ? null : checkSoon(now),
 });
+
+const checkSoon = (now: Date) => new Date(now.getTime() + START_WITHIN_MS);
 
 /** The reason of attention for a token whose provider has not revoked it; `answer` is the kind of its latest answer. */
 export const notRevoked = (answer: string): string =>

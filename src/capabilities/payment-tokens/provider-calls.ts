@@ -3,7 +3,7 @@ import type { Channel, PaymentProvider } from '../../core/providers/payment-prov
 import { logAttention } from '../../core/supervision/attention-log.js';
 import type { Log } from '../../shared/log.js';
 import { revocationWorkflowId, type PaymentToken } from './payment-token.js';
-import { openSetup, setupReference, type SetupFact, type TokenSetup } from './setup.js';
+import { awaitedSetup, setupReference, type SetupFact, type TokenSetup } from './setup.js';
 import type { Tokens } from './store.js';
 import type { SetupProgress } from './workflow-contract.js';
 
@@ -60,29 +60,33 @@ export type SetupCalls = ReturnType<typeof createSetupCalls>;
 export function createSetupCalls({ tokens, providers, clock = () => new Date() }: SetupDeps) {
   return {
     /**
-     * Opens the page of a token, or asks whether a method was saved on it. Safe to repeat: no money moves. The next check by
-     * the dispatcher is due after `pauseMs` and a slack.
+     * Opens the page of a token, or asks whether a method was saved on it, also after the token's deletion. Safe to repeat: no
+     * money moves. The next check by the dispatcher is due after `pauseMs` and a slack.
      */
     async advance(
       { tenantId, id, pauseMs }: { tenantId: string; id: string; pauseMs: number },
       signal: AbortSignal,
     ): Promise<SetupProgress> {
       const token = await tokens.get(tenantId, id);
-      const setup = token && openSetup(token);
+      const setup = token && awaitedSetup(token);
       if (!token || !setup) return 'over';
       const provider = providers.payment(token.provider);
       const ask = setup.status === 'pending' ? openPage : findSaved;
       const fact = await ask(provider, token, setup, signal);
       failpoint('setup.answered');
-      const told = fact ?? (setup.expires_at <= clock() ? { kind: 'expired' as const } : null);
+      const told = setup.expires_at <= clock() ? lastFact(fact) : fact;
       const after = told ? await tokens.applySetupFact(token, setup.number, told) : token;
-      const present = after && openSetup(after);
+      const present = after && awaitedSetup(after);
       if (!after || !present) return 'over';
       await tokens.postponeCheck(after, pauseMs);
-      return present.status;
+      return present.status === 'pending' ? 'pending' : 'open';
     },
   };
 }
+
+/** The fact after the customer's time: a method that was saved or refused, or else the end. No page is opened any more. */
+const lastFact = (fact: SetupFact | null): SetupFact =>
+  fact?.kind === 'saved' || fact?.kind === 'declined' ? fact : { kind: 'expired' };
 
 /** Opens the page. Null: it may be asked for again under the same reference. */
 async function openPage(

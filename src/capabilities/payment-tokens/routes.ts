@@ -19,7 +19,7 @@ import {
 import type { createTokenCreation } from './create.js';
 import { presentToken } from './presenter.js';
 import type { PaymentToken } from './payment-token.js';
-import { openSetup } from './setup.js';
+import { awaitedSetup, openSetup } from './setup.js';
 import type { Tokens } from './store.js';
 
 /** The routes of payment tokens. */
@@ -37,7 +37,7 @@ export function tokenRoutes(deps: {
   config: { payments: { chargeExpiresMs: number } };
 }): Route[] {
   const { charges, idempotency, recurringCharges } = deps;
-  const { store: tokens, revocations, create } = deps.paymentTokens;
+  const { store: tokens, revocations, setups, create } = deps.paymentTokens;
   const made = { idempotency, resource: `${API_PREFIX}/payments/tokens` };
 
   return [
@@ -70,6 +70,8 @@ export function tokenRoutes(deps: {
         // The revocation's workflow does both too, in case this process ends here.
         if (token) await recurringCharges.store.loseToken(tenantId, id);
         if (token && token.revoking !== null) revocations.startSoon(token);
+        // A method may have been saved on its page in this moment.
+        else if (token && awaitedSetup(token)) setups.notifyChangedSoon(token);
         return outcome;
       });
     }),

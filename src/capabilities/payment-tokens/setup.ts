@@ -62,6 +62,18 @@ export type OpenSetup = TokenSetup & { status: 'pending' | 'open' };
 export const openSetup = ({ setup = null }: Pick<PaymentToken, 'setup'>): OpenSetup | null =>
   setup?.status === 'pending' || setup?.status === 'open' ? (setup as OpenSetup) : null;
 
+/**
+ * Returns the page that its provider is asked about, or null: one that is awaited or open, or one that was open when its token
+ * was deleted, until the customer's time is over.
+ */
+export function awaitedSetup(token: PaymentToken): TokenSetup | null {
+  const open = openSetup(token);
+  if (open) return open;
+  const { setup = null, status, revoking, next_check_at: nextCheck } = token;
+  const isAsked = status === 'revoked' && revoking === null && nextCheck !== null;
+  return isAsked ? setup : null;
+}
+
 /** Asks for a page. The token must be unbound and have none that is open. */
 export function requestSetup(
   token: PaymentToken,
@@ -101,9 +113,10 @@ export function transitionSetup(
       return revoked ?? (present && failed(token, present, 'method_not_reusable', now));
     }
     case 'declined':
-      return present && failed(token, present, fact.code, now);
+      return present ? failed(token, present, fact.code, now) : endAsking(token, number, now);
     case 'expired':
-      return present && present.expires_at <= now ? failed(token, present, 'expired', now) : null;
+      if (!present) return endAsking(token, number, now);
+      return present.expires_at <= now ? failed(token, present, 'expired', now) : null;
     case 'page_lost':
       if (present?.status !== 'pending') return null;
       return changed(token, { ...present, number: number + 1 }, token.next_check_at, now);
@@ -116,6 +129,14 @@ export function transitionSetup(
     }
   }
 }
+
+/** Nothing is asked any more about the page of a deleted token. */
+const endAsking = (token: PaymentToken, number: number, now: Date): PaymentToken | null => {
+  const setup = awaitedSetup(token);
+  return setup?.number === number && setup.expires_at <= now
+    ? changed(token, setup, null, now)
+    : null;
+};
 
 /** The token whose method was saved on its latest page, also if that had failed before. */
 const withSaved = (token: PaymentToken, number: number): PaymentToken =>

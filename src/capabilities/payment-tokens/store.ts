@@ -44,7 +44,7 @@ export function createTokens(
       collection,
       'updated_at',
       { clock, stallTimeoutMs },
-      // Every token with a next check has an open revocation or an open page.
+      // Every token with a next check has an open revocation or a page that is asked about.
       { acceptedField: 'updated_at', open: {} },
     ),
 
@@ -145,7 +145,7 @@ function setups(
     async postponeCheck({ _id, tenant_id }: PaymentToken, pauseMs: number): Promise<void> {
       const next = new Date(clock().getTime() + pauseMs + stallTimeoutMs);
       await collection.updateOne(
-        { _id, tenant_id, revoking: null, 'setup.status': { $in: ['pending', 'open'] } },
+        { _id, tenant_id, revoking: null, next_check_at: { $ne: null } },
         { $set: { next_check_at: next }, $inc: { version: 1 } },
       );
     },

@@ -150,7 +150,7 @@ function refuseTerms(
   if (isOver(recurring)) return overError(recurring);
   if (token === undefined) return null;
   const { tenant_id: tenantId, customer_id: customer } = recurring;
-  return refuseToken(uow, { tenantId, token, customer });
+  return takeToken(uow, { tenantId, token, customer });
 }
 
 /** The deletion of the payment token of a recurring charge. */
@@ -177,7 +177,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptRecurringCharge, now: Date):
     response: () => answer,
     admit() {
       const { payment_token_id: token, customer_id: customer } = recurring;
-      const refusal = refuseToken(uow, { tenantId, token, customer });
+      const refusal = takeToken(uow, { tenantId, token, customer });
       if (refusal) return refusal;
       uow.create(recurringCharges, recurring);
       return recurring;
@@ -185,8 +185,11 @@ function decideAccept(uow: UnitOfWork, input: AcceptRecurringCharge, now: Date):
   });
 }
 
-/** Returns the refusal of a token that cannot be charged, or null. */
-function refuseToken(
+/**
+ * Returns the refusal of a token that cannot be charged, or null. The token is written too, so that its deletion at the same
+ * moment conflicts: either it is refused here, or the deletion finds the recurring charge.
+ */
+function takeToken(
   uow: UnitOfWork,
   { tenantId, token: id, customer }: { tenantId: string; token: string; customer: string },
 ): ApiError | null {
@@ -200,7 +203,10 @@ function refuseToken(
     return new ApiError('invalid_state', { field, message });
   }
   const { status } = token;
-  if (status === 'active') return null;
+  if (status === 'active') {
+    uow.change(paymentTokens, { ...token, version: token.version + 1 });
+    return null;
+  }
   const message = `The payment token is ${status}.`;
   return new ApiError('invalid_state', { field, message, details: { status } });
 }

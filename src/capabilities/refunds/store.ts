@@ -1,4 +1,4 @@
-import type { Filter } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
@@ -50,36 +50,7 @@ export function createRefunds(
     ): Promise<ApplyRefundFactResult> =>
       groupCommit.commit(applyRefundFact, { tenantId, id, charge, fact }),
 
-    /** Records a refund that was made at the provider's own desk. Repeats change nothing. */
-    recordDeskRefund: async (
-      charge: Pick<Charge, '_id' | 'tenant_id' | 'provider'>,
-      made: { attempt: number; providerRefundId: string; amountMinor: bigint },
-    ) =>
-      (
-        await groupCommit.commit(recordDeskRefund, {
-          tenantId: charge.tenant_id,
-          id: deskRefundId(charge.provider, made.providerRefundId),
-          charge: charge._id,
-          ...made,
-        })
-      ).result,
-
-    /** Notes that the provider refused a refund of its own desk. Repeats change nothing. */
-    refuseDeskRefund: async ({ _id: charge, tenant_id: tenantId }: ChargeKey, id: string) =>
-      (await groupCommit.commit(refuseDeskRefund, { tenantId, id, charge })).result,
-
-    /** True if a completed refund of the provider's desk has this charge and amount. */
-    hasDeskRefund: async ({ _id, tenant_id }: ChargeKey, amountMinor: bigint): Promise<boolean> =>
-      (await collection.findOne(
-        {
-          tenant_id,
-          charge_id: _id,
-          amount_minor: amountMinor,
-          made_by: 'provider',
-          status: 'completed',
-        },
-        { projection: { _id: 1 } },
-      )) !== null,
+    ...deskRefunds(collection, groupCommit),
 
     /** Stores the provider's id of a refund, once. */
     async noteProviderId(refund: Refund, theirs: string | null): Promise<void> {
@@ -125,3 +96,37 @@ export function createRefunds(
       collection.findOne({ tenant_id: tenantId, reference }),
   };
 }
+
+/** Refunds that were made at the provider's own desk. */
+const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) => ({
+  /** Records a refund that was made at the provider's own desk. Repeats change nothing. */
+  recordDeskRefund: async (
+    charge: Pick<Charge, '_id' | 'tenant_id' | 'provider'>,
+    made: { attempt: number; providerRefundId: string; amountMinor: bigint },
+  ) =>
+    (
+      await groupCommit.commit(recordDeskRefund, {
+        tenantId: charge.tenant_id,
+        id: deskRefundId(charge.provider, made.providerRefundId),
+        charge: charge._id,
+        ...made,
+      })
+    ).result,
+
+  /** Notes that the provider refused a refund of its own desk. Repeats change nothing. */
+  refuseDeskRefund: async ({ _id: charge, tenant_id: tenantId }: ChargeKey, id: string) =>
+    (await groupCommit.commit(refuseDeskRefund, { tenantId, id, charge })).result,
+
+  /** True if a completed refund of the provider's desk has this charge and amount. */
+  hasDeskRefund: async ({ _id, tenant_id }: ChargeKey, amountMinor: bigint): Promise<boolean> =>
+    (await collection.findOne(
+      {
+        tenant_id,
+        charge_id: _id,
+        amount_minor: amountMinor,
+        made_by: 'provider',
+        status: 'completed',
+      },
+      { projection: { _id: 1 } },
+    )) !== null,
+});

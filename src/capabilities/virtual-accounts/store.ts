@@ -11,6 +11,7 @@ import {
   type AccountKey,
   type ApplyAccountFactResult,
 } from './mutations.js';
+import { accountRequeries } from './requeries.js';
 import type { AccountFact } from './transitions.js';
 import {
   accountCounts,
@@ -97,49 +98,13 @@ export function createVirtualAccounts(
       return { items, total };
     },
 
-    ...accountLookUps(collection, clock),
+    ...accountLookUps(collection),
+    ...accountRequeries(collection, clock),
   };
 }
 
-/** Queries over all tenants, for the messages of providers and for the worker. */
-const accountLookUps = (collection: Collection<VirtualAccount>, clock: () => Date) => ({
-  /**
-   * Active accounts whose deposits the provider may be asked to report again, those that have waited longest
-   * first. Each is taken once in `everyMs`, over all processes.
-   */
-  async takeForRequery(
-    provider: string,
-    everyMs: number,
-    limit: number,
-  ): Promise<{ accountNumber: string; handle: string }[]> {
-    const now = clock();
-    const before = new Date(now.getTime() - everyMs);
-    const isDue = { $or: [{ requeried_at: null }, { requeried_at: { $lte: before } }] };
-    const found = await collection
-      .find(
-        { provider, state: 'active', ...isDue },
-        {
-          projection: { account_number: 1, 'face.handle': 1, tenant_id: 1 },
-          ...acrossTenants('loop'),
-        },
-      )
-      .sort({ requeried_at: 1 })
-      .limit(limit)
-      .toArray();
-    const taken: { accountNumber: string; handle: string }[] = [];
-    for (const { _id, tenant_id: tenantId, account_number: accountNumber, face } of found) {
-      const { modifiedCount } = await collection.updateOne(
-        { _id, tenant_id: tenantId, state: 'active', ...isDue },
-        { $set: { requeried_at: now }, $inc: { version: 1 } },
-      );
-      // The projection leaves out a face that is null.
-      const handle = face?.handle;
-      if (modifiedCount !== 1 || accountNumber === null || handle === undefined) continue;
-      taken.push({ accountNumber, handle });
-    }
-    return taken;
-  },
-
+/** Queries over all tenants, for the messages of providers. */
+const accountLookUps = (collection: Collection<VirtualAccount>) => ({
   /**
    * The account of a number at a provider, of any tenant: the open one, or else the newest, because a provider may give a
    * number again after it was closed.

@@ -48,6 +48,8 @@ export type VirtualAccount = InstructionRecord & {
   failure: { code: string; message: string } | null;
   /** The time from which the provider may be asked again to report the deposits; null if it never was. */
   requeried_at: Date | null;
+  /** The day (`YYYY-MM-DD`, UTC) that the provider is asked about next. Missing before the first answer. */
+  requery_day?: string;
   closed_at: Date | null;
 };
 

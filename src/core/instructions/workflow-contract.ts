@@ -244,4 +244,9 @@ export type InstructionActivities<Own = never> = ProviderActivities<Own> & {
   ) => Promise<void>;
   raiseAttention: (call: RecordRef & { reason: string }) => Promise<void>;
   recordCancellationRequest: (ref: RecordRef) => Promise<void>;
+  /** Uses the approval of an attested absence, or requests one. */
+  attestAbsence: (call: RecordRef & { operator: OperatorMessage }) => Promise<AttestationResult>;
 };
+
+/** `approval`: a second person must decide this request first. `refused`: why the approval does not permit it. */
+export type AttestationResult = Pick<ApplyOutcomeResult, 'approval' | 'refused'>;

@@ -82,6 +82,39 @@ const setUp = (deaths: readonly Death[]): Case => ({
   },
 });
 
+/** A method that its customer saves on a page after the token was deleted is revoked, and is never charged. */
+const savedLate = (deaths: readonly Death[]): Case => ({
+  name: `a method that is saved after its token was deleted: ${namesOf(deaths)}`,
+  async run(cluster) {
+    const { payments, service } = cluster;
+    const { payment_token_id: id } = await payments.token();
+    await payments.call('POST', `/payments/tokens/${id}/setup`, {});
+    const page = await eventually('its page is open', async () => {
+      const { body } = await payments.call<TokenView>('GET', `/payments/tokens/${id}`);
+      return body.data.setup?.next_action?.url;
+    });
+    const revocations = async () =>
+      (await service.bank.journal()).filter(({ kind }) => kind === 'authorization_revoked').length;
+    const before = await revocations();
+    const remove = () => payments.call('DELETE', `/payments/tokens/${id}`);
+    await cluster.dies(deaths, async () => {
+      const reply = await remove().catch(() => null);
+      await onPage(page);
+      return reply;
+    });
+    expect((await remove()).status).toBe(200);
+    const tokens = service.deps.database.db.collection<PaymentToken>('payment_tokens');
+    await eventually('its provider has revoked it, and is asked no more', async () =>
+      (await revocations()) === before + 1 &&
+      (await tokens.findOne({ _id: id, revoking: null, next_check_at: null }))
+        ? true
+        : undefined,
+    );
+    expect(await tokens.findOne({ _id: id })).toMatchObject({ status: 'revoked' });
+    await cluster.isQuiet();
+  },
+});
+
 const API_POINTS = [
   'claim.written',
   'commit.before',
@@ -103,4 +136,6 @@ export const revocations: Case[] = [
   setUp([worker('setup.answered')]),
   setUp([api('commit.after'), worker('setup.answered')]),
   deleted([api('commit.after'), worker('revocation.answered')]),
+  savedLate([api('commit.after')]),
+  savedLate([worker('setup.answered')]),
 ];

@@ -47,7 +47,7 @@ export function createDesk(ctx: Context, messages: Pick<Messages, 'send'>) {
     moveTransfer: (reference: string, status: string): boolean =>
       reportTransfer(transfers.moveTransfer(ctx, reference, status as Transfer['status'])),
     /** Moves a refund to a status. `tell: false`: without a message. */
-    moveRefund(id: string, status: string, { tell = true } = {}): boolean {
+    moveRefund: (id: string, status: string, { tell = true } = {}): boolean => {
       const moved = refunds.moveRefund(ctx, id, status as Refund['status']);
       return tell ? reportRefund(moved) : moved !== null;
     },

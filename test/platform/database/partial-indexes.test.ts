@@ -1,4 +1,3 @@
-import type { Document } from 'mongodb';
 import { createFindOwner } from '../../../src/capabilities/cards/provider-events.js';
 import { createCardStore } from '../../../src/capabilities/cards/store.js';
 import { createStateRechecks } from '../../../src/capabilities/card-states/store.js';
@@ -23,7 +22,7 @@ async function plansOf(collection: string, act: () => Promise<unknown>): Promise
   await act();
   await db.setProfilingLevel('off');
   const found = await db
-    .collection<Document>('system.profile')
+    .collection('system.profile')
     .find({ ns: `${database.name}.${collection}`, op: 'query' })
     .toArray();
   await db.dropCollection('system.profile');

@@ -168,10 +168,16 @@ function createDepositCalls(
   };
 }
 
+/** Pages of the list of refunds that one question reads. The next question about the same return goes on from there. */
+const PAGES_AT_ONCE = 10;
+const REMEMBERED_RETURNS = 10_000;
+
 /** A return has no reference at Paystack, so after silence it is looked for in the list of refunds, and never sent again. */
 function createReturns(
   client: PaystackClient,
 ): Pick<AccountProvider, 'returnDeposit' | 'verifyReturn'> {
+  // Refunds that are made meanwhile move others to later pages, so the next question passes none over.
+  const reached = new LRUCache<string, number>({ max: REMEMBERED_RETURNS });
   return {
     async returnDeposit(order, signal) {
       const body = returnBody(order);
@@ -179,15 +185,21 @@ function createReturns(
       return later(await client.submit(request, signal, (found) => readReturn(found, order)));
     },
     async verifyReturn({ marker, since }, signal) {
-      let page = 1;
-      for (;;) {
-        const read = (found: Data) => readReturns(found, marker, page);
-        const answer = await client.verify(refundList(since, page), signal, read);
+      let page = reached.get(marker) ?? 1;
+      for (let read = 0; read < PAGES_AT_ONCE; read += 1) {
+        const answer = await client.verify(refundList(since, page), signal, (found) =>
+          readReturns(found, marker, page),
+        );
         if (answer.kind !== 'page') return withoutAbsence(answer);
         const { next, providerRequestId } = answer;
-        if (next === null) return { kind: 'not_found', providerRequestId };
+        if (next === null) {
+          reached.delete(marker);
+          return { kind: 'not_found', providerRequestId };
+        }
         page = pageOf(next);
+        reached.set(marker, page);
       }
+      return { kind: 'unknown', reason: 'timeout', providerRequestId: null };
     },
   };
 }
