@@ -87,7 +87,7 @@ test('a limit that is used up stops no transfer: it is accepted with the name of
     expect.objectContaining({ recipient_name: null, recipient_bank: expect.any(String) }),
   ]);
   expect(Number(headers.get('x-ratelimit-limit'))).toBeGreaterThan(LIMIT);
-  expect(await tenant.waitFor(String(body.data.id), 'completed')).toMatchObject({
+  expect(await tenant.waitFor(body.data.id, 'completed')).toMatchObject({
     recipient_name: expect.any(String),
   });
   const { codes } = await codesOf(tenant, '789');
@@ -100,7 +100,7 @@ test('an account that does not exist is refused as often as the limit allows; la
   expect(new Set(codes)).toEqual(new Set(['invalid_account', null]));
   const { status, body } = await tenant.transfer(transferBody('003'));
   expect(status).toBe(201);
-  expect(await tenant.waitFor(String(body.data.id), 'failed')).toMatchObject({
+  expect(await tenant.waitFor(body.data.id, 'failed')).toMatchObject({
     failure: { code: 'invalid_account' },
   });
 });

@@ -41,7 +41,7 @@ function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
   const enquiries = createEnquiries({
     banks,
     readWallet: (tenantId) => readWallet(database, tenantId),
-    takenReferences: store.takenReferences,
+    takenReferences: (tenantId, references) => store.takenReferences(tenantId, references),
   });
   return {
     store,

@@ -120,9 +120,7 @@ export const needsDecision = (
   { approval, unapprovedState }: Pick<Act, 'approval' | 'unapprovedState'>,
   state: AuditedState,
 ): boolean =>
-  approval === null &&
-  unapprovedState !== undefined &&
-  unapprovedState !== canonical(state);
+  approval === null && unapprovedState !== undefined && unapprovedState !== canonical(state);
 
 /** The target has changed since it was decided that the act needs no approval. Nothing was written. */
 export class TargetChanged extends Error {}

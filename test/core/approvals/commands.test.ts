@@ -54,19 +54,15 @@ async function command(
 }
 
 const entriesOf = (target: string) =>
-  database.db
-    .collection<AuditEntry>('audit_log')
-    .find({ target })
-    .sort({ _id: 1 })
-    .toArray();
+  database.db.collection<AuditEntry>('audit_log').find({ target }).sort({ _id: 1 }).toArray();
 
 test('the end of a command is recorded once, however often its activity is repeated; another message with its id is a claim', async () => {
   const transfer = await processingTransfer();
   const { _id: id, tenant_id: tenantId } = transfer;
-  const { recordOperatorCommand } = createInstructionActivities(deps);
+  const activities = createInstructionActivities(deps);
   const operator = await command(transfer, 'verify');
   const note = (message: OperatorMessage) =>
-    recordOperatorCommand({
+    activities.recordOperatorCommand({
       type: 'transfer',
       tenantId,
       id,
@@ -99,7 +95,8 @@ test('a payment whose hold is released between the question and the commit is no
       const found = await store.get(...of);
       reads += 1;
       const set = { status: 'failed', in_suspense: true } as const;
-      if (reads === 1) await transfers().updateOne({ _id: id }, { $set: set, $inc: { version: 1 } });
+      if (reads === 1)
+        await transfers().updateOne({ _id: id }, { $set: set, $inc: { version: 1 } });
       return found;
     },
   };
