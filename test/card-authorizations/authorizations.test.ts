@@ -13,7 +13,7 @@ import {
   issuerClient,
   type IssuerClient,
 } from '../support/issuer.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 type AuthorizationView = z.infer<typeof cardAuthorizationResource>;
@@ -24,7 +24,7 @@ let cards: CardClient;
 let issuer: IssuerClient;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   tenant = await service.tenant({ balanceMinor: 1_000_000 });
   cards = cardClient(tenant);
   issuer = issuerClient(service);

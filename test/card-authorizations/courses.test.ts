@@ -3,7 +3,7 @@ import { eachAtOnce } from '../support/at-once.js';
 import { cardClient, type CardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { issuerClient } from '../support/issuer.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 let service: Service;
@@ -12,7 +12,7 @@ let cards: CardClient;
 let issuer: ReturnType<typeof issuerClient>;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   tenant = await service.tenant();
   cards = cardClient(tenant);
   issuer = issuerClient(service);

@@ -1,7 +1,7 @@
 import type { Card } from '../../src/capabilities/cards/card.js';
 import { cardClient, type CardClient, type CardView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 let service: Service;
@@ -10,7 +10,7 @@ let cards: CardClient;
 let card: CardView;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   tenant = await service.tenant();
   cards = cardClient(tenant);
   card = await cards.issue();

@@ -3,7 +3,7 @@ import type { Card } from '../../src/capabilities/cards/card.js';
 import { bursar } from '../support/cli.js';
 import { cardClient, changesOf, type CardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 let service: Service;
@@ -11,7 +11,7 @@ let tenant: TestTenant;
 let cards: CardClient;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   tenant = await service.tenant();
   cards = cardClient(tenant);
 });

@@ -3,7 +3,7 @@ import { cardClient, newCard, type CardClient, type OperationView } from '../sup
 import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 let service: Service;
@@ -11,7 +11,7 @@ let tenant: TestTenant;
 let cards: CardClient;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   tenant = await service.tenant();
   cards = cardClient(tenant);
 });

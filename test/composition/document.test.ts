@@ -5,14 +5,14 @@ import { allRoutes } from '../../src/composition/routes.js';
 import { conformance } from '../support/conformance.js';
 import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
 import { bodyFor, callbacks, fixtureOf, fixtures } from '../support/fixtures.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   tenant = await service.tenant();
 });
 

@@ -3,7 +3,7 @@ import type { disputeResource } from '../../src/capabilities/disputes/schema.js'
 import { eventually } from '../support/eventually.js';
 import { FEE_MINOR, onPage, paymentClient, type PaymentClient } from '../support/payments.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 type DisputeView = z.infer<typeof disputeResource>;
@@ -16,7 +16,7 @@ let payments: PaymentClient;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  service = await shareService();
   receiver = await startReceiver();
 });
 beforeEach(async () => {

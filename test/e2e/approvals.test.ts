@@ -10,7 +10,7 @@ import {
   operatorSignIn,
   stopOperatorApis,
 } from '../support/operators.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 const BALANCE_MINOR = 10_000_000;
@@ -21,7 +21,7 @@ let deps: Deps;
 let url: string;
 let tenant: TestTenant;
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   url = String((await operatorSignIn(service.env))['BURSAR_OPERATOR_URL']);
   deps = await operatorDeps(service.env);
   tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });

@@ -1,4 +1,4 @@
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import { transferBody, type Reply, type TestTenant } from '../support/tenant.js';
 
 /** The idempotency key of every refused request here. It must be unused afterwards. */
@@ -8,7 +8,7 @@ let service: Service;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
   tenant = await service.tenant();
 });
 

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json as jsonOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import {
   apiClient,
   transferBody,
@@ -15,7 +15,7 @@ import {
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
 });
 
 afterAll(async () => {

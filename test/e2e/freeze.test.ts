@@ -1,10 +1,10 @@
 import { eventually } from '../support/eventually.js';
 import { bursar } from '../support/cli.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
 }, 120_000);
 afterAll(() => service?.close());
 

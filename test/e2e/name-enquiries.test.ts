@@ -1,5 +1,5 @@
 import { bulkClient } from '../support/bulk.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import { ORDER_TOTAL_MINOR, transferBody, type TestTenant } from '../support/tenant.js';
 
 /** Far more attempts than the limit of each tenant here, so that the end of a window does not matter. */
@@ -9,7 +9,7 @@ const LIMIT = 3;
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
 });
 
 afterAll(async () => {

@@ -1,14 +1,14 @@
 import { eventually } from '../support/eventually.js';
 import { chargeBody, paymentClient } from '../support/payments.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import { transferBody, type TestTenant } from '../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
 let receiver: Receiver;
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  service = await shareService();
   tenant = await service.tenant();
   receiver = await startReceiver();
   await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);

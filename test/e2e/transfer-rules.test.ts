@@ -1,12 +1,12 @@
 import { callbackSender } from '../support/callbacks.js';
 import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import { transferBody, type TestTenant } from '../support/tenant.js';
 
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await shareService();
 });
 
 afterAll(async () => {

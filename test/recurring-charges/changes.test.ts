@@ -17,7 +17,7 @@ import {
   RECURRING_PATH as PATH,
   type RecurringView,
 } from '../support/recurring.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -69,7 +69,7 @@ describe('a request to change a recurring charge', () => {
   let customer: ReturnType<typeof newCustomer>;
 
   beforeAll(async () => {
-    service = await startService();
+    service = await shareService();
     tenant = await service.tenant();
     payments = paymentClient(tenant);
     ({ token, customer } = await activeToken(payments));

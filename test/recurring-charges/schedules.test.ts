@@ -8,7 +8,7 @@ import {
 import { createSchedules } from '../../src/capabilities/recurring-charges/workflow-starter.js';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
 import { eventually } from '../support/eventually.js';
-import { startListening, type Listening } from '../support/listening.js';
+import { shareListening, type Listening } from '../support/listening.js';
 import {
   activeToken,
   paymentClient,
@@ -34,7 +34,7 @@ let payments: PaymentClient;
 let token: TokenView;
 
 beforeAll(async () => {
-  all = await startListening();
+  all = await shareListening();
   service = all.service;
   at = await all.receiver();
   ({ tenant } = await all.tenant(at));

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Db, Document, MongoClient } from 'mongodb';
-import { migrations } from '../../src/composition/migrations.js';
 import { migrate } from '../../src/platform/database/migrations.js';
 
 /** A database that a test file has left, with the schema that it had when it was new. */
@@ -30,7 +29,7 @@ export async function takeDatabase(client: MongoClient): Promise<string> {
     const left = await leftIn(client).findOneAndDelete({});
     const name = left?._id ?? newDatabaseName();
     const db = client.db(name);
-    if (!left) await migrate(db, migrations);
+    if (!left) await migrate(db, await allMigrations());
     else if (!(await empty(db, left.schema))) {
       await db.dropDatabase();
       continue;
@@ -39,6 +38,9 @@ export async function takeDatabase(client: MongoClient): Promise<string> {
     return name;
   }
 }
+
+/** They import every capability, which takes seconds, and most files find a database that has them. */
+const allMigrations = async () => (await import('../../src/composition/migrations.js')).migrations;
 
 /** Leaves a database to a later test file. One that was not taken here is dropped. */
 export async function leaveDatabase(client: MongoClient, name: string): Promise<void> {

@@ -9,6 +9,7 @@ const dist = join(__dirname, '..', '..', 'dist');
 
 declare global {
   var bursarTestEngines: ChildProcess | undefined;
+  var bursarTestReaper: ChildProcess | undefined;
 }
 
 /**
@@ -22,6 +23,7 @@ async function globalSetup(): Promise<void> {
   process.env['BURSAR_TEST_BUNDLE'] = bundle;
   const logs = newLogFolder();
   process.env['BURSAR_TEST_LOGS'] = logs;
+  startServiceReaper();
   if (process.env['BURSAR_TEST_MONGODB_URI'] && process.env['BURSAR_TEST_TEMPORAL_ADDRESS']) return;
 
   const host = spawn(process.execPath, [join(dist, 'devstack', 'temporary-stack.js'), logs], {
@@ -31,6 +33,17 @@ async function globalSetup(): Promise<void> {
   const engines = await firstLine(host);
   process.env['BURSAR_TEST_MONGODB_URI'] ??= engines.mongodb_uri;
   process.env['BURSAR_TEST_TEMPORAL_ADDRESS'] ??= engines.temporal_address;
+}
+
+/** The folder of the shared services, and the process that ends them with this one, however it ends. */
+function startServiceReaper(): void {
+  const services = mkdtempSync(join(tmpdir(), 'bursar-shared-services-'));
+  process.env['BURSAR_TEST_SERVICES'] = services;
+  const script = join(__dirname, 'service-reaper.mjs');
+  globalThis.bursarTestReaper = spawn(process.execPath, [script, services], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+    detached: true,
+  });
 }
 
 const LOGS_PREFIX = 'bursar-logs-';

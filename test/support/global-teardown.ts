@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Stops MongoDB and Temporal of global-setup.ts, and fails the run if one of its logs contains forbidden data. */
+/** Stops shared services, and MongoDB and Temporal of global-setup.ts, and fails the run if one of its logs contains forbidden data. */
 async function globalTeardown(): Promise<void> {
+  await stopServices();
   await stopEngines();
   const logs = process.env['BURSAR_TEST_LOGS'];
   if (logs === undefined) return;
@@ -11,6 +12,15 @@ async function globalTeardown(): Promise<void> {
   const { status } = spawnSync(process.execPath, [script, logs], { stdio: 'inherit' });
   if (status !== 0) throw new Error(`the logs are kept until the next run: ${logs}`);
   rmSync(logs, { recursive: true, force: true });
+}
+
+async function stopServices(): Promise<void> {
+  const reaper = globalThis.bursarTestReaper;
+  if (reaper === undefined || reaper.exitCode !== null) return;
+  await new Promise((resolve) => {
+    reaper.once('exit', resolve);
+    reaper.stdin?.end();
+  });
 }
 
 async function stopEngines(): Promise<void> {

@@ -1,22 +1,20 @@
 import type { Delivery } from '../../src/core/webhooks/event.js';
 import { eventually } from './eventually.js';
 import { startReceiver, type Behaviour, type Receiver } from './receiver.js';
-import { startService } from './service.js';
+import { SHORT_WEBHOOK_TIMES, shareService, startService, type Service } from './service.js';
 import type { TestTenant } from './tenant.js';
-
-/** Allows webhooks to this machine, with four attempts within two seconds. */
-const SHORT_TIMES = {
-  BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
-  BURSAR_WEBHOOK_TIMEOUT_MS: '1500',
-  BURSAR_WEBHOOK_RETRY_SECONDS: '0.2,0.4,0.6',
-};
 
 /** A service with receivers of webhooks. */
 export type Listening = Awaited<ReturnType<typeof startListening>>;
 
-/** Starts a whole service, whose receivers of webhooks end with it. `env` changes its settings. */
-export async function startListening(env: Record<string, string> = {}) {
-  const service = await startService({ env: { ...SHORT_TIMES, ...env } });
+/** Starts a whole service with settings of its own, whose receivers of webhooks end with it. */
+export const startListening = async (env: Record<string, string> = {}) =>
+  listeningTo(await startService({ env: { ...SHORT_WEBHOOK_TIMES, ...env } }));
+
+/** Takes a shared service, with receivers of webhooks. */
+export const shareListening = async () => listeningTo(await shareService());
+
+function listeningTo(service: Service) {
   const { webhooks } = service.deps;
   const receivers: Receiver[] = [];
   const deliveriesOf = (tenant: TestTenant): Promise<Delivery[]> =>

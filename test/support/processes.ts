@@ -1,6 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 
@@ -72,6 +79,43 @@ export function manageProcess(settings: ProcessSettings): ManagedProcess {
     thaw: () => signal('SIGCONT'),
     signal,
     isRunning,
+    output,
+  };
+}
+
+/**
+ * A process that runs on after its test file, for later ones (`shared-services.ts`). The file at `pidFile` says that it
+ * runs. Nobody may end or freeze it.
+ */
+export function lastingProcess({
+  name,
+  script,
+  env,
+  logFile,
+  isReady,
+  pidFile,
+}: Omit<ProcessSettings, 'reaper'> & { pidFile: string }): ManagedProcess {
+  const before = existsSync(logFile) ? readFileSync(logFile, 'utf8').length : 0;
+  const output = () => readFileSync(logFile, 'utf8').slice(before);
+  const refuse = () => {
+    throw new Error(`${name} is shared with other test files: start a service of its own`);
+  };
+  return {
+    async start() {
+      if (existsSync(pidFile)) return;
+      const child = spawnToFile(script, env, logFile);
+      child.unref();
+      writeFileSync(pidFile, String(child.pid));
+      await eventually(`${name} is ready`, async () =>
+        (await isReady(output())) ? true : undefined,
+      );
+    },
+    kill: refuse,
+    stop: refuse,
+    freeze: refuse,
+    thaw: refuse,
+    signal: refuse,
+    isRunning: () => true,
     output,
   };
 }

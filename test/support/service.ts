@@ -34,11 +34,18 @@ import { eventually } from './eventually.js';
 import { logFileOf, noteSecretsOf } from './logs.js';
 import {
   answers,
+  lastingProcess,
   manageProcess,
   startReaper,
   type ManagedProcess,
   type ProcessSettings,
 } from './processes.js';
+import {
+  endSharedService,
+  leaveSharedService,
+  takeSharedService,
+  type SharedService,
+} from './shared-services.js';
 import { createTenant, type NewTestTenant } from './tenant.js';
 
 type Environment = Record<string, string>;
@@ -69,6 +76,20 @@ export type ServiceOptions = {
   dist?: string;
 };
 
+/** Allows webhooks to this machine, with four attempts within two seconds. */
+export const SHORT_WEBHOOK_TIMES = {
+  BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+  BURSAR_WEBHOOK_TIMEOUT_MS: '1500',
+  BURSAR_WEBHOOK_RETRY_SECONDS: '0.2,0.4,0.6',
+};
+
+/**
+ * Takes a service that test files use one after the other: its database has the ended records of other files, and its
+ * processes run on. For files that look at their own tenants alone. `close` ends it if a record of this file has not ended.
+ */
+export const shareService = async () =>
+  openService({ env: SHORT_WEBHOOK_TIMES }, await takeSharedService());
+
 /** An API process with its address. */
 export type Api = ManagedProcess & { url: string; port: number };
 
@@ -84,6 +105,9 @@ const SHORT_TIMES: Environment = {
   BURSAR_LEDGER_CLOSING_EVERY_MS: '0',
 };
 
+/** The names of the processes that a service has at first. */
+const SHARED_PROCESSES = new Set(['bank', 'api-1', 'worker-2']);
+
 /** A running service. */
 export type Service = Awaited<ReturnType<typeof startService>>;
 
@@ -91,8 +115,11 @@ export type Service = Awaited<ReturnType<typeof startService>>;
  * Starts the whole service as separate processes from dist/: a sandbox bank, APIs and workers, with a database, task
  * queues and a bank journal of their own. `close` ends all of them in any state.
  */
-export async function startService(options: ServiceOptions = {}) {
+export const startService = (options: ServiceOptions = {}) => openService(options, null);
+
+async function openService(options: ServiceOptions, shared: SharedService | null) {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-service-'));
+  const dataFolder = shared?.folder ?? folder;
   const reaper = startReaper(folder);
   const ports: PortClaim[] = [];
   const processes = new Map<string, ManagedProcess>();
@@ -105,37 +132,51 @@ export async function startService(options: ServiceOptions = {}) {
     return claim.port;
   }
 
+  /** The ports of bank and first API, which a shared service keeps. */
+  async function ownPorts(): Promise<[number, number]> {
+    const [bankPort, apiPort] = shared?.ports ?? [];
+    if (bankPort !== undefined && apiPort !== undefined) return [bankPort, apiPort];
+    return [await port(), await port()];
+  }
+
   function manage(
     name: string,
     script: string,
     env: Environment,
     isReady: ProcessSettings['isReady'],
   ): ManagedProcess {
-    const logFile = logFileOf(basename(folder), name);
     noteSecretsOf(env);
-    const managed = manageProcess({ name, script, env, logFile, reaper, isReady });
+    const logFile = logFileOf(basename(isShared(name) ? dataFolder : folder), name);
+    const settings = { name, script, env, logFile, isReady };
+    const managed = isShared(name)
+      ? lastingProcess({ ...settings, pidFile: join(dataFolder, `${name}.pid`) })
+      : manageProcess({ ...settings, reaper });
     processes.set(name, managed);
     return managed;
   }
 
+  /** The first processes of a shared service run on; those that a test adds are its own. */
+  const isShared = (name: string) => shared !== null && SHARED_PROCESSES.has(name);
+
   async function close(): Promise<void> {
-    await Promise.all([...processes.values()].map((each) => each.kill()));
+    const own = [...processes].filter(([name]) => !isShared(name));
+    await Promise.all(own.map(([, each]) => each.kill()));
     balancer?.close();
-    if (deps) await closeDeps(deps, options);
+    if (deps && shared) await deps.close();
+    else if (deps) await closeDeps(deps, options);
     for (const claim of ports) claim.release();
     await reaper.close();
   }
 
   try {
-    const [bankPort, firstPort] = [await port(), await port()];
+    const [bankPort, firstPort] = await ownPorts();
     const apiPorts = [firstPort];
     while (apiPorts.length < (options.apis ?? 1)) apiPorts.push(await port());
     if (options.bank?.balanced) balancer = await startBalancer(apiPorts);
     const url = (of: number) => `http://127.0.0.1:${of}`;
-    const env = await environment(
-      options,
-      url((await options.bank?.through?.(bankPort)) ?? bankPort),
-    );
+    const env =
+      shared?.env ??
+      (await environment(options, url((await options.bank?.through?.(bankPort)) ?? bankPort)));
     const script = (...parts: string[]) => join(options.dist ?? compiled(), ...parts);
 
     function newApi(at: number, over: Environment = {}): Api {
@@ -160,7 +201,7 @@ export async function startService(options: ServiceOptions = {}) {
         script('sandbox-bank', 'main.js'),
         bankEnvironment(
           options,
-          { env, port: bankPort, dataDir: join(folder, 'bank') },
+          { env, port: bankPort, dataDir: join(dataFolder, 'bank') },
           url(balancer?.port ?? firstPort),
         ),
         answers(`${url(bankPort)}/_sandbox/health`),
@@ -215,7 +256,16 @@ export async function startService(options: ServiceOptions = {}) {
         ),
       /** The problems in the ledger, and the differences to the bank's journal. */
       problems: async () => findProblems(opened.database, await bank.journal()),
-      close,
+      async close() {
+        const isClean = async () =>
+          (await openRecords()) === 0 &&
+          (await findProblems(opened.database, await bank.journal())).length === 0;
+        const mayRunOn = shared !== null && (await isClean());
+        await close();
+        if (!shared) return;
+        if (mayRunOn) await leaveSharedService({ ...shared, env, ports: [bankPort, firstPort] });
+        else endSharedService(shared);
+      },
     };
   } catch (error) {
     await close();

@@ -2,13 +2,13 @@ import { closeDueDays } from '../../src/core/ledger/closing.js';
 import { closingCollections } from '../../src/core/ledger/days.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startService, type Service } from '../support/service.js';
+import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 let service: Service;
 let receiver: Receiver;
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  service = await shareService();
   receiver = await startReceiver();
 });
 afterAll(async () => {

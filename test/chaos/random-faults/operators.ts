@@ -1,12 +1,5 @@
 import { WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
-import type { Filter } from 'mongodb';
-import type { BillPayment } from '../../../src/capabilities/bill-payments/bill-payment.js';
-import type { CardOperation } from '../../../src/capabilities/cards/card-operation.js';
-import type { Charge } from '../../../src/capabilities/charges/charge.js';
-import type { IdentityCheck } from '../../../src/capabilities/identity-checks/identity-check.js';
-import type { Refund } from '../../../src/capabilities/refunds/refund.js';
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { approvedPayload } from '../../support/approvals.js';
 import type { ChaosCluster } from './cluster.js';
 
@@ -19,22 +12,37 @@ const PUSH = {
 /** Pause before a record that is still open gets another retry command. */
 const AGAIN_AFTER_MS = 20_000;
 
+/** Instructions of one kind: their collection, the folder of their capability, and the commands of their workflows. */
+type Instructions = {
+  collection: string;
+  capability: string;
+  starter: {
+    command(record: never, kind: 'retry' | 'fail', payload: typeof PUSH): Promise<unknown>;
+  };
+};
+
 /** Operators who retry the records that need attention after the run: a provider may lose every automatic submission. */
 export function createOperators({ service }: ChaosCluster) {
   const { database, transfers, cards, charges, refunds, billPayments, identityChecks } =
     service.deps;
+  const all: readonly Instructions[] = [
+    { collection: 'transfers', capability: 'transfers', starter: transfers.starter },
+    { collection: 'card_operations', capability: 'cards', starter: cards.starter },
+    { collection: 'charges', capability: 'charges', starter: charges.starter },
+    { collection: 'refunds', capability: 'refunds', starter: refunds.starter },
+    { collection: 'bill_payments', capability: 'bill-payments', starter: billPayments.starter },
+    {
+      collection: 'identity_checks',
+      capability: 'identity-checks',
+      starter: identityChecks.starter,
+    },
+  ];
   const pushedAt = new Map<string, number>();
 
-  async function pushAll<R extends InstructionRecord>(
-    [name, capability]: readonly [collection: string, capability: string],
-    starters: {
-      command(record: R, kind: 'retry' | 'fail', payload: typeof PUSH): Promise<unknown>;
-    },
-  ): Promise<void> {
-    const called = { status: { $in: ['pending', 'processing'] }, attention: { $ne: null } };
+  async function pushAll({ collection, capability, starter }: Instructions): Promise<void> {
     const records = await database.db
-      .collection<R>(name)
-      .find(called as Filter<R>)
+      .collection<InstructionRecord>(collection)
+      .find({ status: { $in: ['pending', 'processing'] }, attention: { $ne: null } })
       .toArray();
     const due = records.filter(({ _id }) => Date.now() - (pushedAt.get(_id) ?? 0) > AGAIN_AFTER_MS);
     await Promise.all(
@@ -47,7 +55,7 @@ export function createOperators({ service }: ChaosCluster) {
           ? (['fail', await approvedPayload(service.deps, capability, record, PUSH)] as const)
           : (['retry', PUSH] as const);
         // A command without an answer in time is repeated by a later call.
-        const command = starters.command(record as unknown as R, kind, payload);
+        const command = starter.command(record as never, kind, payload);
         await command.catch((error: unknown) => {
           if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
         });
@@ -59,23 +67,17 @@ export function createOperators({ service }: ChaosCluster) {
   async function endMonitoring(): Promise<void> {
     const now = new Date();
     const monitored = { status: 'failed', monitor_until: { $gt: now } };
-    const monitoredIn = ['transfers', 'card_operations', 'charges', 'refunds', 'bill_payments'];
-    for (const name of monitoredIn) {
-      await database.db.collection(name).updateMany(monitored, { $set: { monitor_until: now } });
+    for (const { collection } of all) {
+      await database.db
+        .collection(collection)
+        .updateMany(monitored, { $set: { monitor_until: now } });
     }
   }
 
   return {
     async push(): Promise<void> {
       await endMonitoring();
-      await Promise.all([
-        pushAll<Transfer>(['transfers', 'transfers'], transfers.starter),
-        pushAll<CardOperation>(['card_operations', 'cards'], cards.starter),
-        pushAll<Charge>(['charges', 'charges'], charges.starter),
-        pushAll<Refund>(['refunds', 'refunds'], refunds.starter),
-        pushAll<BillPayment>(['bill_payments', 'bill-payments'], billPayments.starter),
-        pushAll<IdentityCheck>(['identity_checks', 'identity-checks'], identityChecks.starter),
-      ]);
+      await Promise.all(all.map(pushAll));
     },
     figures: () => ({ 'operators called': pushedAt.size }),
   };

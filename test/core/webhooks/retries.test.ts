@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
 import { eventually } from '../../support/eventually.js';
-import { startListening, type Listening } from '../../support/listening.js';
+import { shareListening, type Listening } from '../../support/listening.js';
 import { hang, type Receiver } from '../../support/receiver.js';
 
 let all: Listening;
 beforeAll(async () => {
-  all = await startListening();
+  all = await shareListening();
 });
 afterAll(async () => {
   await all?.close();

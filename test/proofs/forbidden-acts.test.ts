@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Approval } from '../../../src/core/approvals/approval.js';
-import type { AuditEntry } from '../../../src/core/audit/entry.js';
-import { stateOf } from '../../../src/ops/operator-api/target-states.js';
-import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import { stopOperatorApis } from '../../support/operators.js';
-import { POLICY_OF_ALL, startPolicyApi, type PolicyAct } from '../../support/policy-acts.js';
+import type { Approval } from '../../src/core/approvals/approval.js';
+import type { AuditEntry } from '../../src/core/audit/entry.js';
+import { stateOf } from '../../src/ops/operator-api/target-states.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { stopOperatorApis } from '../support/operators.js';
+import { POLICY_OF_ALL, startPolicyApi, type PolicyAct } from '../support/policy-acts.js';
 
 /** Forbidden acts in all, spread over every way and every kind of act. */
 const ACTS = 1_000;
