@@ -2,6 +2,7 @@ import { useApproval } from '../core/approvals/use.js';
 import { createOperatorActs } from '../core/approvals/operator-acts.js';
 import { createApprovals } from '../core/approvals/store.js';
 import { createAudit } from '../core/audit/store.js';
+import { createOidc } from '../platform/operators/oidc.js';
 import { createOperators } from '../platform/operators/store.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
 import { createParts, type CoreDeps } from '../core/capability.js';
@@ -59,11 +60,10 @@ export async function createDeps(config: Config, name: string) {
   const forwarding = createForwarding(commitProcesses, forwardedMutations);
   const groupCommit = createGroupCommit(database, webhooks.outbox, uniqueIndexes.lacks, forwarding);
   observeCommits(groupCommit, { registry, log });
-  const rateLimits = createRateLimits({ db, log });
   const core = {
     config,
     database,
-    rateLimits,
+    rateLimits: createRateLimits({ db, log }),
     groupCommit,
     client: temporal.client,
     providers,
@@ -99,7 +99,7 @@ export async function createDeps(config: Config, name: string) {
     webhooks,
     ledger: createLedger({ db, ...core }),
     idempotency: createIdempotency(database, sealing),
-    rateLimits,
+    rateLimits: core.rateLimits,
 
     /** Waits until work in progress has ended, then closes the connections. */
     async close(): Promise<void> {
@@ -108,7 +108,7 @@ export async function createDeps(config: Config, name: string) {
       await idle([capabilities]);
       await webhooks.close();
       await forwarding.close();
-      await idle([apiKeys, rateLimits, commitProcesses]);
+      await idle([apiKeys, core.rateLimits, commitProcesses]);
       await uniqueIndexes.close();
       await temporal.close();
       await database.client.close();
@@ -145,6 +145,7 @@ function createOperatorParts(database: Database, config: Config) {
   const approvals = createApprovals({ db, audit });
   return {
     operators: createOperators({ db, pepper, environment }),
+    oidc: config.oidc && createOidc(config.oidc),
     audit,
     approvals,
     operatorActs: createOperatorActs({ db, audit, approvals, policy }),

@@ -1,5 +1,6 @@
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { unprotectedConnections } from './live-connections.js';
+import { checkOidc, oidcFields, oidcOf } from './oidc-settings.js';
 import { paystackOf, paystackVariables } from './paystack-settings.js';
 import { isGuessable, parseSealingKeys } from './sealing-keys.js';
 import {
@@ -8,6 +9,7 @@ import {
   providerFields,
   providersOf,
 } from './provider-settings.js';
+import { temporalOf } from './temporal-settings.js';
 
 const flag = (fallback: boolean) =>
   z
@@ -65,6 +67,7 @@ const fields = z.object({
   /** The operator API is off without a port. */
   BURSAR_OPERATOR_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   BURSAR_OPERATOR_HOST: z.string().min(1).default('127.0.0.1'),
+  ...oidcFields,
   /** Acts that a second person approves: those without the provider's word, or all that the policy names. */
   BURSAR_APPROVALS: z.enum(['forced', 'all']).default('forced'),
   /** With BURSAR_APPROVALS=all, larger credits are approved. */
@@ -213,13 +216,8 @@ const environment = fields
       message: 'must be set together with BURSAR_WORKER_DEPLOYMENT',
     },
   )
-  .superRefine(checkProviders);
-
-/** The worker's version; null without versions. */
-const deploymentOf = (e: z.infer<typeof environment>) =>
-  e.BURSAR_WORKER_DEPLOYMENT !== undefined && e.BURSAR_WORKER_BUILD_ID !== undefined
-    ? { name: e.BURSAR_WORKER_DEPLOYMENT, buildId: e.BURSAR_WORKER_BUILD_ID }
-    : null;
+  .superRefine(checkProviders)
+  .superRefine(checkOidc);
 
 /** All settings of a process, checked and converted: durations in milliseconds, defaults filled in. */
 export type Config = ReturnType<typeof loadConfig>;
@@ -231,10 +229,14 @@ export type Config = ReturnType<typeof loadConfig>;
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const parsed = environment.safeParse(env);
   if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`The environment variables are not valid:\n${lines.join('\n')}`);
+    throw invalid(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   }
   const e = parsed.data;
+  const temporal = temporalOf(e, env);
+  if (e.BURSAR_ENV === 'live') {
+    const problems = unprotectedConnections(e.MONGODB_URI, temporal.connection);
+    if (problems.length > 0) throw invalid(problems.map((of) => `${of.setting}: ${of.message}`));
+  }
   return {
     environment: e.BURSAR_ENV,
     http: {
@@ -251,7 +253,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     failpoint: e.BURSAR_FAILPOINT ?? null,
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
-    temporal: temporalOf(e, env),
+    temporal,
     keyPepper: e.BURSAR_KEY_PEPPER,
     sealingKeys: e.BURSAR_SEALING_KEYS,
     /** The name of the provider of each capability's new records, or null. */
@@ -293,6 +295,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   };
 }
 
+const invalid = (problems: string[]) =>
+  new Error(
+    `The environment variables are not valid:\n${problems.map((each) => `  ${each}`).join('\n')}`,
+  );
+
 /** The settings of virtual accounts and deposits. */
 const accountsOf = (e: z.output<typeof environment>) => ({
   virtualAccounts: { maxPerCustomer: e.BURSAR_MAX_ACCOUNTS_PER_CUSTOMER },
@@ -306,6 +313,8 @@ const accountsOf = (e: z.output<typeof environment>) => ({
 /** The settings of what only operators reach: their API, approvals and metrics. */
 const operatorsOf = (e: z.output<typeof environment>) => ({
   operators: { host: e.BURSAR_OPERATOR_HOST, port: e.BURSAR_OPERATOR_PORT },
+  /** The sign-in of operators by OpenID Connect; null: by keys. */
+  oidc: oidcOf(e),
   approvals: {
     all: e.BURSAR_ENV === 'live' || e.BURSAR_APPROVALS === 'all',
     creditAboveMinor: BigInt(e.BURSAR_APPROVAL_CREDIT_ABOVE_MINOR),
@@ -348,37 +357,5 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     cardStateSequence: e.SANDBOX_BANK_CARD_STATE_SEQUENCE,
     timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
     callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
-  };
-}
-
-/** The address of Temporal if neither the environment nor a profile names one. */
-const LOCAL_TEMPORAL = '127.0.0.1:7233';
-
-/**
- * The connection to Temporal by Temporal's own environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY`,
- * `TEMPORAL_TLS`, `TEMPORAL_TLS_*`, `TEMPORAL_GRPC_META_*`, and the profile `TEMPORAL_PROFILE` of the file
- * `TEMPORAL_CONFIG_FILE`. A file that the environment does not name is not read.
- */
-function temporalOf(e: z.output<typeof environment>, env: NodeJS.ProcessEnv) {
-  const given = Object.entries(env).filter(
-    (each): each is [string, string] => each[0].startsWith('TEMPORAL_') && Boolean(each[1]),
-  );
-  const { connectionOptions, namespace } = loadClientConnectConfig({
-    overrideEnvVars: Object.fromEntries(given),
-    disableFile: !env['TEMPORAL_CONFIG_FILE'],
-  });
-  const { address = LOCAL_TEMPORAL, tls, apiKey, metadata } = connectionOptions;
-  return {
-    address,
-    namespace: namespace ?? `bursar-${e.BURSAR_ENV}`,
-    taskQueue: e.BURSAR_TASK_QUEUE,
-    deployment: deploymentOf(e),
-    /** Options of every connection to Temporal. They hold secrets. */
-    connection: {
-      address,
-      ...(tls !== undefined && { tls }),
-      ...(apiKey !== undefined && { apiKey }),
-      ...(metadata !== undefined && { metadata }),
-    },
   };
 }

@@ -3,7 +3,7 @@ import { createProviders } from '../../src/composition/providers.js';
 import { loadConfig } from '../../src/shared/config.js';
 
 const base = {
-  MONGODB_URI: 'mongodb://x',
+  MONGODB_URI: 'mongodb://127.0.0.1',
   BURSAR_KEY_PEPPER: 'x'.repeat(32),
   BURSAR_SEALING_KEYS: `one:${randomBytes(32).toString('base64')}`,
   SANDBOX_BANK_SECRET: 'x'.repeat(16),

@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/shared/config.js';
 import { PROVIDER_CAPABILITIES, providerSetting } from '../../src/shared/provider-settings.js';
 
 const base = {
-  MONGODB_URI: 'mongodb://x',
+  MONGODB_URI: 'mongodb://127.0.0.1',
   BURSAR_KEY_PEPPER: 'x'.repeat(32),
   BURSAR_SEALING_KEYS: `test:${randomBytes(32).toString('base64')}`,
 };

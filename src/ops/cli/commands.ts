@@ -10,6 +10,16 @@ type Entry = {
 /** All commands, in the order of the help. Each is loaded when it is used, so that the help does not wait for it. */
 export const COMMANDS: readonly Entry[] = [
   {
+    name: 'sign-in',
+    description: 'sign in as an operator, at the issuer of OpenID Connect',
+    load: async () => (await import('./sign-in.js')).addSignInCommand,
+  },
+  {
+    name: 'sign-out',
+    description: 'end the sign-in',
+    load: async () => (await import('./sign-in.js')).addSignOutCommand,
+  },
+  {
     name: 'tenants',
     description: 'manage tenants',
     load: async () => (await import('./tenants.js')).addTenantCommands,

@@ -34,29 +34,49 @@ export type OperatorClient = {
 const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });
 
 /**
- * Finds the operator API and the key of the sign-in: BURSAR_OPERATOR_URL and BURSAR_OPERATOR_KEY first, then dev.json. A
- * key of dev.json is sent only to the service of that file. A key is no option, because the process list shows options.
+ * Finds the operator API and the sign-in: BURSAR_OPERATOR_URL first, then dev.json; BURSAR_OPERATOR_TOKEN (an ID token) or
+ * BURSAR_OPERATOR_KEY first, then the file of `bursar sign-in`, then dev.json. A sign-in of a file is sent only to the service
+ * that it was made for. Neither key nor token is an option, because the process list shows options.
  */
 export function findOperatorApi(
   as: SignIn | undefined,
   env: NodeJS.ProcessEnv = process.env,
 ): OperatorClient {
-  const named = env.BURSAR_OPERATOR_URL;
-  const dev = readDevJson(env);
-  const url = named || dev?.operator_url;
-  if (!url) {
-    throw new CommandError(
-      'the address of the operator API is missing: set BURSAR_OPERATOR_URL, or run npm start',
-    );
-  }
-  const fromDev = named ? undefined : dev?.operators?.[as ?? 'operator'];
-  const key = as === undefined ? env.BURSAR_OPERATOR_KEY || fromDev : fromDev;
-  if (!key) throw new CommandError('there is no key to sign in with: set BURSAR_OPERATOR_KEY');
-  return { call: (operation, input, missing) => send({ url, key }, operation, input, missing) };
+  const url = findOperatorUrl(env);
+  const dev = env.BURSAR_OPERATOR_URL ? null : readDevJson(env);
+  return clientWith(url, async () => {
+    if (as !== undefined) return required(dev?.operators?.[as]);
+    const given = env.BURSAR_OPERATOR_TOKEN || env.BURSAR_OPERATOR_KEY;
+    if (given) return given;
+    const { currentIdToken } = await import('./id-token.js');
+    return (await currentIdToken(url, env)) ?? required(dev?.operators?.operator);
+  });
 }
 
+function required(found: string | undefined): string {
+  if (found) return found;
+  throw new CommandError(
+    'nobody has signed in: run bursar sign-in, or set BURSAR_OPERATOR_KEY where there is no issuer',
+  );
+}
+
+/** The address of the operator API: BURSAR_OPERATOR_URL, or that of dev.json. */
+export function findOperatorUrl(env: NodeJS.ProcessEnv): string {
+  const url = env.BURSAR_OPERATOR_URL || readDevJson(env)?.operator_url;
+  if (url) return url;
+  throw new CommandError(
+    'the address of the operator API is missing: set BURSAR_OPERATOR_URL, or run npm start',
+  );
+}
+
+/** The client of an operator API that sends this key or token. */
+export const clientWith = (url: string, bearer: () => Promise<string>): OperatorClient => ({
+  call: async (operation, input, missing) =>
+    send({ url, bearer: await bearer() }, operation, input, missing),
+});
+
 async function send<O extends Operation>(
-  { url, key }: { url: string; key: string },
+  { url, bearer }: { url: string; bearer: string },
   { method, path }: O,
   input: AnyInput,
   missing: string | undefined,
@@ -68,7 +88,7 @@ async function send<O extends Operation>(
   }
   const response = await fetch(target, {
     method: method.toUpperCase(),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
     ...(method !== 'get' && { body: JSON.stringify(body ?? {}) }),
     dispatcher: patient,
   }).catch(() => {

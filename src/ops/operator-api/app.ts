@@ -37,7 +37,7 @@ export function createOperatorApp(
   deps: OperatorDeps,
   health: Pick<Health, 'middleware'>,
 ): Koa<AppState> {
-  const { log, operators, rateLimits, config } = deps;
+  const { log, operators, oidc, rateLimits, config } = deps;
   const { middleware, operationAt, methodsAt } = routerOf(
     operatorRoutes(deps),
     [],
@@ -53,7 +53,7 @@ export function createOperatorApp(
   app.use(limitBySource({ rateLimits, name: 'operators', allowance: ALLOWANCE }));
   app.use(documents({ openApi: operatorOpenApi(deps) }));
   app.use(answerOptions({ methodsAt }));
-  app.use(underPrefix(signIn({ operators, audit: deps.audit, operationAt })));
+  app.use(underPrefix(signIn({ operators, oidc, audit: deps.audit, operationAt })));
   app.use(underPrefix(middleware));
   app.use(notFound({ methodsAt }));
   app.on('error', (error: unknown) => log.warn({ err: error }, 'could not send the answer'));

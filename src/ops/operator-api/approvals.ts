@@ -171,13 +171,14 @@ async function problemOf(
  * account or key, directly or through others, and so could sign in as both.
  */
 async function isOwn(
-  { operators }: OperatorDeps,
+  { operators, oidc }: OperatorDeps,
   { id, madeBy }: Operator,
   { maker: { operator: maker } }: Approval,
 ): Promise<boolean> {
   if (maker === null) return false;
   if (maker === id || madeBy.includes(maker)) return true;
-  return (await operators.makersOf(maker)).includes(id);
+  // An issuer vouches for the maker, whoever made the account.
+  return oidc === null && (await operators.makersOf(maker)).includes(id);
 }
 
 /** A refusal, which is in the audit log too. */

@@ -103,7 +103,7 @@ export const whoAmI = operation({
 });
 
 /** The routes for operators. */
-export const operatorAccountRoutes = ({ operators, audit }: OperatorDeps): Route[] => [
+export const operatorAccountRoutes = ({ operators, oidc, audit }: OperatorDeps): Route[] => [
   route(whoAmI, (ctx) => {
     const { id, name, roles: own, keyId } = operatorOf(ctx);
     sendData(ctx, 200, { id, name, roles: own, key_id: keyId });
@@ -114,6 +114,7 @@ export const operatorAccountRoutes = ({ operators, audit }: OperatorDeps): Route
   }),
 
   route(createOperator, async (ctx, { body: { reason: why = null, ...given } }) => {
+    refuseBesideIssuer(oidc, 'The first sign-in of a person makes the account.');
     const act = actOf(ctx, 'operators.create', given.email, { reason: why });
     const made = await audit.act(act, async (session) => {
       const createdBy = lineOf(operatorOf(ctx));
@@ -131,6 +132,7 @@ export const operatorAccountRoutes = ({ operators, audit }: OperatorDeps): Route
       const message = 'Another administrator changes your own account.';
       throw new ApiError('forbidden', { message });
     }
+    if (wanted) refuseBesideIssuer(oidc, 'It gives the roles.');
     const changes = {
       ...(wanted && { roles: wanted }),
       ...(disabled !== undefined && { disabled }),
@@ -153,11 +155,16 @@ export const operatorAccountRoutes = ({ operators, audit }: OperatorDeps): Route
     sendData(ctx, 200, presentOperator(changed));
   }),
 
-  ...keyRoutes({ operators, audit }),
+  ...keyRoutes({ operators, oidc, audit }),
 ];
 
-const keyRoutes = ({ operators, audit }: Pick<OperatorDeps, 'operators' | 'audit'>): Route[] => [
+const keyRoutes = ({
+  operators,
+  oidc,
+  audit,
+}: Pick<OperatorDeps, 'operators' | 'oidc' | 'audit'>): Route[] => [
   route(createOperatorKey, async (ctx, { params: { id }, body }) => {
+    refuseBesideIssuer(oidc, 'Keys are not accepted.');
     const act = actOf(ctx, 'operators.keys.create', id, { reason: body.reason ?? null });
     const made = await audit.act(act, async (session) => {
       if (!(await operators.get(id, session))) return null;
@@ -178,6 +185,12 @@ const keyRoutes = ({ operators, audit }: Pick<OperatorDeps, 'operators' | 'audit
     sendData(ctx, 200, { id, revoked: true });
   }),
 ];
+
+/** Where there is an issuer, it alone decides who signs in, and with which roles. */
+function refuseBesideIssuer(oidc: OperatorDeps['oidc'], why: string): void {
+  if (!oidc) return;
+  throw new ApiError('invalid_state', { message: `Operators sign in at ${oidc.issuer}. ${why}` });
+}
 
 const newKeyOf = (ctx: Context) => ({
   expiresAt: new Date(Date.now() + KEY_DAYS * DAY_MS),

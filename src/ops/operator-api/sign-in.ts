@@ -6,25 +6,39 @@ import { bearerToken } from '../../platform/http/authenticate.js';
 import type { OperationAt } from '../../platform/http/routes.js';
 import type { Operator } from '../../platform/operators/operator.js';
 import type { Operators } from '../../platform/operators/store.js';
-import { ApiError } from '../../shared/errors.js';
+import { parseOperatorKey } from '../../platform/api-keys/api-key.js';
+import type { Oidc } from '../../platform/operators/oidc.js';
+import { ApiError, type ErrorCode } from '../../shared/errors.js';
+import { accountOf } from './identities.js';
 
-/** Requires an operator's key, and a role that the operation names. Sets the operator of the request. */
+type Parts = {
+  operators: Operators;
+  /** Null: operators sign in by keys. */
+  oidc: Oidc | null;
+  audit: Audit;
+};
+
+/**
+ * Requires an ID token of the issuer, or an operator's key where there is no issuer, and a role that the operation names. Sets
+ * the operator of the request.
+ */
 export function signIn({
-  operators,
-  audit,
   operationAt,
-}: {
-  operators: Pick<Operators, 'authenticate'>;
-  audit: Pick<Audit, 'record'>;
+  ...parts
+}: Parts & {
   operationAt: OperationAt;
 }): Middleware {
+  const { operators, oidc, audit } = parts;
   return async (ctx, next) => {
     const token = bearerToken(ctx.req.headers.authorization);
-    const operator = await operators.authenticate(token, async (known, refusal) => {
+    const onRefused = async (known: Operator, refusal: ErrorCode) => {
       ctx.state.operator = known;
       const act = actOf(ctx, operationAt(ctx)?.id ?? 'unknown', 'refused');
       await audit.record(act, { after: { refused: refusal } });
-    });
+    };
+    const operator = oidc
+      ? await identifyBy(oidc, parts, { token, requestId: ctx.state.requestId, onRefused })
+      : await operators.authenticate(token, onRefused);
     ctx.state.operator = operator;
     const { roles } = operationAt(ctx) ?? {};
     if (roles && !roles.some((role) => operator.roles.includes(role))) {
@@ -35,6 +49,32 @@ export function signIn({
     }
     await next();
   };
+}
+
+/** The operator of an ID token. Keys are refused: the issuer alone says who somebody is, and no admin holds a sign-in of others. */
+async function identifyBy(
+  oidc: Oidc,
+  parts: Parts,
+  given: {
+    token: string;
+    requestId: string;
+    onRefused: (known: Operator, refusal: ErrorCode) => Promise<void>;
+  },
+): Promise<Operator> {
+  const { token, requestId, onRefused } = given;
+  if (parseOperatorKey(token)) {
+    const message = `Keys are not accepted: sign in at ${oidc.issuer} (bursar sign-in).`;
+    throw new ApiError('unauthorized', { message });
+  }
+  const { id, name, roles, disabledAt } = await accountOf(
+    parts,
+    await oidc.identify(token),
+    requestId,
+  );
+  const operator = { id, name, roles, keyId: null, madeBy: [] };
+  if (disabledAt === null) return operator;
+  await onRefused(operator, 'unauthorized');
+  throw new ApiError('unauthorized', { message: 'An administrator has disabled your account.' });
 }
 
 /** The operator of a request. Throws on a route without sign-in, which is a programming error. */

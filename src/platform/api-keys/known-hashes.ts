@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
 import { acrossTenants } from '../database/tenant-filters.js';
 import type { ApiKeyDocument } from './document.js';
@@ -60,20 +61,16 @@ export function createKnownHashes(keys: Collection<ApiKeyDocument>) {
     },
 
     /** Resolves when nothing is read. Await it before closing the database. */
-    idle: async () => void (await refreshing?.catch(() => {})),
+    idle: async (): Promise<void> => refreshing?.catch(() => {}),
   };
 }
 
 /** Waits for the work, but no longer than the time. An error of the work ends the wait too. */
-function within(timeMs: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeMs);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(done, done);
-  });
+async function within(timeMs: number, work: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const timer = sleep(timeMs, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([work.catch(() => {}), timer]);
+  over.abort();
 }
 
 /** A set of hashes that forgets none, and takes a few others for its own. A keyed hash is random, so its bytes are its probes. */

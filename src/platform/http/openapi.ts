@@ -118,7 +118,8 @@ const operatorSchemes = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'A key of an operator, `op_sandbox_…` or `op_live_…`. Each operation names the roles that may call it.',
+      'An ID token of the issuer at which operators sign in, or, without an issuer, a key of an operator (`op_sandbox_…` or ' +
+      '`op_live_…`). Each operation names the roles that may call it.',
   },
 } as const;
 

@@ -22,7 +22,7 @@ export function requestLog({ log }: { log: Log }): Middleware {
           ms: Math.round((performance.now() - startedAt) * 10) / 10,
           tenant: ctx.state.foundKey?.tenantId,
           resource: resourceOf(ctx),
-          key_id: ctx.state.foundKey?.id ?? ctx.state.operator?.keyId,
+          key_id: ctx.state.foundKey?.id ?? ctx.state.operator?.keyId ?? undefined,
           operator: ctx.state.operator?.id,
           ...(ctx.state.errorCode !== undefined && {
             code: ctx.state.errorCode,

@@ -11,6 +11,11 @@ export type OperatorDocument = {
   created_at: Date;
   /** The operators who stand behind it, the nearest one first; none at set-up. */
   created_by?: string[];
+  /**
+   * The person at the issuer of OpenID Connect, who signs in to this account, and whose roles the issuer decides. `roles_at`: the
+   * time of the token that has brought them.
+   */
+  identity?: { issuer: string; subject: string; roles_at: Date };
 };
 
 /** A key of an operator as MongoDB stores it: its hash, never the key. */
@@ -43,9 +48,21 @@ export const operatorsCollection: CollectionSpec = {
       disabled_at: dateOrNull,
       created_at: { bsonType: 'date' },
       created_by: line,
+      identity: {
+        bsonType: 'object',
+        required: ['issuer', 'subject', 'roles_at'],
+        properties: { issuer: text, subject: text, roles_at: { bsonType: 'date' } },
+      },
     },
   },
-  indexes: [{ key: { email: 1 }, unique: true }],
+  indexes: [
+    { key: { email: 1 }, unique: true },
+    {
+      key: { 'identity.issuer': 1, 'identity.subject': 1 },
+      unique: true,
+      partialFilterExpression: { identity: { $exists: true } },
+    },
+  ],
   shardBy: null,
 };
 

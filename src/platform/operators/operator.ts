@@ -11,8 +11,8 @@ export type Operator = {
   id: string;
   name: string;
   roles: readonly OperatorRole[];
-  /** The key of the sign-in. */
-  keyId: string;
+  /** The key of the sign-in; null if the issuer of OpenID Connect has vouched for the person. */
+  keyId: string | null;
   /** Operators who had a hand in making the account or the key; see `lineOf`. */
   madeBy: readonly string[];
 };

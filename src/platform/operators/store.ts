@@ -18,6 +18,7 @@ export type NewOperator = {
   roles: OperatorRole[];
   /** The operators who stand behind it; see `lineOf`. */
   createdBy: readonly string[];
+  identity?: OperatorDocument['identity'];
 };
 
 /** An operator's account, as operators see it. */
@@ -126,6 +127,7 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
         disabled_at: null,
         created_at: clock(),
         created_by: [...input.createdBy],
+        ...(input.identity && { identity: input.identity }),
       };
       const taken = await operators.findOne({ email: document.email }, withSession(session));
       if (taken !== null) throw takenEmail();
@@ -147,18 +149,30 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
       return document && toAccount(document);
     },
 
-    /** Changes roles, or disables and enables an account. Null if there is none. */
+    /** The account of a person at the issuer, or else the one with this e-mail that nobody signs in to by the issuer. */
+    async ofIdentity(
+      { issuer, subject, email }: { issuer: string; subject: string; email: string },
+      session?: ClientSession,
+    ): Promise<{ own: OperatorAccount | null; sameEmail: OperatorAccount | null }> {
+      const identity = { 'identity.issuer': issuer, 'identity.subject': subject };
+      const own = await operators.findOne(identity, withSession(session));
+      const same = own ? null : await operators.findOne({ email }, withSession(session));
+      return { own: own && toAccount(own), sameEmail: same && toAccount(same) };
+    },
+
+    /** Changes roles, or disables and enables an account, or gives it to a person at the issuer. Null if there is none. */
     async update(
       id: string,
-      changes: { roles?: OperatorRole[]; disabled?: boolean },
+      changes: Pick<OperatorDocument, 'identity'> & { roles?: OperatorRole[]; disabled?: boolean },
       session?: ClientSession,
     ): Promise<OperatorAccount | null> {
-      const { roles, disabled } = changes;
+      const { roles, disabled, identity } = changes;
       const document = await operators.findOneAndUpdate(
         { _id: id },
         {
           $set: {
             ...(roles && { roles }),
+            ...(identity && { identity }),
             ...(disabled !== undefined && { disabled_at: disabled ? clock() : null }),
           },
         },
@@ -232,4 +246,5 @@ const toAccount = (document: OperatorDocument): OperatorAccount => ({
   disabledAt: document.disabled_at,
   createdAt: document.created_at,
   createdBy: document.created_by ?? [],
+  ...(document.identity && { identity: document.identity }),
 });

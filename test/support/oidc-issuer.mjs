@@ -1,0 +1,73 @@
+/**
+ * A real OpenID provider for the tests, on a free port of the loopback address: node test/support/oidc-issuer.mjs. It prints its
+ * issuer as JSON. People sign in by the device flow with any password; their name says their roles: `ada+operator+admin`. The
+ * ID tokens of `…+brief` end after three seconds. `bursar` is the client of Bursar, `other` that of somebody else.
+ */
+import { createServer } from 'node:http';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { Provider } from 'oidc-provider';
+
+const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
+const client = (client_id) => ({
+  client_id,
+  token_endpoint_auth_method: 'none',
+  grant_types: [DEVICE, 'refresh_token'],
+  redirect_uris: [],
+  response_types: [],
+});
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const key = {
+  ...privateKey.export({ format: 'jwk' }),
+  kid: 'of-the-tests',
+  use: 'sig',
+  alg: 'RS256',
+};
+
+const claimsOf = (accountId) => {
+  const [name, ...roles] = accountId.split('+');
+  return {
+    sub: accountId,
+    name,
+    email: `${name}@tests.invalid`,
+    email_verified: true,
+    roles: roles.filter((role) => role !== 'brief'),
+  };
+};
+
+const server = createServer();
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const issuer = `http://127.0.0.1:${server.address().port}`;
+
+const provider = new Provider(issuer, {
+  clients: [client('bursar'), client('other')],
+  jwks: { keys: [key] },
+  cookies: { keys: [randomBytes(16).toString('hex')] },
+  features: {
+    deviceFlow: { enabled: true },
+    revocation: { enabled: true },
+    devInteractions: { enabled: true },
+  },
+  scopes: ['openid', 'offline_access', 'profile', 'email', 'roles'],
+  claims: {
+    openid: ['sub'],
+    profile: ['name'],
+    email: ['email', 'email_verified'],
+    roles: ['roles'],
+  },
+  conformIdTokenClaims: false,
+  findAccount: (_, accountId) => ({ accountId, claims: async () => claimsOf(accountId) }),
+  issueRefreshToken: async (_, each, code) =>
+    each.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
+  ttl: {
+    IdToken: (ctx) => (ctx.oidc.account?.accountId.endsWith('+brief') ? 3 : 600),
+    AccessToken: 600,
+    RefreshToken: 86_400,
+    DeviceCode: 600,
+    Grant: 86_400,
+    Interaction: 600,
+    Session: 600,
+  },
+});
+server.on('request', provider.callback());
+console.log(JSON.stringify({ issuer }));
