@@ -26,6 +26,7 @@ let payments: PaymentClient;
 beforeAll(async () => {
   all = await startListening({
     BURSAR_ATTENTION_AFTER_MS: '1500',
+    SANDBOX_BANK_TIMEOUT_MS: '1500',
     // The second attempt leaves ten seconds after the decline.
     BURSAR_DUNNING_DAYS: '0.000116',
   });
@@ -142,6 +143,34 @@ describe('a payment token that its tenant deletes', () => {
     await remove(token.payment_token_id);
     const { failure } = await payments.waitFor(body.reference, 'failed');
     expect(failure?.code).toBe('token_revoked');
+  });
+
+  test('does not fail a charge that may still be executed, which is booked once it is', async () => {
+    const { token } = await activeToken(payments);
+    const body = renewal(token.payment_token_id);
+    await service.bank.faults([
+      SILENT,
+      { call: 'charge', kind: 'slow', probability: 1, ms: 20_000 },
+    ]);
+    await payments.charge(body);
+    const charge = () => service.deps.charges.store.byReference(tenant.id, body.reference);
+    await eventually('it is submitted', async () =>
+      (await charge())?.submissions === 1 ? true : undefined,
+    );
+    await remove(token.payment_token_id);
+    const refused = await eventually('it is not submitted again', async () => {
+      const found = await charge();
+      return (found?.rejected_submissions ?? 0) > 0 ? found : undefined;
+    });
+    expect(refused).toMatchObject({ status: 'processing', failure: null });
+    await payments.waitFor(body.reference, 'completed');
+    const events = () =>
+      at
+        .events()
+        .filter(({ data }) => data['reference'] === body.reference)
+        .map(({ event }) => event);
+    await eventually('its event arrives', () => (events().length > 0 ? true : undefined));
+    expect(events()).toEqual(['charge.completed']);
   });
 
   test('while its page is open is not bound, and the method that is left there is revoked too', async () => {
