@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
 import { examineBacklog } from '../../src/ops/doctor/backlog.js';
+import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
 import {
@@ -122,6 +123,13 @@ describe('a payment token that its tenant deletes', () => {
     });
     expect(attention?.reason).toBe('the provider has not revoked its authorization: unknown');
     expect(typeof revoking).toBe('string');
+    const listed = await bursar('payment-tokens list --attention --json', service.env);
+    expect(JSON.parse(listed.out)).toContainEqual(
+      expect.objectContaining({ id, attention: attention?.reason, revoked_at_provider: false }),
+    );
+    const shown = await bursar(`payment-tokens show ${id} --json`, service.env);
+    expect(JSON.parse(shown.out)).toMatchObject({ tenant: tenant.id, status: 'revoked' });
+    expect(shown.out).not.toContain(revoking);
     const rows = await examineBacklog(service.deps.database.db);
     expect(rows.find(({ check }) => check === 'payment-tokens: attention')).toMatchObject({
       ok: false,
