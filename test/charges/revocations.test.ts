@@ -171,7 +171,11 @@ describe('a payment token that its tenant deletes', () => {
       return (found?.rejected_submissions ?? 0) > 0 ? found : undefined;
     });
     expect(refused).toMatchObject({ status: 'processing', failure: null });
-    await payments.waitFor(body.reference, 'completed');
+    // The provider is asked at once; the charge's own workflow asks when absence would be proven.
+    await eventually('it is booked', async () => {
+      const { body: found } = await payments.verify(body.reference);
+      return found.data.status === 'completed' ? true : undefined;
+    });
     const events = () =>
       at
         .events()
