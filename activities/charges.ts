@@ -1,6 +1,7 @@
 import type { Log } from '../src/shared/log.js';
 import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js';
 import type { Charge } from '../src/capabilities/charges/charge.js';
+import { isOpen } from '../src/core/instructions/instruction.js';
 import type { ChargeFact } from '../src/capabilities/charges/transitions.js';
 import type { ReadTakenBack } from '../src/capabilities/disputes/index.js';
 import type { Charges } from '../src/capabilities/charges/store.js';
@@ -57,7 +58,7 @@ const chargeHandler = ({
 
   async apply({ tenantId, id }, report, origin) {
     const charge = await charges.get(tenantId, id);
-    const fact = toFact(report, origin);
+    const fact = charge && toFact(report, origin, charge);
     if (!charge || !fact) return charge;
     const outcome = await charges.applyFact(charge, fact);
     return outcome.kind === 'fact' ? outcome.charge : null;
@@ -65,11 +66,15 @@ const chargeHandler = ({
 });
 
 /**
- * The fact of an operator's command; null for everything else, because `provider-calls.ts` has committed the provider's
- * answer already.
+ * The fact of an operator's command, or that nothing was executed before the token was deleted; null for everything else,
+ * because `provider-calls.ts` has committed the provider's answer already.
  */
-function toFact(report: FactResult, origin: FactSource): ChargeFact | null {
-  if (origin.via !== 'operator') return null;
+function toFact(
+  report: FactResult,
+  origin: FactSource,
+  charge: Pick<Charge, 'status' | 'attempt'>,
+): ChargeFact | null {
+  if (origin.via !== 'operator') return absenceIn(report, origin, charge);
   const by = { ...origin, attempt: null };
   if (report.kind === 'operator_confirmed') {
     const { amountMinor } = report;
@@ -84,5 +89,25 @@ function toFact(report: FactResult, origin: FactSource): ChargeFact | null {
     code,
     decline: 'hard',
     ...(ifNotSubmitted && { ifNotSubmitted }),
+  };
+}
+
+/** An open charge with this report was refused here, and its provider has proven that it does not know it. */
+function absenceIn(
+  report: FactResult,
+  origin: FactSource,
+  charge: Pick<Charge, 'status' | 'attempt'>,
+): ChargeFact | null {
+  if (report.kind !== 'rejected' || !isOpen(charge)) return null;
+  const { code } = report;
+  const { attempt } = charge;
+  return {
+    ...origin,
+    via: 'note',
+    actor: 'bursar',
+    kind: 'rejected',
+    code,
+    decline: 'hard',
+    attempt,
   };
 }

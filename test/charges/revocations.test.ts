@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
 import { examineBacklog } from '../../src/ops/doctor/backlog.js';
+import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
 import {
@@ -26,6 +27,7 @@ let payments: PaymentClient;
 beforeAll(async () => {
   all = await startListening({
     BURSAR_ATTENTION_AFTER_MS: '1500',
+    SANDBOX_BANK_TIMEOUT_MS: '1500',
     // The second attempt leaves ten seconds after the decline.
     BURSAR_DUNNING_DAYS: '0.000116',
   });
@@ -121,6 +123,13 @@ describe('a payment token that its tenant deletes', () => {
     });
     expect(attention?.reason).toBe('the provider has not revoked its authorization: unknown');
     expect(typeof revoking).toBe('string');
+    const listed = await bursar('payment-tokens list --attention --json', service.env);
+    expect(JSON.parse(listed.out)).toContainEqual(
+      expect.objectContaining({ id, attention: attention?.reason, revoked_at_provider: false }),
+    );
+    const shown = await bursar(`payment-tokens show ${id} --json`, service.env);
+    expect(JSON.parse(shown.out)).toMatchObject({ tenant: tenant.id, status: 'revoked' });
+    expect(shown.out).not.toContain(revoking);
     const rows = await examineBacklog(service.deps.database.db);
     expect(rows.find(({ check }) => check === 'payment-tokens: attention')).toMatchObject({
       ok: false,
@@ -142,6 +151,38 @@ describe('a payment token that its tenant deletes', () => {
     await remove(token.payment_token_id);
     const { failure } = await payments.waitFor(body.reference, 'failed');
     expect(failure?.code).toBe('token_revoked');
+  });
+
+  test('does not fail a charge that may still be executed, which is booked once it is', async () => {
+    const { token } = await activeToken(payments);
+    const body = renewal(token.payment_token_id);
+    await service.bank.faults([
+      SILENT,
+      { call: 'charge', kind: 'slow', probability: 1, ms: 20_000 },
+    ]);
+    await payments.charge(body);
+    const charge = () => service.deps.charges.store.byReference(tenant.id, body.reference);
+    await eventually('it is submitted', async () =>
+      (await charge())?.submissions === 1 ? true : undefined,
+    );
+    await remove(token.payment_token_id);
+    const refused = await eventually('it is not submitted again', async () => {
+      const found = await charge();
+      return (found?.rejected_submissions ?? 0) > 0 ? found : undefined;
+    });
+    expect(refused).toMatchObject({ status: 'processing', failure: null });
+    // The provider is asked at once; the charge's own workflow asks when absence would be proven.
+    await eventually('it is booked', async () => {
+      const { body: found } = await payments.verify(body.reference);
+      return found.data.status === 'completed' ? true : undefined;
+    });
+    const events = () =>
+      at
+        .events()
+        .filter(({ data }) => data['reference'] === body.reference)
+        .map(({ event }) => event);
+    await eventually('its event arrives', () => (events().length > 0 ? true : undefined));
+    expect(events()).toEqual(['charge.completed']);
   });
 
   test('while its page is open is not bound, and the method that is left there is revoked too', async () => {

@@ -21,6 +21,9 @@ type Deps = {
 /** The calls to the providers of charges. */
 export type ChargeCalls = ReturnType<typeof createChargeCalls>;
 
+/** The code of a charge whose token was deleted before it was submitted. */
+const TOKEN_REVOKED = 'token_revoked';
+
 /**
  * Creates the provider calls of charges. A final answer is committed here, because the saved method that comes with a
  * payment must not enter a workflow's history: workflows get the result alone.
@@ -52,10 +55,7 @@ export function createChargeCalls({
   /** Charges the customer's saved method. */
   async function chargeToken(charge: Charge, requestedAt: Date, signal: AbortSignal) {
     const token = await tokenOf(charge);
-    if (token?.status !== 'active' || token.authorization === null) {
-      const revoked = { kind: 'declined', code: 'token_revoked', decline: 'hard' } as const;
-      return recordAnswer(charge, { ...revoked, providerRequestId: null }, 'provider_answer');
-    }
+    if (token?.status !== 'active' || token.authorization === null) return refuseRevoked(charge);
     const request = {
       ...requestOf(charge, token, requestedAt),
       method: token.authorization,
@@ -63,6 +63,19 @@ export function createChargeCalls({
     };
     const answer = await providers.payment(charge.provider).confirmCharge(request, signal);
     return recordAnswer(charge, answer, 'provider_answer');
+  }
+
+  /**
+   * Nothing is submitted with a revoked token. If an earlier submission may be executed, only this one is refused, and the
+   * charge is verified.
+   */
+  async function refuseRevoked(charge: Charge): Promise<ProviderOutcome> {
+    const refused = { code: TOKEN_REVOKED, providerRequestId: null };
+    if (charge.submissions - charge.rejected_submissions > 1) {
+      return { ...refused, kind: 'rejected', scope: 'request' };
+    }
+    const declined = { ...refused, kind: 'declined', decline: 'hard' } as const;
+    return recordAnswer(charge, declined, 'provider_answer');
   }
 
   return {

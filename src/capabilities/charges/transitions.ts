@@ -333,7 +333,7 @@ function decideRefused(
   if (charge.status === 'completed') {
     // A customer may be declined on the page and then pay, so a payment outranks every decline, in any order of
     // arrival.
-    if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
+    if (fact.via === 'webhook' || fact.via === 'note' || isOfPage(charge)) return 'stale';
     return raiseAttention(charge, now, 'the provider rejects what it had reported as paid');
   }
   if (byOperator) return clearAttention(charge, 'an operator failed it');

@@ -107,7 +107,6 @@ export const paymentTokenCapability = defineCapability({
   create: createPaymentTokenParts,
   routes: tokenRoutes,
   providerEvents: setupEventHandler,
-  listsAttention: false,
   supervised: (deps: { paymentTokens: PaymentTokenParts }) => ({
     payment_tokens: supervised(deps.paymentTokens.store, deps.paymentTokens.starter),
   }),

@@ -22,6 +22,8 @@ import {
 } from './mutations.js';
 import { notRevoked, paymentTokens, type PaymentToken } from './payment-token.js';
 
+const WAITING = { 'attention.since': { $type: 'date' } } as const;
+
 /** The store of payment tokens. */
 export type Tokens = ReturnType<typeof createTokens>;
 
@@ -49,6 +51,7 @@ export function createTokens(
     ),
 
     ...setups(collection, groupCommit, { stallTimeoutMs, clock }),
+    ...lists(collection),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
@@ -90,27 +93,45 @@ export function createTokens(
       );
       return modifiedCount === 0 ? null : reason;
     },
-
-    /** Lists the tokens of a customer, newest first. */
-    async list(
-      tenantId: string,
-      customer: string,
-      { page, limit }: { page: number; limit: number },
-    ) {
-      const filter = { tenant_id: tenantId, 'customer.id': customer };
-      const [items, total] = await Promise.all([
-        collection
-          .find(filter)
-          .sort({ created_at: -1, _id: -1 })
-          .skip((page - 1) * limit)
-          .limit(limit)
-          .toArray(),
-        collection.countDocuments(filter),
-      ]);
-      return { items, total };
-    },
   };
 }
+
+/** Lists of payment tokens. */
+const lists = (collection: Collection<PaymentToken>) => ({
+  /** For operators: the newest tokens, or those that need attention, the oldest need first. */
+  latest: ({
+    tenantId,
+    attention,
+    limit,
+  }: {
+    tenantId?: string;
+    attention: boolean;
+    limit: number;
+  }): Promise<PaymentToken[]> =>
+    collection
+      .find(
+        { ...(tenantId !== undefined && { tenant_id: tenantId }), ...(attention && WAITING) },
+        acrossTenants('report'),
+      )
+      .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
+      .limit(limit)
+      .toArray(),
+
+  /** Lists the tokens of a customer, newest first. */
+  async list(tenantId: string, customer: string, { page, limit }: { page: number; limit: number }) {
+    const filter = { tenant_id: tenantId, 'customer.id': customer };
+    const [items, total] = await Promise.all([
+      collection
+        .find(filter)
+        .sort({ created_at: -1, _id: -1 })
+        .skip((page - 1) * limit)
+        .limit(limit)
+        .toArray(),
+      collection.countDocuments(filter),
+    ]);
+    return { items, total };
+  },
+});
 
 /** Requests for pages without a payment, and the facts about them. */
 function setups(

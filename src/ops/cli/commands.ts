@@ -55,6 +55,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./instructions.js')).addCapabilityCommands('refunds'),
   },
   {
+    name: 'payment-tokens',
+    description: 'inspect payment tokens',
+    load: async () => (await import('./payment-tokens.js')).addPaymentTokenCommands,
+  },
+  {
     name: 'recurring-charges',
     description: 'manage recurring charges',
     load: async () => (await import('./recurring-charges.js')).addRecurringChargeCommands,

@@ -9,6 +9,7 @@ import { instructionRoutes } from './instructions.js';
 import { keyRoutes } from './keys.js';
 import { ledgerRoutes } from './ledger.js';
 import { operatorAccountRoutes } from './operators.js';
+import { paymentTokenRoutes } from './payment-tokens.js';
 import { providerEventRoutes } from './provider-events.js';
 import { providerRoutes } from './providers.js';
 import { reconciliationRoutes } from './reconciliation.js';
@@ -37,6 +38,7 @@ const actRoutes = (deps: OperatorDeps): Route[] => [
   ...depositRoutes(deps),
   ...cardRoutes(deps),
   ...cardAuthorizationRoutes(deps),
+  ...paymentTokenRoutes(deps),
   ...recurringChargeRoutes(deps),
   ...webhookRoutes(deps),
   ...providerRoutes(deps),

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { getPaymentToken, listPaymentTokens } from '../operator-api/payment-tokens.js';
+import { LISTED } from '../operator-api/schema.js';
+import { addApiCommand, flagOf } from './command.js';
+import { print, printLatest } from './print.js';
+
+/** Adds the commands for payment tokens. Their tenants and their providers change them; operators inspect them. */
+export function addPaymentTokenCommands(program: Command): void {
+  const tokens = program.command('payment-tokens');
+  addApiCommand<{ tenant?: string; attention?: boolean }>(
+    tokens,
+    'list',
+    (command) =>
+      command
+        .description(`list the latest ${LISTED}`)
+        .option('--tenant <tenant>', 'only payment tokens of this tenant')
+        .option('--attention', 'only payment tokens that need an operator, oldest first'),
+    async (operator, { json, options: { tenant, attention } }) => {
+      const query = {
+        attention: flagOf(attention),
+        ...(tenant !== undefined && { tenant }),
+      };
+      printLatest(json, await operator.call(listPaymentTokens, { query }), LISTED);
+    },
+  );
+
+  addApiCommand(
+    tokens,
+    'show <payment-token>',
+    (command) => command.description('show one payment token'),
+    async (operator, { json, args }) => {
+      const id = String(args[0]);
+      print(json, await operator.call(getPaymentToken, { params: { id } }, noSuch(id)));
+    },
+  );
+}
+
+const noSuch = (id: string) => `there is no payment token ${id}`;
