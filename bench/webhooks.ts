@@ -10,6 +10,7 @@ import { createLog } from '../src/shared/log.js';
 import { createTemporal } from '../src/platform/temporal/client.js';
 import { ensureNamespace } from '../src/platform/temporal/namespace.js';
 import type { EventDraft } from '../src/core/webhooks/event.js';
+import { createSealing } from '../src/platform/sealing/sealing.js';
 import { createWebhooks } from '../src/core/webhooks/index.js';
 import { measureCpu } from './cpu.js';
 import { environmentOf, openStack } from './stack.js';
@@ -76,7 +77,13 @@ async function open() {
   await migrate(database.db, migrations);
   const temporal = createTemporal(config.temporal);
   const log = createLog({ level: 'error', name: 'bench' });
-  const webhooks = createWebhooks({ database, client: temporal.client, config, log });
+  const webhooks = createWebhooks({
+    database,
+    client: temporal.client,
+    config,
+    sealing: createSealing(config.sealingKeys),
+    log,
+  });
   const [fast, hanging] = [await receiver(true), await receiver(false)];
   await webhooks.endpoints.add('fast', fast.url);
   await webhooks.endpoints.add('hanging', hanging.url);

@@ -8,7 +8,7 @@ import { createApiKeys } from '../platform/api-keys/store.js';
 import { createParts, type CoreDeps } from '../core/capability.js';
 import type { Config } from '../shared/config.js';
 import { connectDatabase, type Database } from '../platform/database/client.js';
-import { claimDatabase } from '../platform/database/environment.js';
+import { claimDatabase, markPepper } from '../platform/database/environment.js';
 import { migrate } from '../platform/database/migrations.js';
 import { watchUniqueIndexes } from '../platform/database/unique-indexes.js';
 import { Registry } from 'prom-client';
@@ -27,8 +27,9 @@ import { createLedger } from '../core/ledger/index.js';
 import { createProviderFaults } from '../core/providers/faults.js';
 import { createProviderHealthChecks } from '../core/providers/health.js';
 import { createProviders } from './providers.js';
+import { claimSealingKeys, keepSealing } from '../platform/sealing/key-register.js';
 import { sealedDatabase } from '../platform/sealing/sealed-database.js';
-import { createSealing, type Sealing } from '../platform/sealing/sealing.js';
+import { createSealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
@@ -46,15 +47,14 @@ export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
   armFailpoint(config.failpoint);
   await migrateFirst(config);
-  const sealing = createSealing(config.sealingKeys);
-  const database = await connectSealed(config, sealing, name);
+  const { sealing, database, sealingReport } = await connectSealed(config, { name, log });
   const { db } = database;
   const { environment, keyPepper: pepper } = config;
   const tenants = createTenants({ db, environment });
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const { registry, providers } = createMeasuredProviders(config);
   const temporal = createTemporal(config.temporal);
-  const webhooks = createWebhooks({ database, client: temporal.client, config, log });
+  const webhooks = createWebhooks({ database, client: temporal.client, config, sealing, log });
   const uniqueIndexes = watchUniqueIndexes({ db, migrations, log });
   const commitProcesses = createCommitProcesses(db, { release: readVersion(), log });
   const forwarding = createForwarding(commitProcesses, forwardedMutations);
@@ -108,7 +108,7 @@ export async function createDeps(config: Config, name: string) {
       await idle([capabilities]);
       await webhooks.close();
       await forwarding.close();
-      await idle([apiKeys, core.rateLimits, commitProcesses]);
+      await idle([apiKeys, core.rateLimits, commitProcesses, sealingReport]);
       await uniqueIndexes.close();
       await temporal.close();
       await database.client.close();
@@ -117,11 +117,13 @@ export async function createDeps(config: Config, name: string) {
 }
 
 /** Connects to the database, with its sealed fields in clear for this process. */
-function connectSealed(config: Config, sealing: Sealing, name: string): Promise<Database> {
+async function connectSealed(config: Config, { name, log }: { name: string; log: Log }) {
+  const sealing = createSealing(config.sealingKeys);
   const wrap = sealedDatabase(sealing, sealedCollections);
   // The command line has no operation limit, because operators wait for long reads.
   const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
-  return connectDatabase(config.mongodb, `bursar-${name}`, { ...limit, wrap });
+  const database = await connectDatabase(config.mongodb, `bursar-${name}`, { ...limit, wrap });
+  return { sealing, database, sealingReport: keepSealing(database.db, sealing, log) };
 }
 
 /** The metrics of one process, with its release, and the providers whose calls they count. */
@@ -177,7 +179,9 @@ export async function migrateFirst(config: Config): Promise<void> {
   });
   try {
     await claimDatabase(db, config.environment);
+    await markPepper(db, config.keyPepper);
     await migrate(db, migrations);
+    await claimSealingKeys(db, createSealing(config.sealingKeys));
   } finally {
     await client.close();
   }

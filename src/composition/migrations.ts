@@ -1,4 +1,5 @@
 import { capabilities } from './capabilities.js';
+import { paymentTokens } from '../capabilities/payment-tokens/payment-token.js';
 import { approvals } from '../core/approvals/approval.js';
 import { operatorCommandsCollection } from '../core/approvals/operator-acts.js';
 import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
@@ -18,6 +19,7 @@ import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
 import { collectionsMigration, wantedOf, type Migration } from '../platform/database/migrations.js';
 import { operatorKeysCollection, operatorsCollection } from '../platform/operators/document.js';
+import { sealingKeysCollection } from '../platform/sealing/key-register.js';
 import type { SealedCollection } from '../platform/sealing/sealed-fields.js';
 import { rateLimitsCollection } from '../platform/rate-limits/store.js';
 import { tenantsCollection } from '../platform/tenants/store.js';
@@ -48,6 +50,7 @@ export const migrations: readonly Migration[] = [
     providerHealthCollection,
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
+  collectionsMigration('0002-sealed-fields', [paymentTokens, sealingKeysCollection]),
 ];
 
 /** The collections with sealed fields. */

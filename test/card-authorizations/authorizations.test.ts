@@ -407,14 +407,14 @@ describe('security settings', () => {
 });
 
 describe('the card webhook', () => {
-  test('the card webhook answers 404 for an unknown issuer, 401 without a valid signature, and stores nothing', async () => {
+  test('the card webhook answers an unknown issuer like a wrong signature, with 401, and stores nothing', async () => {
     const card = await jitCard();
     const request = authorizationRequest(card.name);
     const event = authorizationEvent(card.name, 'auth_of_nobody');
     for (const body of [request, event]) {
       expect(await issuer.send(body, { provider: 'another-bank' })).toMatchObject({
-        status: 404,
-        body: { error: { code: 'not_found' } },
+        status: 401,
+        body: { error: { code: 'invalid_signature' } },
       });
       expect(await issuer.send(body, { secret: 'the secret of somebody else' })).toMatchObject({
         status: 401,

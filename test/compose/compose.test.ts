@@ -254,3 +254,12 @@ test('the image has a pinned base, existing sources, production packages only, a
   );
   expect(lines.join('\n')).toContain('npm prune --omit=dev');
 });
+
+test.each(['docker-compose.yml', 'README.md'])(
+  'the instructions of %s let nobody else read the .env that they write',
+  (file) => {
+    const text = readRoot(file);
+    const before = text.slice(0, text.indexOf('> .env'));
+    expect(before.slice(-300)).toMatch(/umask 077/);
+  },
+);

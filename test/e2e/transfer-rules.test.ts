@@ -162,7 +162,7 @@ describe('callbacks of the bank', () => {
     ['another body than was signed', 401, 'invalid_signature', { instead: '{"id":"evt_1"}' }],
     ['signed ten minutes ago', 401, 'invalid_signature', { ageSeconds: 600 }],
     ['signed in ten minutes', 401, 'invalid_signature', { ageSeconds: -600 }],
-    ['for a provider that is none', 404, 'not_found', { provider: 'no-bank' }],
+    ['for a provider that is none', 401, 'invalid_signature', { provider: 'no-bank' }],
     ['of 5 MB', 413, 'payload_too_large', { instead: 'x'.repeat(5 * 1024 * 1024) }],
   ])(
     'a callback with %s is answered with %i; nothing is stored and no money moves',

@@ -9,6 +9,7 @@ import { createLog } from '../../src/shared/log.js';
 import { transferEventHandler } from '../../src/capabilities/transfers/provider-events.js';
 import { createTransfers, type Transfers } from '../../src/capabilities/transfers/store.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import { createSealing } from '../../src/platform/sealing/sealing.js';
 import { createProviderEvents, type ProviderEvents } from '../../src/core/provider-events/index.js';
 import { createCompletionWaiters } from '../../src/shared/completion-waiter.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
@@ -45,6 +46,7 @@ beforeAll(async () => {
     providers: { messageReader: () => undefined },
     handlers: [handler],
     completionWaiters: createCompletionWaiters(),
+    sealing: createSealing([{ id: 'test', secret: Buffer.alloc(32, 's') }]),
     log,
   });
 });

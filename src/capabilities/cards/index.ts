@@ -124,7 +124,6 @@ export const createOperationStarter = (
     workflow,
     workflowId: operationWorkflowId,
     rateLimitKey: issuerRateLimitKey,
-    reference: ({ transaction_reference: reference, reference: own }) => reference ?? own,
     ...(input && { input }),
     summary({ type, card_id: card, amount_minor: amountMinor, currency, provider }) {
       const amount = amountMinor === null ? '' : ` ${currency} ${formatMajor(amountMinor)}`;

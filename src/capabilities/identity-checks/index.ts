@@ -27,7 +27,6 @@ function createIdentityCheckParts(core: CoreDeps) {
     workflow: identityCheckContract.type,
     workflowId: ({ _id }) => identityCheckWorkflowId(_id),
     rateLimitKey: identityRateLimitKey,
-    reference: ({ _id }) => _id,
     summary: ({ check_type: type, provider }) => `check of a ${type} via ${provider}`,
   });
   return {

@@ -143,6 +143,8 @@ export const paymentTokens = collection<PaymentToken>('payment_tokens', {
   },
   indexes: [
     { key: { tenant_id: 1, 'customer.id': 1, created_at: -1, _id: -1 } },
+    // A release that did not seal authorizations has left some in clear: the first index finds these.
+    { key: { authorization: 1 }, partialFilterExpression: { authorization: { $type: 'string' } } },
     {
       key: { authorization_index: 1 },
       partialFilterExpression: { authorization_index: { $type: 'string' } },

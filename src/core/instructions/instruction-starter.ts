@@ -38,8 +38,6 @@ export type InstructionStarterOptions<R extends Key, Key extends { _id: string }
   rateLimitKey: (provider: string) => string;
   /** The line about the workflow in Temporal's list. */
   summary: (record: R) => string;
-  /** The reference that operators find the workflow by; `record.reference`, or else the record's id, if missing. */
-  reference?: (record: R) => string;
   /** The time from which an operator's attention is counted; the record's creation if missing. */
   acceptedAt?: (record: R) => Date;
   /** The workflow's input, if it is more than that of every instruction. */
@@ -55,7 +53,6 @@ export function createInstructionStarter<
   options: InstructionStarterOptions<R, Key>,
 ): WorkflowStarter<R, Key> {
   const { workflow, workflowId, summary } = options;
-  const referenceOf = options.reference ?? (({ _id, reference }) => reference ?? _id);
   const acceptedAtOf = options.acceptedAt ?? (({ created_at: createdAt }) => createdAt);
   const inputOf = options.input ?? ((_, base) => base);
   return createWorkflowStarter<R, Key>({
@@ -77,7 +74,8 @@ export function createInstructionStarter<
         input: inputOf(record, base),
         tenantId,
         provider,
-        reference: referenceOf(record),
+        // Tenants choose their own references, which may be personal data: those are never in Temporal.
+        reference: id,
         amountMinor,
         summary: summary(record),
       };

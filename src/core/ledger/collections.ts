@@ -204,5 +204,8 @@ export const idempotencyKeysCollection: CollectionSpec = {
   // Housekeeping only: an expired key is free from the moment it expires, whenever this index gets to it.
   indexes: [{ key: { expires_at: 1 }, expireAfterSeconds: 60 * 60 }],
   shardBy: '_id',
-  sealed: [{ path: 'body', index: 'body_index' }],
+  sealed: [
+    { path: 'body', index: 'body_index' },
+    { path: 'fingerprint', hashed: true },
+  ],
 };

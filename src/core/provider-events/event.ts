@@ -193,6 +193,7 @@ export const providerEvents: CollectionSpec = {
     },
     ...supervisionIndexes,
   ],
+  sealed: [{ path: 'facts.sealed', place: 'secret', byOwner: true }],
 };
 
 /** Replays of provider events. */

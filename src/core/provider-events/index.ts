@@ -6,6 +6,7 @@ import type { Log } from '../../shared/log.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { Providers } from '../providers/registry.js';
 import { createSecretBox } from '../webhooks/secrets.js';
+import type { Sealing } from '../../platform/sealing/sealing.js';
 import { createProviderEventApplication } from './apply.js';
 import { createProviderEventFacts } from './facts.js';
 import type { ProviderEventHandler } from './handler.js';
@@ -25,13 +26,14 @@ export function createProviderEvents(deps: {
   /** The handlers of all capabilities. */
   handlers: readonly ProviderEventHandler[];
   completionWaiters: CompletionWaiters;
+  sealing: Sealing;
   log: Log;
 }) {
   const { config, database, groupCommit, client, providers, handlers, log } = deps;
   const { stallTimeoutMs } = config.instructions;
   const { retryMs: scheduleMs, retentionMs } = config.providerEvents;
   const { taskQueue } = config.temporal;
-  const secretBox = createSecretBox(config.keyPepper);
+  const secretBox = createSecretBox(deps.sealing, config.keyPepper);
   const store = createProviderEventStore(database, stallTimeoutMs);
   const replays = createProviderEventReplayStore(database, groupCommit, stallTimeoutMs);
   const facts = createProviderEventFacts({ handlers, secretBox, events: store });

@@ -70,7 +70,8 @@ function receiveRoutes(deps: ReceiveDeps): Route[] {
       ctx.res.once('finish', () => received.after());
       return sendData(ctx, 200, { received: true });
     }
-    if (!known) throw new ApiError('not_found');
+    // The same answer as to a wrong signature, so that nobody learns which providers there are.
+    if (!known) throw new ApiError('invalid_signature');
   }
 
   async function decide(ctx: Context, name: string, request: AuthorizationRequest): Promise<void> {

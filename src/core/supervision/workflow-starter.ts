@@ -35,7 +35,7 @@ type WorkflowStart = {
   tenantId: string | null;
   /** Null if the workflow calls no provider. */
   provider: string | null;
-  /** Null if the record has none. */
+  /** Our id of the record; null if it serves several. */
   reference: string | null;
   amountMinor: bigint | null;
   summary: string;

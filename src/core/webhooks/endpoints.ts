@@ -79,6 +79,7 @@ export const endpointsCollection: CollectionSpec = {
       name: 'parked',
     },
   ],
+  sealed: [{ path: 'secrets.sealed', place: 'secret', byOwner: true }],
 };
 
 /** An endpoint as operators see it: never with a secret. */

@@ -14,6 +14,7 @@ import { createOutbox } from './outbox.js';
 import { createRetention } from './retention.js';
 import { createRounds } from './rounds.js';
 import { createSecretBox } from './secrets.js';
+import type { Sealing } from '../../platform/sealing/sealing.js';
 import { createSender, problemWithAddress, type Resolve } from './sender.js';
 import { createDeliveryStarter } from './workflow-starter.js';
 import { createRecovery } from './recovery.js';
@@ -29,6 +30,7 @@ export function createWebhooks(deps: {
   database: Database;
   client: Client;
   config: Pick<Config, 'environment' | 'keyPepper' | 'temporal' | 'webhooks' | 'instructions'>;
+  sealing: Sealing;
   log: Log;
   /** Looks names up; for tests that have names of their own. */
   resolve?: Resolve;
@@ -44,7 +46,7 @@ export function createWebhooks(deps: {
     timeoutMs,
     ...(resolve && { resolve }),
   };
-  const secretBox = createSecretBox(config.keyPepper);
+  const secretBox = createSecretBox(deps.sealing, config.keyPepper);
   const endpoints = createEndpoints({ db: database.db, secretBox });
   const deliveries = createDeliveries({ db: database.db });
   const sender = createSender(rules);

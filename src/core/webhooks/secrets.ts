@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { Sealing } from '../../platform/sealing/sealing.js';
 
 const PREFIX = 'whsec_';
 const IV_BYTES = 12;
@@ -26,32 +27,38 @@ export function signatures(
 export type SecretBox = ReturnType<typeof createSecretBox>;
 
 /**
- * Creates the box that seals secrets, which signing needs in clear, under a key that is not in the database. A sealed
- * secret opens only for the endpoint that it was sealed for.
+ * Creates the box that seals secrets, which signing needs in clear. A sealed secret opens only for the endpoint that it was
+ * sealed for. Earlier releases sealed secrets under a key of the pepper: those open until they are rotated.
  */
-export function createSecretBox(pepper: string) {
-  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'bursar webhook secrets', 32));
+export function createSecretBox(
+  sealing: Pick<Sealing, 'seal' | 'open' | 'keyIdOf'>,
+  pepper: string,
+) {
+  const placeOf = (endpoint: string) => ({ record: endpoint, field: 'secret' });
+  const openEarlier = createEarlierBox(pepper);
   return {
-    seal(secret: string, endpoint: string): string {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(endpoint));
-      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
-    },
-    /** Null for what was not sealed by this key, or not for this endpoint. */
-    open(sealed: string, endpoint: string): string | null {
-      const bytes = Buffer.from(sealed, 'base64');
-      const [iv, rest] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES)];
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
-          .setAAD(Buffer.from(endpoint))
-          .setAuthTag(rest.subarray(0, TAG_BYTES));
-        return (
-          decipher.update(rest.subarray(TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-        );
-      } catch {
-        return null;
-      }
-    },
+    seal: (secret: string, endpoint: string): string => sealing.seal(secret, placeOf(endpoint)),
+    /** Null for what was not sealed by a key of ours, or not for this endpoint. */
+    open: (sealed: string, endpoint: string): string | null =>
+      sealing.keyIdOf(sealed) === null
+        ? openEarlier(sealed, endpoint)
+        : sealing.open(sealed, placeOf(endpoint)),
+  };
+}
+
+/** Opens what an earlier release has sealed under the pepper. */
+function createEarlierBox(pepper: string) {
+  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'bursar webhook secrets', 32));
+  return (sealed: string, endpoint: string): string | null => {
+    const bytes = Buffer.from(sealed, 'base64');
+    const [iv, rest] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES)];
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+        .setAAD(Buffer.from(endpoint))
+        .setAuthTag(rest.subarray(0, TAG_BYTES));
+      return decipher.update(rest.subarray(TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    } catch {
+      return null;
+    }
   };
 }

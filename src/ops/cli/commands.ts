@@ -40,6 +40,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./ledger.js')).addLedgerCommands,
   },
   {
+    name: 'secrets',
+    description: 'rotate the keys that seal fields in the database',
+    load: async () => (await import('./secrets.js')).addSecretCommands,
+  },
+  {
     name: 'transfers',
     description: 'manage transfers',
     load: async () => (await import('./transfers.js')).addTransferCommands,

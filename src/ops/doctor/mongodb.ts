@@ -2,9 +2,9 @@ import type { Db, Document, MongoClient } from 'mongodb';
 import type { Config } from '../../shared/config.js';
 import { createMongoClient, isMongos, WAIT_LIMIT_MS } from '../../platform/database/client.js';
 import { wantedOf } from '../../platform/database/migrations.js';
+import { isMarkedPepper } from '../../platform/database/environment.js';
 import { inspectSchema } from '../../platform/database/inspect.js';
 import { migrations } from '../../composition/migrations.js';
-import { createSecretBox } from '../../core/webhooks/secrets.js';
 import { examineBacklog } from './backlog.js';
 import { examine, pass, fail, type Check } from './check.js';
 import { examineProviderStates } from './providers.js';
@@ -159,21 +159,15 @@ async function clockOffset(db: Db): Promise<number> {
   return best.offsetMs;
 }
 
-/**
- * Checks the pepper with a webhook secret, which is sealed under it. API keys are stored as hashes and cannot show
- * whether the pepper is right.
- */
+/** Checks the pepper with its mark. API keys are stored as hashes and cannot show whether the pepper is right. */
 function examinePepper(db: Db, pepper: string): Promise<Check> {
   const hint =
     'set BURSAR_KEY_PEPPER to the value of the API and the worker: with another one no API key is valid';
   return examine('key pepper', hint, async () => {
-    const endpoint = await db
-      .collection<{ _id: string; secrets: { sealed: string }[] }>('webhook_endpoints')
-      .findOne({}, { sort: { _id: -1 } });
-    const sealed = endpoint?.secrets[0]?.sealed;
-    if (!endpoint || sealed === undefined) return pass('no webhook secret exists to check it with');
-    return createSecretBox(pepper).open(sealed, endpoint._id) === null
-      ? fail('does not decrypt the stored webhook secrets', hint)
-      : pass('decrypts the stored webhook secrets');
+    const isRight = await isMarkedPepper(db, pepper);
+    if (isRight === null) return pass('no process has used the database yet');
+    return isRight
+      ? pass('is that of the stored keys')
+      : fail('is not that of the stored keys', hint);
   });
 }

@@ -14,6 +14,7 @@ import { providerEventRoutes } from './provider-events.js';
 import { providerRoutes } from './providers.js';
 import { reconciliationRoutes } from './reconciliation.js';
 import { recurringChargeRoutes } from './recurring-charges.js';
+import { secretRoutes } from './secrets.js';
 import { refusing } from './second-person.js';
 import { tenantRoutes } from './tenants.js';
 import { walletRoutes } from './wallets.js';
@@ -44,5 +45,6 @@ const actRoutes = (deps: OperatorDeps): Route[] => [
   ...providerRoutes(deps),
   ...providerEventRoutes(deps),
   ...ledgerRoutes(deps),
+  ...secretRoutes(deps),
   ...reconciliationRoutes(deps),
 ];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { MongoServerError, type Db, type Document, type IndexDescription } from 'mongodb';
-import type { SealedField } from '../sealing/sealed-fields.js';
 import { isDuplicate } from './duplicate.js';
+import type { SealedField } from './sealed-field.js';
 
 /** The state that a collection must have. The validator is the content of `$jsonSchema`, enforced for every write. */
 export type CollectionSpec = {

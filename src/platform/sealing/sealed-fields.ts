@@ -1,17 +1,6 @@
 import type { Document } from 'mongodb';
-import type { Sealing } from './sealing.js';
-
-/** A text field that the database has sealed only. */
-export type SealedField = {
-  /** Path in the document, with full stops. It leads into each item of an array. */
-  path: string;
-  /** A field of the document for the blind index of the value, by which the record is looked up. */
-  index?: string;
-  /** Name of the field in the associated data, if it is not the path. */
-  place?: string;
-  /** True if its owner seals and opens the field itself: it is in sealed form in memory, too. */
-  byOwner?: true;
-};
+import type { SealedField } from '../database/sealed-field.js';
+import type { SealedPlace, Sealing } from './sealing.js';
 
 /** The sealed fields of one collection. */
 export type SealedCollection = { name: string; sealed: readonly SealedField[] };
@@ -31,13 +20,8 @@ export type FieldSealing = ReturnType<typeof createFieldSealing>;
 /** Creates the sealing of a collection's fields. Documents that are passed in stay as they are. */
 export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCollection) {
   const fields = sealed
-    .filter(({ byOwner }) => byOwner !== true)
+    .filter(({ byOwner, hashed }) => byOwner !== true && hashed !== true)
     .map((field) => ({ ...field, parts: field.path.split('.') }));
-  const placeOf = ({ path, place = path }: SealedField, record: string) => ({
-    record,
-    field: place,
-  });
-
   function seal(field: SealedField, id: unknown, value: unknown): unknown {
     if (value === null || value === undefined) return value;
     if (typeof value !== 'string' || typeof id !== 'string')
@@ -73,16 +57,15 @@ export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCol
 
     /** The new values of `$set`, as they are stored. `id`: the record's, which the filter of the update has to name. */
     sealValues(values: Document, id: unknown): Document {
-      let stored = values;
+      const stored = { ...values };
       for (const field of fields) {
-        // Two fields may be below one key, so each continues with what the one before has sealed.
-        for (const [key, value] of Object.entries(stored)) {
+        for (const key of Object.keys(values)) {
           const rest = partsBelow(field.path, key);
           if (rest === null) continue;
-          const sealedValue = replaceIn(value, rest, (text) => seal(field, id, text));
-          stored = { ...stored, [key]: sealedValue };
-          if (field.index === undefined) continue;
-          stored = { ...stored, [field.index]: indexOf(field, valueAt(value, rest)) };
+          if (field.index !== undefined)
+            stored[field.index] = indexOf(field, valueAt(values[key], rest));
+          // Two fields may be below one key, so each continues with what the one before has sealed.
+          stored[key] = replaceIn(stored[key], rest, (text) => seal(field, id, text));
         }
       }
       return stored;
@@ -104,7 +87,14 @@ export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCol
   };
 }
 
-const indexPurpose = (collection: string, path: string) => `${collection}.${path}`;
+/** The place of a field in the record with this id. */
+export const placeOf = ({ path, place = path }: SealedField, record: string): SealedPlace => ({
+  record,
+  field: place,
+});
+
+/** The purpose of the blind index of a field. */
+export const indexPurpose = (collection: string, path: string) => `${collection}.${path}`;
 
 /** A filter for the records of a collection whose sealed field has this value. The field must have an index. */
 export function fieldIs(
@@ -115,7 +105,7 @@ export function fieldIs(
 ): Document {
   const index = sealed.find((field) => field.path === path)?.index;
   if (index === undefined) throw new Error(`${name}.${path} has no blind index`);
-  if (value === null) return { [index]: null };
+  if (value === null) return { [path]: null };
   // The type lets MongoDB use a partial index.
   return {
     [index]: { $in: sealing.blindIndexes(value, indexPurpose(name, path)), $type: 'string' },
@@ -143,7 +133,7 @@ function replaceAt(
 }
 
 /** Replaces the value at these parts of a value. */
-export function replaceIn(
+function replaceIn(
   value: unknown,
   parts: readonly string[],
   replace: (value: unknown) => unknown,

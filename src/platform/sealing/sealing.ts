@@ -40,6 +40,12 @@ export function createSealing(keys: readonly SealingKey[]) {
       return decrypt(key, bytes, place);
     },
 
+    /** The id of the first key, which seals. */
+    currentKeyId: first.id,
+
+    /** A hash under each key of the list, by which another key with the same id is noticed. */
+    marks: all.map((key) => ({ id: key.id, check: blindIndex(key, key.id, 'mark of a key') })),
+
     /** The id of the key in a sealed text, listed or not; null if the text does not have the form of a sealed one. */
     keyIdOf: (text: string): string | null => SEALED.exec(text)?.[1] ?? null,
 

@@ -9,6 +9,7 @@ import { newDelivery } from '../../../src/core/webhooks/deliveries.js';
 import type { Delivery } from '../../../src/core/webhooks/event.js';
 import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../../src/platform/temporal/queues.js';
+import { createSealing } from '../../../src/platform/sealing/sealing.js';
 import { createWebhooks, type Webhooks } from '../../../src/core/webhooks/index.js';
 import { MAX_DELIVERY_ROUNDS } from '../../../workflows/policies.js';
 import { createWorkers } from '../../../worker/worker.js';
@@ -47,17 +48,19 @@ beforeAll(async () => {
   });
   database = await openTestDatabase();
   receiver = await startReceiver(500);
+  const config = loadConfig({
+    MONGODB_URI: database.uri,
+    BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
+    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
+    SANDBOX_BANK_SECRET: 'a secret of the tests',
+    BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+    BURSAR_WEBHOOK_PARK_AFTER_DAYS: String(PARK_AFTER_DAYS),
+  });
   webhooks = createWebhooks({
     database,
     client: environment.client,
-    config: loadConfig({
-      MONGODB_URI: database.uri,
-      BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
-      BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
-      SANDBOX_BANK_SECRET: 'a secret of the tests',
-      BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
-      BURSAR_WEBHOOK_PARK_AFTER_DAYS: String(PARK_AFTER_DAYS),
-    }),
+    config,
+    sealing: createSealing(config.sealingKeys),
     log: createLog({ level: 'silent', name: 'test' }),
     clock: () => now,
   });
