@@ -35,7 +35,10 @@ export type NewBillPayment = {
   customer_reference: string;
   /** Amount in kobo: the price of the item, or an amount within its bounds. */
   amount_minor: number;
-  /** @default "NGN" */
+  /**
+   * ISO 4217 code of the currency.
+   * @default "NGN"
+   */
   currency?: 'NGN';
   /** Your own name of the payment, unique for ever. The default is its id. */
   reference?: string;
@@ -55,13 +58,17 @@ export type BillCustomerToValidate = {
 export type NewCard = {
   /** Your own id of the cardholder. */
   customer_id: string;
+  /** The kind. */
   type: 'virtual' | 'physical';
   /**
    * `prepaid`: payments spend the balance of the card. `jit`: a payment that the balance of the card does not cover is held in the wallet, in full.
    * @default "prepaid"
    */
   funding?: 'prepaid' | 'jit';
-  /** @default "NGN" */
+  /**
+   * ISO 4217 code of the currency.
+   * @default "NGN"
+   */
   currency?: 'NGN';
   /** The name to print on the card. */
   name?: string;
@@ -74,10 +81,15 @@ export type NewCard = {
 };
 
 export type NewCardSecurity = {
+  /** Channels on which the card works. */
   channels: {
+    /** Purchases on the internet. */
     online: boolean;
+    /** Purchases at a terminal. */
     pos: boolean;
+    /** Cash machines. */
     atm: boolean;
+    /** Contactless payments. */
     contactless: boolean;
   };
   /** Highest amount in kobo of one payment; null: no limit. */
@@ -91,15 +103,24 @@ export type NewCardSecurity = {
 };
 
 /** All four fields, or `{"enabled": false}` alone, which keeps the other settings for later. */
-export type CardAutoReloadSettings = {
-  enabled: boolean;
-  /** Threshold in kobo. A payment that leaves a lower balance starts a reload. */
-  threshold_minor?: number;
-  /** Amount in kobo. The maximum is the default; your account may have another. */
-  amount_minor?: number;
-  /** Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`. */
-  daily_cap_minor?: number;
-};
+export type CardAutoReloadSettings =
+  | {
+      /** Whether it is in force. */
+      enabled: boolean;
+      /** Threshold in kobo. A payment that leaves a lower balance starts a reload. */
+      threshold_minor: number;
+      /** Amount in kobo. The maximum is the default; your account may have another. */
+      amount_minor: number;
+      /** Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`. */
+      daily_cap_minor: number;
+    }
+  | {
+      /** False: no reload starts. */
+      enabled: boolean;
+      threshold_minor?: never;
+      amount_minor?: never;
+      daily_cap_minor?: never;
+    };
 
 /** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
 export type CardClosing = {
@@ -114,10 +135,13 @@ export type CardClosing = {
 };
 
 /** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
-export type CardFunding = {
+export type NewFunding = {
   /** Amount in kobo. The maximum is the default; your account may have another. */
   amount_minor: number;
-  /** @default "NGN" */
+  /**
+   * ISO 4217 code of the currency.
+   * @default "NGN"
+   */
   currency?: 'NGN';
   /** Your own reference, unique among all fundings of the card. */
   transaction_reference?: string;
@@ -153,7 +177,9 @@ export type NewIdentityCheck = {
   bank_code?: string;
   /** For `bank_account` alone: the BVN that the account must belong to. */
   bvn?: string;
+  /** First name. */
   first_name: string;
+  /** Last name. */
   last_name: string;
   /** For `bvn` and `nin` alone. */
   date_of_birth?: string;
@@ -162,7 +188,10 @@ export type NewIdentityCheck = {
 export type NewCharge = {
   /** Amount in kobo that the customer pays. */
   amount_minor: number;
-  /** @default "NGN" */
+  /**
+   * ISO 4217 code of the currency.
+   * @default "NGN"
+   */
   currency?: 'NGN';
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
@@ -197,6 +226,7 @@ export type Customer = {
   id: string;
   /** Address for the provider’s receipts. */
   email: string;
+  /** Name. */
   name?: string;
 };
 
@@ -205,7 +235,10 @@ export type NewRecurringCharge = {
   payment_token_id: string;
   /** Amount in kobo of each period. */
   amount_minor: number;
-  /** @default "NGN" */
+  /**
+   * ISO 4217 code of the currency.
+   * @default "NGN"
+   */
   currency?: 'NGN';
   /** Unit of a period. */
   interval: 'day' | 'week' | 'month' | 'year';
@@ -276,47 +309,32 @@ export type NewTokenSetup = {
   return_url?: string;
 };
 
-export type NewTransfer = {
-  /** Amount in kobo. The bounds are the defaults; your account may have others. */
-  amount_minor: number;
-  /** NUBAN account number. */
-  recipient_account?: string;
-  /** CBN or NIP code, see `GET /transfers/banks`. */
-  recipient_bank_code?: string;
-  /**
-   * Older name of `recipient_account`.
-   * @deprecated
-   */
-  destination_account_number?: string;
-  /**
-   * Older name of `recipient_bank_code`.
-   * @deprecated
-   */
-  destination_bank_code?: string;
-  /**
-   * Accepted from older clients and ignored: the name comes from the bank.
-   * @deprecated
-   */
-  destination_account_name?: string;
-  /** Purpose of the transfer. */
-  narration: string;
-  /** Your own name of the transfer, unique for ever. The default is its id. */
-  reference?: string;
-  /** @default "NGN" */
-  currency?: 'NGN';
-  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
-  metadata?: { [name: string]: unknown };
-} & (
+export type NewTransfer =
   | {
+      /** Amount in kobo. The bounds are the defaults; your account may have others. */
+      amount_minor: number;
       /** NUBAN account number. */
       recipient_account: string;
       /** CBN or NIP code, see `GET /transfers/banks`. */
       recipient_bank_code: string;
+      /** Purpose of the transfer. */
+      narration: string;
+      /** Your own name of the transfer, unique for ever. The default is its id. */
+      reference?: string;
+      /**
+       * ISO 4217 code of the currency.
+       * @default "NGN"
+       */
+      currency?: 'NGN';
+      /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+      metadata?: { [name: string]: unknown };
       destination_account_number?: never;
       destination_bank_code?: never;
       destination_account_name?: never;
     }
   | {
+      /** Amount in kobo. The bounds are the defaults; your account may have others. */
+      amount_minor: number;
       /**
        * Older name of `recipient_account`.
        * @deprecated
@@ -327,37 +345,32 @@ export type NewTransfer = {
        * @deprecated
        */
       destination_bank_code: string;
+      /**
+       * Accepted from older clients and ignored: the name comes from the bank.
+       * @deprecated
+       */
+      destination_account_name?: string;
+      /** Purpose of the transfer. */
+      narration: string;
+      /** Your own name of the transfer, unique for ever. The default is its id. */
+      reference?: string;
+      /**
+       * ISO 4217 code of the currency.
+       * @default "NGN"
+       */
+      currency?: 'NGN';
+      /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
+      metadata?: { [name: string]: unknown };
       recipient_account?: never;
       recipient_bank_code?: never;
-    }
-);
+    };
 
 export type NewBulkTransfer = {
   /** Each item is a body of `POST /transfers` without `idempotency_key`. An invalid item is refused alone. */
   transfers: NewTransfer[];
 };
 
-export type AccountToResolve = {
-  /** NUBAN account number. */
-  recipient_account?: string;
-  /** CBN or NIP code, see `GET /transfers/banks`. */
-  recipient_bank_code?: string;
-  /**
-   * Older name of `recipient_account`.
-   * @deprecated
-   */
-  destination_account_number?: string;
-  /**
-   * Older name of `recipient_bank_code`.
-   * @deprecated
-   */
-  destination_bank_code?: string;
-  /**
-   * Accepted from older clients and ignored: the name comes from the bank.
-   * @deprecated
-   */
-  destination_account_name?: string;
-} & (
+export type AccountToResolve =
   | {
       /** NUBAN account number. */
       recipient_account: string;
@@ -378,10 +391,14 @@ export type AccountToResolve = {
        * @deprecated
        */
       destination_bank_code: string;
+      /**
+       * Accepted from older clients and ignored: the name comes from the bank.
+       * @deprecated
+       */
+      destination_account_name?: string;
       recipient_account?: never;
       recipient_bank_code?: never;
-    }
-);
+    };
 
 export type NewVirtualAccount = {
   customer?: AccountHolder;
@@ -391,7 +408,10 @@ export type NewVirtualAccount = {
   account_name?: string;
   /** The wished bank; the provider’s choice without it. */
   bank_code?: string;
-  /** @default "NGN" */
+  /**
+   * ISO 4217 code of the currency.
+   * @default "NGN"
+   */
   currency?: 'NGN';
   /** Your own name of the account, unique for ever. The default is its id. */
   reference?: string;
@@ -418,8 +438,11 @@ export type NewVirtualAccount = {
 export type AccountHolder = {
   /** Your own id of the customer. */
   id: string;
+  /** E-mail address. */
   email?: string;
+  /** Name. */
   name?: string;
+  /** Phone number. */
   phone?: string;
 };
 
@@ -430,6 +453,7 @@ export type Balance = {
   held_minor: number;
   /** The amount that you owe, because a payment was executed that the wallet could not cover. Later credits pay it first. */
   owed_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
   /** When the balance was read. */
   as_of: string;
@@ -455,6 +479,7 @@ export type BalanceEntry = {
   movement: string;
   /** The change of the available amount. Negative: it became less. Never zero. */
   amount_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
   /** Id of the resource. Null for a credit from outside, whose `id` ends in its reference. */
   resource: string | null;
@@ -463,15 +488,22 @@ export type BalanceEntry = {
 };
 
 export type Pagination = {
+  /** Number of the page. */
   page: number;
+  /** Results per page. */
   limit: number;
+  /** Number over all pages, or of all items. */
   total: number;
+  /** Number of pages. */
   pages: number;
+  /** Whether there is another page. */
   has_more: boolean;
 };
 
 export type Biller = {
+  /** Id. */
   id: string;
+  /** Name. */
   name: string;
   /** Id of its category. */
   category: string;
@@ -480,9 +512,13 @@ export type Biller = {
 };
 
 export type BillItem = {
+  /** Id. */
   id: string;
+  /** Id of the biller, see `GET /billpay/billers`. */
   biller_id: string;
+  /** Name. */
   name: string;
+  /** Price in kobo. Null if you choose the amount within the bounds. */
   amount_minor: number | null;
   /** Least amount in kobo. */
   min_amount_minor: number;
@@ -493,26 +529,36 @@ export type BillItem = {
 };
 
 export type BillCategory = {
+  /** Id. */
   id: string;
+  /** Name. */
   name: string;
 };
 
 export type BillPayment = {
+  /** Id. */
   id: string;
+  /** Your own name of it, unique for ever. The default is its id. */
   reference: string;
+  /** Id of the biller, see `GET /billpay/billers`. */
   biller_id: string;
+  /** Id of the item, see `GET /billpay/billers/{biller_id}/items`. */
   item_id: string;
+  /** The number of the customer at the biller, such as that of a meter. */
   customer_reference: string;
   /** Name of the customer, from the biller. Null if the biller did not answer in time, or tells none. */
   customer_name: string | null;
   /** Amount in kobo that the biller gets. */
   amount_minor: number;
+  /** Amount in kobo that the biller has got, if it is not `amount_minor`; an operator has accepted it. A rest is in the wallet again. */
   settled_amount_minor: number | null;
   /** Fee in kobo. */
   fee_minor: number;
   /** Amount and fee in kobo, taken from the wallet. */
   total_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
+  /** The present state. */
   status: 'pending' | 'processing' | 'completed' | 'failed';
   /** The biller’s receipt of a completed payment; null if there is none. */
   receipt: {
@@ -521,29 +567,38 @@ export type BillPayment = {
     /** The units that it is worth. */
     units: string | null;
   } | null;
+  /** Your own data, stored with the resource. */
   metadata: { [name: string]: unknown };
+  /** Name of the provider that executes it. */
   provider: string;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When it was accepted. */
   created_at: string;
   /** When the payment last changed. */
   updated_at: string;
+  /** When the biller’s confirmation was posted. */
   completed_at: string | null;
+  /** When the biller reversed the payment. */
   reversed_at: string | null;
 };
 
 export type TimelineEntry = {
   /** Time of the step. */
   at: string;
+  /** The kind. */
   type:
     | 'accepted'
     | 'submitted'
@@ -561,25 +616,33 @@ export type TimelineEntry = {
     | 'attention_cleared'
     | 'webhook_delivered'
     | 'note';
+  /** The party that caused the step: `bursar`, `operator`, or the provider. */
   actor: string;
+  /** More about it, for people; null without more. */
   detail: string | null;
+  /** Id of the request at the provider, for questions to it; null without one. */
   provider_request_id: string | null;
 };
 
 export type BillCustomer = {
+  /** Id of the biller, see `GET /billpay/billers`. */
   biller_id: string;
+  /** Id of the item, see `GET /billpay/billers/{biller_id}/items`. */
   item_id: string;
+  /** The number of the customer at the biller, such as that of a meter. */
   customer_reference: string;
   /** Name of the customer, from the biller. Null if the biller tells none. */
   customer_name: string | null;
 };
 
 export type Card = {
+  /** Id. */
   id: string;
   /** The same value as `id`. */
   card_id: string;
   /** Your own id of the cardholder. */
   customer_id: string;
+  /** The kind. */
   type: 'virtual' | 'physical';
   /** `prepaid`: payments spend the balance of the card. `jit`: a payment that the balance of the card does not cover is held in the wallet, in full. */
   funding: 'prepaid' | 'jit';
@@ -593,23 +656,33 @@ export type Card = {
   expiry_month: number | null;
   /** Null until the issuer has issued the card. */
   expiry_year: number | null;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
+  /** The present state. */
   status: 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
   /** The parties that lock a `locked` card. `activation`: it was never unlocked since it was issued. None: the issuer has not confirmed the unlock yet. */
   locked_by: ('tenant' | 'issuer' | 'operator' | 'activation')[];
+  /** Name of the provider that executes it. */
   provider: string;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
+  /** Your own data, stored with the resource. */
   metadata: { [name: string]: unknown };
   /** When the card was accepted. */
   created_at: string;
 };
 
 export type CardAuthorization = {
+  /** Id. */
   id: string;
+  /** Id of the card. */
   card_id: string;
+  /** The present state. */
   status: 'approved' | 'declined' | 'partially_cleared' | 'cleared' | 'reversed' | 'expired';
   /** The decision: any request of the payment was approved. Later events do not change it. */
   approved: boolean;
@@ -625,9 +698,13 @@ export type CardAuthorization = {
   cleared_minor: number;
   /** Amount in kobo that refunds of the merchant returned. */
   refunded_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: string;
+  /** Channel of the purchase. */
   channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
+  /** The merchant; null if the network did not name it. */
   merchant: {
+    /** Name. */
     name: string;
     /** Merchant category code, ISO 18245. */
     category: string;
@@ -640,8 +717,10 @@ export type CardAuthorization = {
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
+  /** When the issuer is asked about the hold if it reports nothing. */
   expires_at: string | null;
   /** When the authorization was decided. */
   created_at: string;
@@ -650,10 +729,15 @@ export type CardAuthorization = {
 };
 
 export type CardAutoReload = {
+  /** Id of the card. */
   card_id: string;
+  /** Whether it is in force. */
   enabled: boolean;
+  /** Threshold in kobo; null until the settings are saved. */
   threshold_minor: number | null;
+  /** Amount in kobo of one reload. */
   amount_minor: number | null;
+  /** Highest sum in kobo of the reloads of one day in Africa/Lagos. */
   daily_cap_minor: number | null;
   /** Sum in kobo of the reloads of today. */
   used_today_minor: number;
@@ -665,51 +749,75 @@ export type CardAutoReload = {
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
 };
 
 export type CardBalance = {
+  /** Id of the card. */
   card_id: string;
   /** Kobo that can be spent: the balance less all holds of authorizations. */
   available_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
   /** When the balance was read. */
   as_of: string;
 };
 
 export type CardOperation = {
+  /** Id. */
   id: string;
+  /** Id of the card. */
   card_id: string;
+  /** The kind. */
   type: 'fund' | 'jit_fund' | 'auto_reload' | 'unload' | 'lock' | 'unlock' | 'close';
+  /** The present state. */
   status: 'pending' | 'processing' | 'completed' | 'failed';
+  /** Amount in kobo; null if no money moves. */
   amount_minor: number | null;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
+  /** Your own name of the operation; null without one. */
   transaction_reference: string | null;
+  /** The reason, for people. */
   reason: string | null;
+  /** Your own id of the request; null without one. */
   request_id: string | null;
+  /** Your own data, stored with the resource. */
   metadata: { [name: string]: unknown };
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When the operation was accepted. */
   created_at: string;
+  /** When the operation was completed; null until then. */
   completed_at: string | null;
 };
 
 export type CardSecurity = {
+  /** Id of the card. */
   card_id: string;
+  /** Channels on which the card works. */
   channels: {
+    /** Purchases on the internet. */
     online: boolean;
+    /** Purchases at a terminal. */
     pos: boolean;
+    /** Cash machines. */
     atm: boolean;
+    /** Contactless payments. */
     contactless: boolean;
   };
   /** Highest amount in kobo of one payment; null: no limit. */
@@ -740,7 +848,9 @@ export type SentEvent = {
 };
 
 export type WebhookDelivery = {
+  /** Id. */
   id: string;
+  /** Id of the endpoint. */
   endpoint_id: string;
   /** `pending`: the first attempt is in progress. `retrying`: an attempt failed, another one follows. `delivered`: your endpoint answered 2xx. `dead`: the last attempt failed. `cancelled`: the endpoint was removed. */
   status: 'pending' | 'retrying' | 'delivered' | 'dead' | 'cancelled';
@@ -748,18 +858,24 @@ export type WebhookDelivery = {
   attempts: number;
   /** HTTP status of the last attempt. Null without an answer. */
   last_status_code: number | null;
+  /** When your endpoint took the event first. */
   delivered_at: string | null;
 };
 
 export type IdentityCustomer = {
   /** Your own id of the customer. */
   customer_id: string;
+  /** E-mail address. */
   email: string | null;
+  /** Name. */
   name: string | null;
   /** The status of the latest check of each type. `rejected`: the data do not match. `failed`: they could not be checked. */
   kyc: {
+    /** The Bank Verification Number. */
     bvn: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+    /** The National Identification Number. */
     nin: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
+    /** The account of a bank. */
     bank_account: 'not_started' | 'pending' | 'verified' | 'rejected' | 'failed';
   };
   /** When a request first named the customer. */
@@ -769,27 +885,35 @@ export type IdentityCustomer = {
 };
 
 export type IdentityCheck = {
+  /** Id. */
   id: string;
   /** Your own id of the customer. */
   customer_id: string;
+  /** The data that are checked. */
   check_type: 'bvn' | 'nin' | 'bank_account';
   /** `rejected`: the data do not match. `failed`: they could not be checked. A provider that does not answer rejects nothing: the check stays `pending`. */
   status: 'pending' | 'verified' | 'rejected' | 'failed';
   /** The last digits of the number, which is not kept. */
   last4: string;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
+  /** Name of the provider that executes it. */
   provider: string;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When the check was accepted. */
   created_at: string;
+  /** When the check ended; null until then. */
   completed_at: string | null;
 };
 
@@ -798,48 +922,67 @@ export type Charge = {
   reference: string;
   /** Amount in kobo that the customer pays. */
   amount_minor: number;
+  /** Amount in kobo that the customer has paid, if it is not `amount_minor`; an operator has accepted it. */
   settled_amount_minor: number | null;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
   /** `requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid becomes `completed` if a payment is proven later. */
   status: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
+  /** Id of the customer. */
   customer_id: string;
+  /** Id of the payment token; null without one. */
   payment_token_id: string | null;
   /** The page to which the customer is sent next. */
   next_action: {
+    /** The kind. */
     type: 'redirect';
+    /** Address of the page that the customer has to open. */
     url: string;
   } | null;
   /** Refunded amount in kobo. */
   refunded_minor: number;
   /** Amount in kobo of its open and lost disputes. */
   disputed_minor: number;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
+  /** Your own text for people. */
   description: string | null;
+  /** Your own data, stored with the resource. */
   metadata: { [name: string]: unknown };
   /** When the charge was accepted. */
   created_at: string;
+  /** When the payment was proven and credited. */
   completed_at: string | null;
 };
 
 export type PaymentToken = {
+  /** Id of the payment token; null without one. */
   payment_token_id: string;
+  /** Id of the customer. */
   customer_id: string;
+  /** The kind. */
   type: 'card' | 'bank_account';
   /** `unbound` until a setup charge with this token is paid; then `active`: it can be charged without the customer. `revoked`: deleted, or its card can never be charged again. */
   status: 'unbound' | 'active' | 'revoked';
+  /** Scheme of the card. */
   brand?: string;
+  /** Last four digits. */
   last4?: string;
+  /** CBN or NIP code of the bank. */
   bank_code?: string;
   /** The latest set-up without a payment. Absent if none was asked for. */
   setup?: {
@@ -847,11 +990,16 @@ export type PaymentToken = {
     status: 'pending' | 'requires_action' | 'completed' | 'failed';
     /** The page to which the customer is sent next. */
     next_action: {
+      /** The kind. */
       type: 'redirect';
+      /** Address of the page that the customer has to open. */
       url: string;
     } | null;
+    /** Code and text of the reason; null unless it has failed. */
     failure: {
+      /** The reason or the name, for programs. */
       code: string;
+      /** The reason, for people. It may change. */
       message: string;
     } | null;
     /** When the page is over. */
@@ -862,57 +1010,75 @@ export type PaymentToken = {
 };
 
 export type Dispute = {
+  /** Id. */
   id: string;
   /** Your reference of the charge. */
   charge_reference: string;
   /** Disputed amount in kobo. */
   amount_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
   /** `open`: the amount is taken from the wallet. `won`: it is in the wallet again. `lost`: the customer has it. */
   status: 'open' | 'won' | 'lost';
   /** The reason that the provider names. */
   reason: string | null;
+  /** When it is lost if nobody answers it. */
   due_at: string | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When the dispute became known. */
   created_at: string;
+  /** When the dispute was won or lost. */
   decided_at: string | null;
 };
 
 export type RecurringCharge = {
+  /** Id. */
   id: string;
+  /** Id of the payment token; null without one. */
   payment_token_id: string;
+  /** Id of the customer. */
   customer_id: string;
   /** Amount in kobo of each period. */
   amount_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
+  /** Unit of the time between two charges. */
   interval: 'day' | 'week' | 'month' | 'year';
+  /** Number of units between two charges. */
   interval_count: number;
+  /** Name of the time zone in which days are counted. */
   timezone: string;
   /** When the first period begins. */
   start_at: string;
+  /** No period begins at this time or later. */
   end_at: string | null;
   /** Number of periods, including periods that a pause skipped. */
   count: number | null;
   /** `past_due`: a charge was declined, or the payment token was deleted. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it, if its payment token is not deleted. */
   status: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
+  /** When the next period is charged. */
   next_charge_at: string | null;
+  /** Number of periods that were charged. */
   charged_periods: number;
   /** Reference of the latest paid charge. */
   last_paid_reference: string | null;
   /** References of charges in flight or being retried, and of the latest failed charge. */
   unpaid_references: string[];
+  /** Your own text for people. */
   description: string | null;
+  /** Your own data, stored with the resource. */
   metadata: { [name: string]: unknown };
   /** When the recurring charge was accepted. */
   created_at: string;
   /** When the recurring charge last changed. */
   updated_at: string;
+  /** When the recurring charge ended or was cancelled. */
   ended_at: string | null;
 };
 
@@ -923,96 +1089,141 @@ export type Refund = {
   charge_reference: string;
   /** Amount in kobo that the customer gets back. */
   amount_minor: number;
+  /** Amount in kobo that the provider has refunded, if it is not `amount_minor`; an operator has accepted it. A rest is in the wallet again. */
   settled_amount_minor: number | null;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
+  /** The present state. */
   status: 'pending' | 'processing' | 'completed' | 'failed';
+  /** The reason, for people. */
   reason: string | null;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When the refund was accepted. */
   created_at: string;
+  /** When the provider’s refund was proven. */
   completed_at: string | null;
 };
 
 export type Transfer = {
+  /** Id. */
   id: string;
   /** Amount in kobo that the recipient gets. */
   amount_minor: number;
+  /** Amount in kobo that the bank has paid, if it is not `amount_minor`; an operator has accepted it. A rest is in the wallet again. */
   settled_amount_minor: number | null;
   /** Fee in kobo. */
   fee_minor: number;
   /** Amount and fee in kobo, taken from the wallet. */
   total_minor: number;
+  /** NUBAN account number. */
   recipient_account: string;
   /** Name of the account holder, from the bank. Null until the bank has told it. */
   recipient_name: string | null;
   /** Name of the bank. Null only if the provider has not listed its banks yet. */
   recipient_bank: string | null;
+  /** CBN or NIP code of the bank. */
   recipient_bank_code: string;
+  /** The present state. */
   status: 'pending' | 'processing' | 'completed' | 'failed';
+  /** Your own name of it, unique for ever. The default is its id. */
   reference: string;
+  /** Purpose of the payment. */
   narration: string;
   /** NIP session id of the bank; null until the bank has paid. */
   session_id: string | null;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
+  /** Your own data, stored with the resource. */
   metadata: { [name: string]: unknown };
+  /** Name of the provider that executes it. */
   provider: string;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When it was accepted. */
   created_at: string;
   /** When the transfer last changed. */
   updated_at: string;
+  /** When the bank’s payment was confirmed and posted. */
   completed_at: string | null;
+  /** When the bank reversed its payment. */
   reversed_at: string | null;
 };
 
 export type Bank = {
+  /** The reason or the name, for programs. */
   code: string;
+  /** NIP code of the bank. */
   nip_code: string;
+  /** Name. */
   name: string;
 };
 
 export type BulkTransfer = {
+  /** Id. */
   id: string;
   /** `completed` when each of its transfers is `completed` or `failed`. */
   status: 'processing' | 'completed';
+  /** Numbers of items. */
   counts: {
+    /** Number over all pages, or of all items. */
     total: number;
+    /** Number of those that were accepted. */
     accepted: number;
+    /** Number of those that were refused. */
     refused: number;
+    /** Number of those that have not been sent yet. */
     pending: number;
+    /** Number of those whose outcome is not known yet. */
     processing: number;
+    /** Number of those that have succeeded. */
     completed: number;
+    /** Number of those that have failed. */
     failed: number;
   };
+  /** The items, in the order of the request. */
   items: {
+    /** Position in the request, from 0. */
     index: number;
+    /** Your own name of it, unique for ever. The default is its id. */
     reference: string | null;
     /** Id of the transfer, if the item was accepted. */
     id?: string;
+    /** The present state. */
     status?: 'pending' | 'processing' | 'completed' | 'failed';
     /** The reason for which the item was refused. */
     error?: {
+      /** The reason or the name, for programs. */
       code: string;
+      /** The reason, for people. It may change. */
       message: string;
+      /** The first field that is not valid. */
       field?: string;
+      /** More about the reason; its fields depend on `code`. */
       details?: { [name: string]: unknown };
     };
   }[];
@@ -1021,90 +1232,127 @@ export type BulkTransfer = {
 };
 
 export type Recipient = {
+  /** NUBAN account number. */
   recipient_account: string;
   /** Name of the account holder, from the bank. Null until the bank has told it. */
   recipient_name: string | null;
   /** Name of the bank. Null only if the provider has not listed its banks yet. */
   recipient_bank: string | null;
+  /** CBN or NIP code of the bank. */
   recipient_bank_code: string;
 };
 
 export type VirtualAccount = {
+  /** Id. */
   id: string;
   /** Your own id of the customer. */
   customer_id: string;
   /** Null until the provider has assigned the account. */
   account_number: string | null;
+  /** Name of the account. */
   account_name: string;
   /** Null until the provider has assigned the account. */
   bank_name: string | null;
+  /** CBN or NIP code of the bank. */
   bank_code: string | null;
+  /** ISO 4217 code of the currency. */
   currency: 'NGN';
+  /** The present state. */
   status: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
   /** Sum in kobo of the deposits that were credited. */
   total_received_minor: number;
+  /** Amount in kobo that each deposit is expected to have. */
   expected_amount_minor: number | null;
+  /** The treatment of a deposit with another amount than expected. */
   on_mismatch: 'accept' | 'return';
+  /** Your own name of it, unique for ever. The default is its id. */
   reference: string;
+  /** Your own data, stored with the resource. */
   metadata: { [name: string]: unknown };
+  /** Name of the provider that executes it. */
   provider: string;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When the account was accepted. */
   created_at: string;
+  /** When the account was closed at the provider. */
   closed_at: string | null;
 };
 
 export type Deposit = {
+  /** Id. */
   id: string;
+  /** Id of the virtual account; null if there is none. */
   virtual_account_id: string | null;
+  /** Amount in kobo that the sender has paid. While `received`, it is that of the provider’s message, or null. */
   amount_minor: number | null;
   /** Amount in kobo that the provider keeps of it. */
   fee_minor: number;
+  /** ISO 4217 code of the currency. */
   currency: string;
+  /** The present state. */
   status: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
   /** `exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the account was not active. Null until the provider has confirmed the deposit. */
   match: ('exact' | 'under' | 'over' | 'late' | 'unexpected') | null;
+  /** NIP session id of the payment; null until it is known. */
   session_id: string | null;
   /** The provider’s id of the deposit. */
   provider_reference: string;
+  /** Name of the provider that executes it. */
   provider: string;
+  /** The payer, as far as the bank has named it. */
   sender: {
+    /** Name. */
     name: string | null;
     /** The last digits only. */
     account: string | null;
+    /** Name of the bank. */
     bank: string | null;
   } | null;
+  /** Purpose of the payment. */
   narration: string | null;
+  /** Code and text of the reason; null unless it has failed. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
     since: string;
+    /** The reason, for people. */
     reason: string;
   } | null;
   /** When the money arrived at the provider. */
   received_at: string;
   /** When it was reported to us. */
   created_at: string;
+  /** When it was credited to the wallet. */
   credited_at: string | null;
+  /** When the provider took it back. */
   reversed_at: string | null;
 };
 
 export type CardEvent = {
+  /** Id. */
   id: string;
+  /** Id of the card. */
   card_id: string | null;
+  /** Name of the provider that executes it. */
   provider: string;
   /** Type of the event. It is the same for every issuer. */
   event: string;
@@ -1114,20 +1362,27 @@ export type CardEvent = {
   status: 'received' | 'processed' | 'ignored' | 'failed';
   /** When the event was stored. */
   received_at: string;
+  /** When the event was first processed. */
   processed_at: string | null;
 };
 
 export type CardEventReplay = {
+  /** Id. */
   id: string;
+  /** Id of the event. */
   event_id: string;
+  /** The present state. */
   status: 'pending' | 'completed' | 'failed';
   /** Why the replay could not apply the event. */
   failure: {
+    /** The reason or the name, for programs. */
     code: string;
+    /** The reason, for people. It may change. */
     message: string;
   } | null;
   /** When the replay was accepted. */
   created_at: string;
+  /** When the replay ended. */
   completed_at: string | null;
 };
 
@@ -1136,6 +1391,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'transfer.processing';
       /** Time of the event. */
       created_at: string;
@@ -1146,6 +1402,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'transfer.completed';
       /** Time of the event. */
       created_at: string;
@@ -1156,6 +1413,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'transfer.failed';
       /** Time of the event. */
       created_at: string;
@@ -1166,6 +1424,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'transfer.reversed';
       /** Time of the event. */
       created_at: string;
@@ -1176,6 +1435,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.issued';
       /** Time of the event. */
       created_at: string;
@@ -1186,6 +1446,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.failed';
       /** Time of the event. */
       created_at: string;
@@ -1196,6 +1457,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.locked';
       /** Time of the event. */
       created_at: string;
@@ -1206,6 +1468,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.unlocked';
       /** Time of the event. */
       created_at: string;
@@ -1216,6 +1479,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.closed';
       /** Time of the event. */
       created_at: string;
@@ -1226,6 +1490,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.expired';
       /** Time of the event. */
       created_at: string;
@@ -1236,6 +1501,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.operation.completed';
       /** Time of the event. */
       created_at: string;
@@ -1246,6 +1512,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.operation.failed';
       /** Time of the event. */
       created_at: string;
@@ -1256,6 +1523,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.authorization.approved';
       /** Time of the event. */
       created_at: string;
@@ -1266,6 +1534,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.authorization.declined';
       /** Time of the event. */
       created_at: string;
@@ -1276,6 +1545,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.authorization.cleared';
       /** Time of the event. */
       created_at: string;
@@ -1286,6 +1556,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.authorization.reversed';
       /** Time of the event. */
       created_at: string;
@@ -1296,6 +1567,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.authorization.expired';
       /** Time of the event. */
       created_at: string;
@@ -1306,6 +1578,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'card.authorization.refunded';
       /** Time of the event. */
       created_at: string;
@@ -1316,6 +1589,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'charge.requires_action';
       /** Time of the event. */
       created_at: string;
@@ -1326,6 +1600,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'charge.completed';
       /** Time of the event. */
       created_at: string;
@@ -1336,6 +1611,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'charge.failed';
       /** Time of the event. */
       created_at: string;
@@ -1346,6 +1622,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'refund.completed';
       /** Time of the event. */
       created_at: string;
@@ -1356,6 +1633,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'refund.failed';
       /** Time of the event. */
       created_at: string;
@@ -1366,6 +1644,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'charge.disputed';
       /** Time of the event. */
       created_at: string;
@@ -1376,6 +1655,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'charge.dispute_won';
       /** Time of the event. */
       created_at: string;
@@ -1386,6 +1666,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'charge.dispute_lost';
       /** Time of the event. */
       created_at: string;
@@ -1396,6 +1677,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'recurring_charge.renewed';
       /** Time of the event. */
       created_at: string;
@@ -1406,6 +1688,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'recurring_charge.past_due';
       /** Time of the event. */
       created_at: string;
@@ -1416,6 +1699,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'recurring_charge.ended';
       /** Time of the event. */
       created_at: string;
@@ -1426,6 +1710,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'virtual_account.created';
       /** Time of the event. */
       created_at: string;
@@ -1436,6 +1721,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'virtual_account.failed';
       /** Time of the event. */
       created_at: string;
@@ -1446,6 +1732,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'virtual_account.closed';
       /** Time of the event. */
       created_at: string;
@@ -1456,6 +1743,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'kyc.completed';
       /** Time of the event. */
       created_at: string;
@@ -1466,6 +1754,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'bill_payment.processing';
       /** Time of the event. */
       created_at: string;
@@ -1476,6 +1765,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'bill_payment.completed';
       /** Time of the event. */
       created_at: string;
@@ -1486,6 +1776,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'bill_payment.failed';
       /** Time of the event. */
       created_at: string;
@@ -1496,6 +1787,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'bill_payment.reversed';
       /** Time of the event. */
       created_at: string;
@@ -1506,6 +1798,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'virtual_account.credited';
       /** Time of the event. */
       created_at: string;
@@ -1516,6 +1809,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'virtual_account.deposit_suspended';
       /** Time of the event. */
       created_at: string;
@@ -1526,6 +1820,7 @@ export type WebhookEvent =
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
       id: string;
+      /** Name of the event. */
       event: 'virtual_account.deposit_reversed';
       /** Time of the event. */
       created_at: string;
@@ -1762,7 +2057,7 @@ export type Operations = {
   fundCard: {
     input: {
       card_id: string;
-    } & CardFunding;
+    } & NewFunding;
     data: CardOperation;
   };
   /**
@@ -1773,7 +2068,7 @@ export type Operations = {
   jitFundCard: {
     input: {
       card_id: string;
-    } & CardFunding;
+    } & NewFunding;
     data: CardOperation;
   };
   /** Get auto-reload settings */

@@ -153,9 +153,13 @@ def named_fields(operation):
     """The fields of the operation's body that the document names."""
     document = operation.schema.raw_schema
     schema = operation.definition.raw["requestBody"]["content"]["application/json"]["schema"]
-    if "$ref" in schema:
-        schema = document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
-    return {"metadata", *schema.get("properties", {})}
+    schema = resolved(schema, document)
+    forms = [schema, *(resolved(form, document) for form in schema.get("oneOf", []))]
+    return {"metadata", *(name for form in forms for name in form.get("properties", {}))}
+
+
+def resolved(schema, document):
+    return document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
 
 
 def use_one_name(body):

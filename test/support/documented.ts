@@ -12,7 +12,10 @@ type OperationObject = {
 };
 
 /** The parts of an OpenAPI document that the tests read. */
-export type Document = { paths?: Record<string, Record<string, OperationObject>> };
+export type Document = {
+  paths?: Record<string, Record<string, OperationObject>>;
+  components?: { schemas?: Record<string, Schema> };
+};
 
 /** An operation as the OpenAPI document describes it: tests over all operations know nothing else. */
 export type Documented = {
@@ -40,11 +43,18 @@ const PREFIX = '/api/v1';
 export const documented = (document: Document): Documented[] =>
   Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
-      describeOperation(path.replace(PREFIX, ''), method, operation),
+      describeOperation(path.replace(PREFIX, ''), { method, operation, document }),
     ),
   );
 
-function describeOperation(path: string, method: string, operation: OperationObject): Documented {
+function describeOperation(
+  path: string,
+  {
+    method,
+    operation,
+    document,
+  }: { method: string; operation: OperationObject; document: Document },
+): Documented {
   const { operationId: id, security, summary = '', parameters = [], responses } = operation;
   const status = Number(Object.keys(responses).find((code) => code.startsWith('2')));
   const content = operation.requestBody?.content?.['application/json'];
@@ -52,7 +62,9 @@ function describeOperation(path: string, method: string, operation: OperationObj
   if (content && level !== null && content.example === undefined) {
     throw new Error(`${id} takes a body without an example: add examples.body to the operation`);
   }
-  const data = responses[status]?.content?.['application/json']?.schema.properties?.['data'] ?? {};
+  const $ref = responses[status]?.content?.['application/json']?.schema.$ref ?? '';
+  const envelope = document.components?.schemas?.[$ref.slice('#/components/schemas/'.length)];
+  const data = envelope?.properties?.['data'] ?? {};
   return {
     id,
     method: method.toUpperCase(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { oneOfForms } from '../../platform/http/forms.js';
 import { idempotencyKey, pageQuery, plainText } from '../../platform/http/wire.js';
 
 const account = z
@@ -54,22 +55,19 @@ const ALWAYS = {
 export const withRecipient = <Schema extends z.ZodType<RecipientFields>>(schema: Schema): Schema =>
   schema.superRefine(checkRecipient, ALWAYS);
 
-/** The rule of `withRecipient` as JSON Schema, because a refinement leaves no trace in the OpenAPI document. */
-export const eitherRecipient = {
-  override: ({ jsonSchema }: { jsonSchema: object }) => {
-    const none = (names: readonly string[]) =>
-      Object.fromEntries(names.map((name) => [name, false]));
-    Object.assign(jsonSchema, {
-      oneOf: [
-        {
-          required: RECIPIENT_NAMES,
-          properties: none([...DESTINATION_NAMES, 'destination_account_name']),
-        },
-        { required: DESTINATION_NAMES, properties: none(RECIPIENT_NAMES) },
-      ],
-    });
+/** The rule of `withRecipient` in the OpenAPI document. */
+export const eitherRecipient = oneOfForms(
+  {
+    name: 'ToRecipient',
+    required: RECIPIENT_NAMES,
+    lacks: (name) => name.startsWith('destination_'),
   },
-};
+  {
+    name: 'ToDestination',
+    required: DESTINATION_NAMES,
+    lacks: (name) => name.startsWith('recipient_'),
+  },
+);
 
 /** Account and bank code of a validated body, under either pair of names. */
 export const recipientOf = (body: RecipientFields) => ({

@@ -19,7 +19,7 @@ const fundFields = {
 };
 
 /** The body of a funding. Unknown fields are kept as metadata. */
-export const fundBody = freeForm('CardFunding', fundFields).superRefine((body, ctx) => {
+export const fundBody = freeForm('NewFunding', fundFields).superRefine((body, ctx) => {
   const { transaction_reference: name, reference: older } = body;
   if (name === undefined || older === undefined || name === older) return;
   const message = 'must be left out, or be equal to transaction_reference';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { oneOfForms } from '../../platform/http/forms.js';
 import {
   idempotencyKey,
   MAX_AMOUNT_MINOR,
@@ -125,6 +126,10 @@ export const fundingAmount = z
 
 const SETTINGS = ['threshold_minor', 'amount_minor', 'daily_cap_minor'] as const;
 
+const isSetting = (name: string) => SETTINGS.some((setting) => setting === name);
+/** Generators of clients ignore `not`, and some make code of `const: false` that does not compile. */
+const OFF = { type: 'boolean', not: { const: true }, description: 'False: no reload starts.' };
+
 const minor = (description: string, example: number) =>
   z.int().min(1).max(MAX_AMOUNT_MINOR).meta({ description, example });
 
@@ -161,12 +166,10 @@ export const autoReloadBody = z
     id: 'CardAutoReloadSettings',
     description:
       'All four fields, or `{"enabled": false}` alone, which keeps the other settings for later.',
-    override: {
-      anyOf: [
-        { required: ['enabled', ...SETTINGS] },
-        { properties: { enabled: { const: false } }, maxProperties: 1 },
-      ],
-    },
+    ...oneOfForms(
+      { name: 'Whole', required: SETTINGS, lacks: () => false },
+      { name: 'Off', required: [], lacks: isSetting, narrowed: { enabled: OFF } },
+    ),
   });
 
 /** The validated body of `PUT /cards/{card_id}/auto-reload`. */

@@ -19,11 +19,7 @@ export const GUIDE = [
   'versioning',
 ] as const;
 
-type Schema = {
-  oneOf?: { required?: string[]; properties?: object }[];
-  required?: string[];
-  properties?: object;
-};
+type Schema = { $ref?: string; oneOf?: Schema[]; properties?: object };
 type OpenApi = { info: object; tags?: { name: string }[]; components?: { schemas?: object } };
 type Page = { title: string; text: string };
 
@@ -39,8 +35,9 @@ export function reference(openApi: OpenApi, read: (page: string) => string): obj
     // With equal names, the viewer would show only one of them.
     if (tags.some(({ name }) => name === title)) throw new Error(`"${title}" is a tag of the API`);
   }
-  const schemas = Object.entries<Schema>({ ...openApi.components?.schemas }).map(
-    ([name, schema]) => [name, currentForm(schema)] as const,
+  const known: Record<string, Schema> = { ...openApi.components?.schemas };
+  const schemas = Object.entries(known).map(
+    ([name, schema]) => [name, currentForm(schema, known)] as const,
   );
   return {
     ...openApi,
@@ -61,18 +58,10 @@ function toPage(markdown: string): Page {
   return { title, text: text.replaceAll(/\]\(([\w-]+)\.md\)/g, '](#tag/$1)') };
 }
 
-/** The current form of a body that also accepts older names. A property that is `false` does not exist in that form. */
-function currentForm({ oneOf, ...schema }: Schema): Schema {
+/** The current form of a body that also accepts older names: the first of several complete forms. */
+function currentForm({ oneOf, ...schema }: Schema, schemas: Record<string, Schema>): Schema {
   const [first] = oneOf ?? [];
-  if (!first?.required) return oneOf ? { oneOf, ...schema } : schema;
-  const absent = new Set(
-    Object.entries(first.properties ?? {}).flatMap(([name, has]) => (has === false ? [name] : [])),
-  );
-  return {
-    ...schema,
-    required: [...(schema.required ?? []), ...first.required],
-    properties: Object.fromEntries(
-      Object.entries(schema.properties ?? {}).filter(([name]) => !absent.has(name)),
-    ),
-  };
+  const form = schemas[first?.$ref?.split('/').at(-1) ?? ''];
+  if (schema.properties || !form) return oneOf ? { oneOf, ...schema } : schema;
+  return { ...schema, ...form };
 }

@@ -7,6 +7,8 @@ import {
 } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '../../shared/errors.js';
 import { metadataLevels } from '../../shared/metadata.js';
+import { describeFields } from './field-descriptions.js';
+import { nameForms } from './forms.js';
 import { API_PREFIX, OPERATOR_PREFIX, type Operation } from './operation.js';
 import { idempotencyKeyHeader, jsonComponents, pagination, prefer, timestamp } from './wire.js';
 
@@ -62,21 +64,24 @@ export type Events = { when: Readonly<Record<string, string>>; data: z.ZodType }
 export function openApiDocument(
   operations: readonly Operation[],
   events: readonly Events[],
-  info: { title: string; version: string; description: string },
+  { tags = {}, ...info }: DocumentInfo,
   { prefix, securitySchemes }: DescribedApi = PUBLIC_API,
 ) {
   const paths: ZodOpenApiPathsObject = {};
-  const shared: Refusals = new Map();
+  const shared: Shared = { refusals: new Map(), envelopes: new Map() };
   for (const operation of operations.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     const path = `${prefix}${operation.path}`;
     paths[path] = { ...paths[path], [operation.method]: describe(operation, shared) };
   }
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.1',
       info,
       servers: [{ url: '/' }],
-      tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+      tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({
+        name,
+        ...(tags[name] && { description: tags[name] }),
+      })),
       paths,
       webhooks: Object.fromEntries(
         events.flatMap(({ when, data }) =>
@@ -92,7 +97,18 @@ export function openApiDocument(
       },
     },
   );
+  nameForms(document.components?.schemas ?? {});
+  describeFields(document);
+  return document;
 }
+
+/** The texts about an API, and about the groups of its operations by their names. */
+type DocumentInfo = {
+  title: string;
+  version: string;
+  description: string;
+  tags?: Readonly<Record<string, string>>;
+};
 
 type DescribedApi = {
   prefix: string;
@@ -130,7 +146,7 @@ export const OPERATOR_API: DescribedApi = {
   securitySchemes: operatorSchemes,
 };
 
-function describe(operation: Operation, shared: Refusals): ZodOpenApiOperationObject {
+function describe(operation: Operation, shared: Shared): ZodOpenApiOperationObject {
   const { id, tag, summary, description } = operation;
   return {
     operationId: id,
@@ -141,7 +157,7 @@ function describe(operation: Operation, shared: Refusals): ZodOpenApiOperationOb
     ...parameters(operation),
     ...requestBody(operation),
     responses: {
-      [String(operation.answer.status)]: success(operation),
+      [String(operation.answer.status)]: success(operation, shared),
       ...Object.fromEntries(refusals(operation, shared)),
     },
   };
@@ -186,11 +202,8 @@ function requestBody({ access, body, examples }: Operation) {
   };
 }
 
-function success(operation: Operation): ZodOpenApiResponseObject {
+function success(operation: Operation, shared: Shared): ZodOpenApiResponseObject {
   const { answer, idempotent, waits, examples, links } = operation;
-  const envelope = answer.list
-    ? z.object({ success: z.literal(true), data: z.array(answer.data), pagination })
-    : z.object({ success: z.literal(true), data: answer.data });
   const headers = {
     ...HEADERS,
     ...(answer.status === 201 && HEADERS_OF_MADE),
@@ -202,7 +215,7 @@ function success(operation: Operation): ZodOpenApiResponseObject {
     headers: z.object(headers),
     content: {
       'application/json': {
-        schema: envelope,
+        schema: envelopeOf(operation, shared),
         ...(examples?.data !== undefined && { example: { success: true, data: examples.data } }),
       },
     },
@@ -210,19 +223,34 @@ function success(operation: Operation): ZodOpenApiResponseObject {
   };
 }
 
+/** The body of a successful answer, a component with the name of its data. Operations with the same data share one. */
+function envelopeOf({ id, answer: { data, list } }: Operation, { envelopes }: Shared): z.ZodType {
+  const name = `${data.meta()?.id ?? pascal(id)}${list ? 'List' : 'Response'}`;
+  const success = z.literal(true).meta({ description: 'True for every successful answer.' });
+  const made =
+    envelopes.get(name) ??
+    z.object(list ? { success, data: z.array(data), pagination } : { success, data }).meta({
+      id: name,
+    });
+  envelopes.set(name, made);
+  return made;
+}
+
 function webhook(name: string, when: string, data: z.ZodType) {
-  const schema = z.object({
-    id: z
-      .string()
-      .meta({ description: 'Id of the event: the same in every attempt, and in `webhook-id`.' }),
-    event: z.literal(name),
-    created_at: timestamp('Time of the event.'),
-    sequence: z.int().min(1).meta({
-      description: 'Counts the changes of this resource: an event with a lower number is older.',
-    }),
-    // References the component of answers instead of creating a second one for input.
-    data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
-  });
+  const schema = z
+    .object({
+      id: z
+        .string()
+        .meta({ description: 'Id of the event: the same in every attempt, and in `webhook-id`.' }),
+      event: z.literal(name).meta({ description: 'Name of the event.' }),
+      created_at: timestamp('Time of the event.'),
+      sequence: z.int().min(1).meta({
+        description: 'Counts the changes of this resource: an event with a lower number is older.',
+      }),
+      // References the component of answers instead of creating a second one for input.
+      data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
+    })
+    .meta({ id: `${pascal(name)}Event` });
   const text = z.string();
   return {
     post: {
@@ -279,43 +307,59 @@ const KEY_REFUSALS = [
   'ip_not_allowed',
 ] as const satisfies ErrorCode[];
 
-/** Answers that operations share are written once, named by their codes. */
-type Refusals = Map<string, ZodOpenApiResponseObject>;
+/** Answers that operations share are written once: refusals by the name of their codes, envelopes by that of their data. */
+type Shared = {
+  refusals: Map<string, ZodOpenApiResponseObject>;
+  envelopes: Map<string, z.ZodType>;
+};
 
-function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiResponseObject][] {
+function refusals(operation: Operation, shared: Shared): [string, ZodOpenApiResponseObject][] {
   const codes = [...new Set(codesOf(operation))];
   const statuses = new Set(codes.map((code) => ERRORS[code][0]).toSorted((a, b) => a - b));
   return [...statuses].map((status) => {
     const alike = codes.filter((code) => ERRORS[code][0] === status);
-    // Refusals by an operation's own rules are written inline.
-    if (status === 422) return [String(status), refusal(status, alike)];
+    // The rules of an operation are its own.
+    if (status === 422) return [String(status), refusal(status, alike, pascal(operation.id))];
     const id = nameOf(alike[0], alike.at(-1));
-    const made = shared.get(id) ?? { ...refusal(status, alike), id };
-    shared.set(id, made);
+    const made = shared.refusals.get(id) ?? { ...refusal(status, alike, id), id };
+    shared.refusals.set(id, made);
     return [String(status), made];
   });
 }
 
 /** A component name: `forbidden`, `ip_not_allowed` → `ForbiddenToIpNotAllowed`. */
 function nameOf(...codes: readonly (ErrorCode | undefined)[]): string {
-  return [...new Set(codes)]
-    .join('_to_')
-    .replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+  return pascal([...new Set(codes)].join('_to_'));
 }
 
-function refusal(status: number, codes: readonly ErrorCode[]): ZodOpenApiResponseObject {
+/** `card.operation_failed` → `CardOperationFailed`. */
+const pascal = (name: string) =>
+  name.replaceAll(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+
+function refusal(
+  status: number,
+  codes: readonly ErrorCode[],
+  name: string,
+): ZodOpenApiResponseObject {
   const error = z.object({
-    code: z.enum(codes as [ErrorCode, ...ErrorCode[]]),
-    message: z.string(),
-    status: z.literal(status),
-    field: z.string().optional(),
-    details: z.record(z.string(), z.unknown()).optional(),
+    code: z
+      .enum(codes as [ErrorCode, ...ErrorCode[]])
+      .meta({ description: 'The reason, for programs.' }),
+    message: z.string().meta({ description: 'The reason, for people. It may change.' }),
+    status: z.literal(status).meta({ description: 'The status of the response.' }),
+    field: z.string().optional().meta({ description: 'The first field that is not valid.' }),
+    details: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'More about the reason; its fields depend on `code`.' }),
   });
+  const success = z.literal(false).meta({ description: 'False for every refusal.' });
+  const schema = z.object({ success, error }).meta({ id: `${name}Refusal` });
   return {
     description: DESCRIPTIONS[status] ?? String(status),
     headers: z.object({ ...HEADERS, ...HEADERS_OF[status] }),
     content: {
-      'application/json': { schema: z.object({ success: z.literal(false), error }) },
+      'application/json': { schema },
     },
   };
 }

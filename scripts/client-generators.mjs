@@ -1,0 +1,90 @@
+// Runs two common generators of clients on openapi.json, and compiles the clients that they make: openapi-typescript (npm)
+// and openapi-python-client (PyPI), each at a fixed version. A warning of a generator is a failure. Without a registry the
+// check is skipped, and a line says so.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const TYPESCRIPT = 'openapi-typescript@7.13.0';
+const PYTHON = 'openapi-python-client==0.29.1';
+
+const inRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const document = inRoot('openapi.json');
+const work = mkdtempSync(join(tmpdir(), 'client-generators-'));
+
+/** Runs a command; returns its exit code and its whole output. */
+function run(command, args, env = {}) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: work,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  return { ok: status === 0, output: `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}` };
+}
+
+/** Fails with the output unless the command has ended well, and without a warning where none is allowed. */
+function must(what, { ok, output }, { quiet = false } = {}) {
+  const warned = quiet && /\b(?:warning|error)/i.test(output);
+  console.log(`${what}: ${ok && !warned ? 'passed' : `FAILED\n${output}`}`);
+  if (!ok || warned) process.exitCode = 1;
+}
+
+function skipped(what, { output }) {
+  console.log(
+    `notice: ${what} is skipped: it could not be fetched (${output.trim().split('\n').at(-1)})`,
+  );
+}
+
+function typescript() {
+  const fetched = run('npm', [
+    'exec',
+    '--yes',
+    `--package=${TYPESCRIPT}`,
+    '--',
+    'openapi-typescript',
+    '--version',
+  ]);
+  if (!fetched.ok) return skipped(TYPESCRIPT, fetched);
+  const args = [
+    'exec',
+    '--yes',
+    `--package=${TYPESCRIPT}`,
+    '--',
+    'openapi-typescript',
+    document,
+    '-o',
+    'api.ts',
+  ];
+  must(TYPESCRIPT, run('npm', args), { quiet: true });
+  const tsc = inRoot('node_modules/typescript/bin/tsc');
+  const strict = ['--noEmit', '--strict', '--skipLibCheck', '--types', '', 'api.ts'];
+  return must('its client compiles', run(process.execPath, [tsc, ...strict]));
+}
+
+function python() {
+  const packages = join(work, 'packages');
+  const pip = ['-m', 'pip', 'install', '--quiet', '--target', packages, PYTHON];
+  const fetched = run('python3', pip, {
+    // A user's pip settings may conflict with --target.
+    PIP_USER: '0',
+    PIP_REQUIRE_VIRTUALENV: '0',
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_ROOT_USER_ACTION: 'ignore',
+    PIP_NO_INPUT: '1',
+  });
+  if (!fetched.ok) return skipped(PYTHON, fetched);
+  // The generator formats its client with ruff, which it finds on the path.
+  const env = { PYTHONPATH: packages, PATH: `${join(packages, 'bin')}:${process.env.PATH}` };
+  const args = ['generate', '--path', document, '--output-path', 'client', '--fail-on-warning'];
+  must(PYTHON, run('python3', ['-m', 'openapi_python_client', ...args], env), { quiet: true });
+  return must('its client compiles', run('python3', ['-m', 'compileall', '-q', 'client'], env));
+}
+
+try {
+  typescript();
+  python();
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
