@@ -8,6 +8,7 @@ import {
   closingsCollection,
   idempotencyKeysCollection,
   postingsCollection,
+  closingRunsCollection,
   verificationsCollection,
   walletsCollection,
 } from '../core/ledger/collections.js';
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
     postingsCollection,
     closingsCollection,
     closedDaysCollection,
+    closingRunsCollection,
     verificationsCollection,
     idempotencyKeysCollection,
     endpointsCollection,

@@ -10,6 +10,11 @@ type Entry = {
 /** All commands, in the order of the help. Each is loaded when it is used, so that the help does not wait for it. */
 export const COMMANDS: readonly Entry[] = [
   {
+    name: 'attention',
+    description: 'list records of all kinds that need an operator, the longest waiting first',
+    load: async () => (await import('./attention.js')).addAttentionCommand,
+  },
+  {
     name: 'tenants',
     description: 'manage tenants',
     load: async () => (await import('./tenants.js')).addTenantCommands,
