@@ -125,6 +125,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./migrate.js')).addMigrateCommand,
   },
   {
+    name: 'restored',
+    description:
+      'after a restore, before API and worker start: verify at the provider before anything is submitted; needs the database',
+    load: async () => (await import('./restored.js')).addRestoredCommand,
+  },
+  {
     name: 'doctor',
     description: 'check the service and its dependencies; exit code 1 on any problem',
     load: async () => (await import('./doctor.js')).addDoctorCommand,
