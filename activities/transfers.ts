@@ -1,5 +1,6 @@
 import { cancellationSignal, Context } from '@temporalio/activity';
 import type { Log } from '../src/shared/log.js';
+import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/provider-calls.js';
@@ -27,6 +28,7 @@ export type TransferActivityDeps = {
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
   providerFaults: ProviderFaults;
+  providerEvents: Pick<ProviderEvents, 'receive'>;
   log: Log;
 };
 type Deps = TransferActivityDeps;

@@ -40,6 +40,7 @@ async function main(): Promise<void> {
     load,
     writeProbe: createWriteProbe(database),
     measure: measureRequests(registry, load),
+    tracer: deps.tracer,
     providers: deps.providers,
     routes: allRoutes(deps),
     openApi,

@@ -3,6 +3,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { loadConfig } from '../src/shared/config.js';
 import { backlogs } from '../src/composition/backlogs.js';
 import { createDeps, type Deps } from '../src/composition/deps.js';
+import { measureMoney } from '../src/composition/money-metrics.js';
 import { supervisedRecords } from '../src/composition/supervision.js';
 import { logFatalErrors } from '../src/shared/fatal-errors.js';
 import { measureBacklogs } from '../src/platform/metrics/backlog.js';
@@ -31,7 +32,8 @@ async function main(): Promise<void> {
   const { registry } = deps;
   measureQueues(registry, { group_commit: () => deps.groupCommit.waiting() });
   measureBacklogs(registry, { db: deps.database.db, log: deps.log, backlogs });
-  measureClosings(registry, deps.ledger.lastRun);
+  measureMoney(registry, { db: deps.database.db, log: deps.log });
+  measureClosings(registry, { read: deps.ledger.lastRun, log: deps.log });
   const metrics = await serveMetrics(registry, { ...config.metrics, log: deps.log });
   const setUp = await Connection.connect(temporal);
   await ensureNamespace(setUp, namespace, config.environment);
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
     workflowBundle: { codePath: BUNDLE_PATH },
     providers,
     deployment,
+    tracer: deps.tracer,
     activities: {
       ...deps,
       localSubmissions: createLocalSubmissionLimiter({ providers, workers: workerCount.count }),

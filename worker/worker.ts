@@ -13,6 +13,8 @@ import {
 } from '../src/platform/temporal/queues.js';
 import { RECONCILIATION_RATE_SHARE } from '../src/capabilities/transfers/schedule.js';
 import { LOCAL_RATE_SHARE } from '../src/core/instructions/local-submission-limiter.js';
+import { noTracer, type Tracer } from '../src/platform/tracing/tracer.js';
+import { activitySpans } from './activity-spans.js';
 import { BULK_TRANSFER_CHUNK } from '../workflows/policies.js';
 
 /** Settings of the workers of one process. */
@@ -23,6 +25,8 @@ type WorkerSettings = {
   workflowBundle: WorkflowBundleOption;
   providers: readonly RateLimit[];
   activities: ActivityDeps;
+  /** Records a span for each activity; none if left out. */
+  tracer?: Tracer;
   /** The version of the workers; null or left out without versions. */
   deployment?: { name: string; buildId: string } | null;
   /** Concurrent workflow tasks; MAX_WORKFLOW_TASKS if left out. */
@@ -68,6 +72,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     activities,
     shutdownGraceTime: SHUTDOWN_GRACE,
     ...ACTIVATION,
+    ...activitySpans(settings.tracer ?? noTracer),
     ...versionOf(settings.deployment ?? null),
   } as const;
   return Promise.all(

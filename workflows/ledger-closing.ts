@@ -17,7 +17,7 @@ const { closeLedgerDays } = proxyActivities<Activities>(ledgerClosingStep);
 export async function ledgerClosing(input: LedgerClosingInput): Promise<LedgerClosingCounts> {
   let { after, counts } = input;
   for (;;) {
-    const step = await closeLedgerDays({ after });
+    const step = await closeLedgerDays({ after, counts });
     counts = {
       closed: counts.closed + step.counts.closed,
       refused: counts.refused + step.counts.refused,

@@ -22,6 +22,8 @@ import {
 } from '../platform/http/rate-limit.js';
 import { requestId } from '../platform/http/request-id.js';
 import { requestLog } from '../platform/http/request-log.js';
+import { requestSpan } from '../platform/http/request-span.js';
+import { noTracer, type Tracer } from '../platform/tracing/tracer.js';
 import { routerOf, type MethodsAt, type Route } from '../platform/http/routes.js';
 import { securityHeaders } from '../platform/http/security-headers.js';
 import { timeLimit, type TimeLimits } from '../platform/http/time-limit.js';
@@ -39,6 +41,8 @@ type AppDeps = {
   load: Pick<Load, 'middleware'>;
   /** Tells whether the database accepts writes. */
   writeProbe: WriteProbe;
+  /** Records a span for each request; none if left out. */
+  tracer?: Tracer;
   /** Counts and times answers; see metrics/requests.ts. */
   measure: Middleware;
   /** Tells whether a provider serves the capability. */
@@ -76,6 +80,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(requestId());
   app.use(clientAddress({ trustedProxies: deps.trustedProxies }));
   app.use(requestLog({ log }));
+  app.use(requestSpan({ tracer: deps.tracer ?? noTracer }));
   app.use(deps.measure);
   app.use(securityHeaders());
   app.use(errorHandler({ log }));

@@ -7,6 +7,7 @@ import {
 } from '../platform/metrics/backlog.js';
 
 const DELIVERIES = 'webhook_deliveries';
+const ENDPOINTS = 'webhook_endpoints';
 
 const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
   webhooks_pending: {
@@ -16,6 +17,15 @@ const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
     order: 'next_check_at',
     since: 'created_at',
   },
+  webhooks_overdue: overdueBacklog(DELIVERIES),
+  webhook_endpoints_overdue: overdueBacklog(ENDPOINTS),
+  webhook_endpoints_failing: {
+    collection: ENDPOINTS,
+    match: () => ({ 'failing.since': { $type: 'date' }, status: 'enabled' }),
+    index: 'failing',
+    order: 'failing.since',
+    since: 'failing.since',
+  },
   webhooks_dead: {
     collection: DELIVERIES,
     match: () => ({ status: 'dead' }),
@@ -24,7 +34,7 @@ const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
     since: 'created_at',
   },
   webhook_endpoints_parked: {
-    collection: 'webhook_endpoints',
+    collection: ENDPOINTS,
     match: () => ({ parked_at: { $type: 'date' } }),
     index: 'parked',
     order: 'parked_at',

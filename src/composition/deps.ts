@@ -13,8 +13,13 @@ import { migrate } from '../platform/database/migrations.js';
 import { watchUniqueIndexes } from '../platform/database/unique-indexes.js';
 import { Registry } from 'prom-client';
 import { logRaisedAttention } from './attention-log.js';
+import { measureCommits } from './commit-metrics.js';
+import { measureDecisions } from './decision-metrics.js';
+import { measureDeliveries } from './webhook-metrics.js';
 import { measureOutcomes } from './outcome-metrics.js';
 import { measureProviderCalls } from './provider-call-metrics.js';
+import { traceAttempts, traceOutcomes, traceProviderCalls, withCommitSpans } from './spans.js';
+import { createTracer, type Tracer } from '../platform/tracing/tracer.js';
 import { measureBuild } from '../platform/metrics/build.js';
 import { migrations, sealedCollections } from './migrations.js';
 import { armFailpoint } from '../shared/failpoints.js';
@@ -29,9 +34,9 @@ import { createProviderHealthChecks } from '../core/providers/health.js';
 import { createProviders } from './providers.js';
 import { claimSealingKeys, keepSealing } from '../platform/sealing/key-register.js';
 import { sealedDatabase } from '../platform/sealing/sealed-database.js';
-import { createSealing } from '../platform/sealing/sealing.js';
+import { createSealing, type Sealing } from '../platform/sealing/sealing.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
-import { createTemporal } from '../platform/temporal/client.js';
+import { createTemporal, type Temporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
 import { createCompletionWaiters } from '../shared/completion-waiter.js';
 import { createProviderEvents, type ProviderEvents } from '../core/provider-events/index.js';
@@ -46,20 +51,17 @@ export type Deps = Awaited<ReturnType<typeof createDeps>>;
 export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
   armFailpoint(config.failpoint);
+  const tracer = await createTracer(config.tracing, { service: `bursar-${name}`, log });
   await migrateFirst(config);
   const { sealing, database, sealingReport } = await connectSealed(config, { name, log });
   const { db } = database;
   const { environment, keyPepper: pepper } = config;
   const tenants = createTenants({ db, environment });
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
-  const { registry, providers } = createMeasuredProviders(config);
+  const { registry, providers } = createMeasuredProviders(config, tracer);
   const temporal = createTemporal(config.temporal);
-  const webhooks = createWebhooks({ database, client: temporal.client, config, sealing, log });
-  const uniqueIndexes = watchUniqueIndexes({ db, migrations, log });
-  const commitProcesses = createCommitProcesses(db, { release: readVersion(), log });
-  const forwarding = createForwarding(commitProcesses, forwardedMutations);
-  const groupCommit = createGroupCommit(database, webhooks.outbox, uniqueIndexes.lacks, forwarding);
-  observeCommits(groupCommit, { registry, log });
+  const commits = createCommits(config, { database, temporal, registry, sealing, tracer, log });
+  const { webhooks, uniqueIndexes, commitProcesses, forwarding, groupCommit } = commits;
   const core = {
     config,
     database,
@@ -73,6 +75,7 @@ export async function createDeps(config: Config, name: string) {
     log,
   };
   const capabilities = createParts(list, core);
+  measureDecisions(registry, capabilities.parts.cardAuthorizations.decisions);
   const providerEvents: ProviderEvents = createProviderEvents({
     ...core,
     handlers: providerEventHandlers({ ...core, ...capabilities.parts }),
@@ -82,6 +85,7 @@ export async function createDeps(config: Config, name: string) {
     config,
     log,
     registry,
+    tracer,
     database,
     tenants,
     apiKeys,
@@ -111,6 +115,7 @@ export async function createDeps(config: Config, name: string) {
       await idle([apiKeys, core.rateLimits, commitProcesses, sealingReport]);
       await uniqueIndexes.close();
       await temporal.close();
+      await tracer.close();
       await database.client.close();
     },
   };
@@ -127,16 +132,64 @@ async function connectSealed(config: Config, { name, log }: { name: string; log:
 }
 
 /** The metrics of one process, with its release, and the providers whose calls they count. */
-function createMeasuredProviders(config: Config) {
+function createMeasuredProviders(config: Config, tracer: Tracer) {
   const registry = new Registry();
   measureBuild(registry);
-  return { registry, providers: createProviders(config, measureProviderCalls(registry)) };
+  const observe = both(measureProviderCalls(registry), traceProviderCalls(tracer));
+  return { registry, providers: createProviders(config, observe) };
 }
 
-/** Logs and measures what commits change. */
-function observeCommits(commit: GroupCommit, { registry, log }: { registry: Registry; log: Log }) {
+/** The commit engine of one process, with the webhooks that it sends, observed. */
+function createCommits(
+  config: Config,
+  {
+    database,
+    temporal,
+    registry,
+    sealing,
+    tracer,
+    log,
+  }: {
+    database: Database;
+    temporal: Temporal;
+    registry: Registry;
+    sealing: Sealing;
+    tracer: Tracer;
+    log: Log;
+  },
+) {
+  const { db } = database;
+  const observe = both(measureDeliveries(registry), traceAttempts(tracer));
+  const { client } = temporal;
+  const webhooks = createWebhooks({ database, client, config, sealing, log, observe });
+  const uniqueIndexes = watchUniqueIndexes({ db, migrations, log });
+  const commitProcesses = createCommitProcesses(db, { release: readVersion(), log });
+  const forwarding = createForwarding(commitProcesses, forwardedMutations);
+  const groupCommit = withCommitSpans(
+    createGroupCommit(database, webhooks.outbox, uniqueIndexes.lacks, forwarding),
+    tracer,
+  );
+  observeCommits(groupCommit, { registry, tracer, log });
+  return { webhooks, uniqueIndexes, commitProcesses, forwarding, groupCommit };
+}
+
+/** Tells both of what happened. */
+const both =
+  <T>(one: (happened: T) => void, other: (happened: T) => void) =>
+  (happened: T): void => {
+    one(happened);
+    other(happened);
+  };
+
+/** Logs, measures and traces what commits change. */
+function observeCommits(
+  commit: GroupCommit,
+  { registry, tracer, log }: { registry: Registry; tracer: Tracer; log: Log },
+) {
+  traceOutcomes(commit, tracer);
   logRaisedAttention(commit, log);
   measureOutcomes(registry, commit);
+  measureCommits(registry, commit);
 }
 
 /** The operators, their acts and the approvals of these. */

@@ -9,6 +9,7 @@ import {
   closingsCollection,
   idempotencyKeysCollection,
   postingsCollection,
+  closingRunsCollection,
   verificationsCollection,
   walletsCollection,
 } from '../core/ledger/collections.js';
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
     postingsCollection,
     closingsCollection,
     closedDaysCollection,
+    closingRunsCollection,
     verificationsCollection,
     idempotencyKeysCollection,
     endpointsCollection,

@@ -7,6 +7,10 @@ const ENDS = new Set(['completed', 'failed']);
 /** The fields of an instruction that its outcome is measured by. */
 type Instruction = { status: string; provider: string; submissions: number; created_at: Date };
 
+/** True if a commit has given this record its first outcome. */
+export const isOutcome = (before: object | undefined, { status }: Instruction): boolean =>
+  ENDS.has(status) && !(before && isInstruction(before) && ENDS.has(before.status));
+
 /**
  * Registers counts of outcomes, and the time from acceptance to them. A record that leaves one end for another, such as a
  * completed one that is reversed, is counted again and not timed.
@@ -42,7 +46,8 @@ export function measureOutcomes(registry: Registry, commit: Pick<GroupCommit, 'o
   });
 }
 
-function isInstruction(record: object): record is Instruction {
+/** True for the record of an instruction. */
+export function isInstruction(record: object): record is Instruction {
   const { status, provider, submissions, created_at: at } = record as Partial<Instruction>;
   return (
     typeof status === 'string' &&

@@ -54,6 +54,7 @@ export type OperatedInstruction<Deps> = {
     store: {
       find(id: string): Promise<InstructionRecord | null>;
       latest(of: { attention: boolean; limit: number }): Promise<InstructionRecord[]>;
+      presumeSubmitted(): Promise<number>;
     };
     starter: {
       command(

@@ -41,6 +41,19 @@ const sealingKeys = z.string().transform((list, ctx) => {
   }
 });
 
+/** The headers of a list `name=value,…`. */
+const headersOf = (list: string): Record<string, string> =>
+  Object.fromEntries(
+    list
+      .split(',')
+      .map((pair) => pair.trim())
+      .filter((pair) => pair.includes('='))
+      .map((pair) => {
+        const at = pair.indexOf('=');
+        return [decodeURIComponent(pair.slice(0, at)), decodeURIComponent(pair.slice(at + 1))];
+      }),
+  );
+
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
 
@@ -78,6 +91,12 @@ const fields = z.object({
   BURSAR_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Port of the metrics of Temporal's SDK, served by the worker. */
   BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
+  /** Address of a collector of traces (OTLP over HTTP, JSON). Without it, there are no traces. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  /** `name=value` pairs, separated by commas, percent-encoded. */
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().default('').transform(headersOf),
+  /** Share of the records that are traced. */
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   /** Requests per minute from one address without a valid key. */
   BURSAR_UNAUTHENTICATED_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Kills the process at a named point; see failpoints.ts. For tests only: refused in live. */
@@ -310,7 +329,7 @@ const accountsOf = (e: z.output<typeof environment>) => ({
   },
 });
 
-/** The settings of what only operators reach: their API, approvals and metrics. */
+/** The settings of what only operators reach: their API, approvals, metrics and traces. */
 const operatorsOf = (e: z.output<typeof environment>) => ({
   operators: { host: e.BURSAR_OPERATOR_HOST, port: e.BURSAR_OPERATOR_PORT },
   /** The sign-in of operators by OpenID Connect; null: by keys. */
@@ -324,7 +343,18 @@ const operatorsOf = (e: z.output<typeof environment>) => ({
     port: e.BURSAR_METRICS_PORT,
     temporalPort: e.BURSAR_TEMPORAL_METRICS_PORT,
   },
+  tracing: tracingOf(e),
 });
+
+/** The settings of traces; null without a collector. */
+const tracingOf = (e: z.output<typeof environment>) =>
+  e.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+    ? null
+    : {
+        url: `${e.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/$/, '')}/v1/traces`,
+        headers: e.OTEL_EXPORTER_OTLP_HEADERS,
+        sampled: e.OTEL_TRACES_SAMPLER_ARG,
+      };
 
 /** The settings of cards. */
 function cardsOf(e: z.output<typeof environment>) {

@@ -70,7 +70,13 @@ export function firstIdAt(kind: IdKind, at: Date): string {
 }
 
 /** Tests the shape of an id of any kind; an attempt at a charge has its number behind the id. */
-export const isOwnId = (value: string): boolean => isAnyId(value.replace(/-[0-9]{1,4}$/, ''));
+export const isOwnId = (value: string): boolean => ownIdOf(value) !== null;
+
+/** The id of ours that a reference names, without the number of an attempt at its end; null if it names none. */
+export function ownIdOf(reference: string): string | null {
+  const id = reference.replace(/-[0-9]{1,4}$/, '');
+  return isAnyId(id) ? id : null;
+}
 
 /** Tests the shape of an id of this kind; says nothing about its existence. */
 export function isId(kind: IdKind, value: string): boolean {

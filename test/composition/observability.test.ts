@@ -3,9 +3,14 @@ import { Command } from 'commander';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { backlogs } from '../../src/composition/backlogs.js';
+import { measureCommits } from '../../src/composition/commit-metrics.js';
+import { measureDecisions } from '../../src/composition/decision-metrics.js';
+import { measureMoney } from '../../src/composition/money-metrics.js';
+import { measureDeliveries } from '../../src/composition/webhook-metrics.js';
 import { measureOutcomes } from '../../src/composition/outcome-metrics.js';
 import { measureProviderCalls } from '../../src/composition/provider-call-metrics.js';
-import type { RecordChange } from '../../src/core/commit/group-commit.js';
+import type { AnsweredDecision } from '../../src/capabilities/card-authorizations/create.js';
+import type { CommittedBatch, RecordChange } from '../../src/core/commit/group-commit.js';
 import { observed, type ProviderCall } from '../../src/core/providers/observed.js';
 import { addCommands } from '../../src/ops/cli/commands.js';
 import { measureBacklogs } from '../../src/platform/metrics/backlog.js';
@@ -28,10 +33,14 @@ async function allMetrics(): Promise<string> {
   const refused = { event_loop: 0, in_flight: 0, connections: 0 };
   measureBacklogs(registry, { db: client.db('nowhere'), backlogs, log });
   measureBuild(registry);
-  measureClosings(registry, () => null);
+  measureClosings(registry, { read: async () => null, log });
   measureOutcomes(registry, { onChanged: () => undefined });
   measureProviderCalls(registry);
   measureQueues(registry, {});
+  measureCommits(registry, { onBatch: () => undefined });
+  measureDecisions(registry, { onAnswered: () => undefined });
+  measureDeliveries(registry);
+  measureMoney(registry, { db: client.db('nowhere'), log });
   measureRequests(registry, { now: () => ({ working: 0, waiting: 0, refused }) });
   const text = await registry.metrics();
   await client.close();
@@ -129,6 +138,7 @@ test('each call to a provider is counted with the kind of its answer, or with th
       submit: async () => ({ kind: 'succeeded' }),
       verify: async () => ({ kind: 'unknown', reason: 'timeout' }),
       listBanks: async () => [],
+      resolveAccount: async () => ({ kind: 'no_answer', reason: 'server_error' }),
       cancel: async () => {
         throw new Error('broken');
       },
@@ -140,6 +150,7 @@ test('each call to a provider is counted with the kind of its answer, or with th
   expect(await adapter.submit()).toEqual({ kind: 'succeeded' });
   await adapter.verify();
   await adapter.listBanks();
+  await adapter.resolveAccount();
   await expect(adapter.cancel()).rejects.toThrow('broken');
   adapter.readMessage();
   expect(
@@ -149,7 +160,39 @@ test('each call to a provider is counted with the kind of its answer, or with th
       ['submit', 'succeeded'],
       ['verify', 'timeout'],
       ['listBanks', 'answered'],
+      ['resolveAccount', 'server_error'],
       ['cancel', 'failed'],
     ].map(([call, result]) => ({ capability: 'transfers', provider: 'bank', call, result })),
   );
+});
+
+test('a batch, a decision on a card payment and an attempt to deliver an event each change their metrics', async () => {
+  const registry = new Registry();
+  let batch: (batch: CommittedBatch) => void = () => undefined;
+  let answered: (decision: AnsweredDecision) => void = () => undefined;
+  measureCommits(registry, { onBatch: (listener) => void (batch = listener) });
+  measureDecisions(registry, { onAnswered: (listener) => void (answered = listener) });
+  const attempted = measureDeliveries(registry);
+  batch({ mutations: 12, seconds: 0.02, conflicts: 1, committed: true });
+  batch({ mutations: 1, seconds: 5, conflicts: 3, committed: false });
+  answered({ provider: 'issuer', result: 'approved', seconds: 0.1, ratio: 0.07 });
+  answered({ provider: 'issuer', result: 'late', seconds: 1.5, ratio: 1 });
+  attempted({ result: 'timeout', seconds: 10, delaySeconds: null });
+  attempted({ result: 'taken', seconds: 0.05, delaySeconds: 15 });
+  const text = await registry.metrics();
+  for (const line of [
+    'bursar_commit_batch_mutations_bucket{le="8"} 1',
+    'bursar_commit_batch_mutations_bucket{le="16"} 2',
+    'bursar_commit_duration_seconds_count{result="failed"} 1',
+    'bursar_commit_conflicts_total 4',
+    'bursar_card_decisions_total{provider="issuer",result="late"} 1',
+    'bursar_card_decision_deadline_ratio_bucket{le="0.1",provider="issuer"} 1',
+    'bursar_card_decision_duration_seconds_count{provider="issuer"} 2',
+    'bursar_webhook_attempts_total{result="timeout"} 1',
+    'bursar_webhook_attempt_duration_seconds_count 2',
+    'bursar_webhook_delivery_delay_seconds_bucket{le="10"} 0',
+    'bursar_webhook_delivery_delay_seconds_count 1',
+  ]) {
+    expect(text).toContain(`${line}\n`);
+  }
 });

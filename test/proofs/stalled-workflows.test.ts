@@ -57,6 +57,10 @@ const stalled = (tenant: TestTenant, id: string) =>
 async function shownToOperators(id: string): Promise<void> {
   const list = await bursar('transfers list --attention --json', service.env);
   expect(list.out).toContain(id);
+  const all = await bursar('attention --json', service.env);
+  expect(JSON.parse(all.out)).toContainEqual(
+    expect.objectContaining({ collection: 'transfers', id, reason: STALLED }),
+  );
   const doctor = await bursar('doctor --json', service.env);
   const rows = JSON.parse(doctor.out) as { check: string; ok: boolean }[];
   expect(rows).toContainEqual(

@@ -6,6 +6,7 @@ import {
 } from '../../src/capabilities/recurring-charges/mutations.js';
 import { audits } from '../../src/composition/capabilities.js';
 import { newId } from '../../src/shared/ids.js';
+import { STALLED } from '../../src/core/supervision/stalls.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import type { Charge } from '../../src/capabilities/charges/charge.js';
@@ -29,13 +30,16 @@ let recurringCharges: RecurringCharges;
 /** The time as the store of recurring charges sees it; no test waits for any. */
 let now: Date;
 
+/** The tenants that are frozen. */
+const frozen = new Set<string>();
+
 const storeOf = (db: TestDatabase) =>
   createRecurringCharges(
     db,
     createGroupCommit(db),
     {
       stallTimeoutMs: 30_000,
-      isFrozen: async () => false,
+      frozenOf: async (ids) => ids.filter((id) => frozen.has(id)),
       dunningDays: async () => [1, 3, 5, 7],
     },
     () => now,
@@ -417,5 +421,33 @@ describe('a recurring charge', () => {
       '2026-02-01T20:00:00.000Z',
       null,
     ]);
+  });
+
+  test('waits for a frozen tenant without calling an operator, and is charged after the freeze', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const { tenant_id: tenantId, _id } = recurring;
+    frozen.add(tenantId);
+    const attentionAfterStarts = async (starts: number) => {
+      for (let i = 0; i < starts; i += 1) {
+        now = new Date(now.getTime() + 60 * 60 * 1000);
+        const { claimed } = await recurringCharges.claimDue(1_000);
+        await recurringCharges.rescheduleCheck(claimed.filter((one) => one._id === _id));
+        await recurringCharges.clearStalled();
+        await recurringCharges.raiseStalled(0);
+      }
+      return (await stored(recurring)).attention ?? null;
+    };
+    expect(await recurringCharges.renew(tenantId, _id)).toEqual({ kind: 'frozen' });
+    expect(await attentionAfterStarts(5)).toBeNull();
+    frozen.delete(tenantId);
+    // A workflow that does nothing after the freeze is found, but not by the starts before its end.
+    expect(await attentionAfterStarts(1)).toBeNull();
+    expect(await attentionAfterStarts(3)).toMatchObject({ reason: STALLED });
+    const listed = await recurringCharges.latest({ attention: true, tenant_id: tenantId }, 100);
+    expect(listed.map((one) => one._id)).toEqual([_id]);
+    frozen.add(tenantId);
+    expect(await attentionAfterStarts(2)).toBeNull();
+    frozen.delete(tenantId);
+    expect(periodsOf(await renew(recurring))).toEqual([0]);
   });
 });

@@ -14,6 +14,7 @@ export const BACKLOG_ROWS: readonly string[] = [
   'charges: attention',
   'refunds: overdue',
   'refunds: attention',
+  'disputes: attention',
   'recurring-charges: overdue',
   'recurring-charges: attention',
   'virtual-accounts: overdue',

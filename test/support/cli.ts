@@ -28,7 +28,7 @@ export function run(
 const program = compiled('src', 'ops', 'cli', 'main.js');
 
 /** Commands that need the database or nothing, not the operator API. */
-const WITHOUT_SIGN_IN = new Set(['doctor', 'migrate']);
+const WITHOUT_SIGN_IN = new Set(['doctor', 'migrate', 'restored']);
 
 /**
  * Runs one `bursar` command as an operator; its arguments must not contain spaces. The command and the operator API of this

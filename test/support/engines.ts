@@ -26,6 +26,8 @@ function fromRun(variable: string): string {
 export type PrivateEngine<Engine> = Engine & {
   /** Starts it again with the same data and port, after it was stopped or killed. */
   restart(): Promise<Engine>;
+  /** The folder of its data. */
+  folder: string;
   /** Stops it in any state, and removes its data. */
   remove: () => Promise<void>;
 };
@@ -68,5 +70,5 @@ async function privateEngine<Engine>(
   // If the test is killed before remove(), the next run cleans up.
   const folder = createTemporaryFolder();
   const launch = () => start(folder.path, ({ pid }) => folder.note(pid));
-  return { ...(await launch()), restart: launch, remove: folder.remove };
+  return { ...(await launch()), folder: folder.path, restart: launch, remove: folder.remove };
 }

@@ -239,6 +239,34 @@ describe('supervision of transfers', () => {
     expect(Number((await now(transfer)).next_check_at)).toBeLessThanOrEqual(Date.now());
   });
 
+  test('after a restore, an open transfer that no provider could have counts as submitted, so that it is verified first', async () => {
+    const [fresh, refused, unknown] = [await accepted(), await accepted(), await accepted()];
+    const permit = ({ tenant_id: tenantId, _id }: Transfer, submissions: number) =>
+      transfers.acquireSubmitPermit(
+        { tenantId, id: _id, submissions },
+        {
+          kind: 'idempotent',
+          forMs: null,
+        },
+      );
+    for (const one of [refused, unknown]) await permit(one, 0);
+    const all = database.db.collection<Transfer>('transfers');
+    await all.updateOne({ _id: refused._id }, { $set: { rejected_submissions: 1 } });
+    const before = await now(unknown);
+    expect(await transfers.presumeSubmitted()).toBeGreaterThanOrEqual(2);
+    expect(await now(fresh)).toMatchObject({
+      status: 'processing',
+      submissions: 1,
+      first_submitted_at: fresh.created_at,
+    });
+    expect(await now(refused)).toMatchObject({ submissions: 2, rejected_submissions: 1 });
+    expect(await now(unknown)).toEqual(before);
+    // Runs that know the numbers of the backup get no permit.
+    expect(await permit(fresh, 0)).toBeNull();
+    expect(await permit(refused, 1)).toBeNull();
+    expect(await transfers.presumeSubmitted()).toBe(0);
+  });
+
   test('an ended transfer has no next check unless it needs an operator', async () => {
     const transfer = await accepted();
     const { tenant_id: tenantId, _id: id } = transfer;

@@ -39,6 +39,14 @@ type DecisionDeps = {
   log: Log;
 };
 
+/** A decision as it was answered. `ratio`: the time that it took, as a share of the deadline. */
+export type AnsweredDecision = {
+  provider: string;
+  result: 'approved' | 'declined' | 'late';
+  seconds: number;
+  ratio: number;
+};
+
 /** A message that is being decided in this process. Every repeat of it meanwhile gets the first answer. */
 type PendingDecision = {
   answer: AuthorizationDecision | null;
@@ -62,6 +70,7 @@ type Committed = {
 export function createDecisions(deps: DecisionDeps) {
   const { deadlineMsOf } = deps;
   const pending = new Map<string, PendingDecision>();
+  const listeners: ((answered: AnsweredDecision) => void)[] = [];
   const commit = createCommit(deps);
   const approvalVoider = createApprovalVoider(deps);
 
@@ -88,15 +97,30 @@ export function createDecisions(deps: DecisionDeps) {
   return {
     /** Answers a request before its deadline. Repeats of a message get the same answer. */
     async decide(provider: string, request: AuthorizationRequest): Promise<AuthorizationDecision> {
+      const began = performance.now();
       const id = authorizationId(provider, request.token);
       const current = pending.get(pendingKey(id, request)) ?? start(id, provider, request);
       if (current.answer) return current.answer;
       const timer = new AbortController();
-      const late = sleep(deadlineMsOf(provider), null, { signal: timer.signal }).catch(() => null);
+      const deadlineMs = deadlineMsOf(provider);
+      const late = sleep(deadlineMs, null, { signal: timer.signal }).catch(() => null);
       const decision = await Promise.race([current.decided, late]);
       timer.abort();
-      return (current.answer ??= decision ?? declined('deadline_exceeded'));
+      const answer = (current.answer ??= decision ?? declined('deadline_exceeded'));
+      const ms = performance.now() - began;
+      const result = decision === null ? 'late' : answer.approved ? 'approved' : 'declined';
+      const answered: AnsweredDecision = {
+        provider,
+        result,
+        seconds: ms / 1000,
+        ratio: ms / deadlineMs,
+      };
+      listeners.forEach((listener) => listener(answered));
+      return answer;
     },
+
+    /** Calls `listener` after each answer. It must not fail. */
+    onAnswered: (listener: (answered: AnsweredDecision) => void) => void listeners.push(listener),
 
     /** Waits for the pending decisions. Voids have one more attempt. */
     async idle(): Promise<void> {

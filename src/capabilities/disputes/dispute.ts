@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { attentionIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
 import { idOf } from '../../shared/ids.js';
@@ -65,10 +66,7 @@ export const disputes = collection<Dispute>('disputes', {
   indexes: [
     ...Object.values(DISPUTE_INDEXES).map((key) => ({ key })),
     { key: { charge_id: 1, created_at: 1 } },
-    {
-      key: { 'attention.since': 1 },
-      partialFilterExpression: { 'attention.since': { $type: 'date' } },
-    },
+    attentionIndex,
   ],
 });
 

@@ -38,5 +38,6 @@ export const disputeCapability = defineCapability({
   audit: auditDisputes,
   create: createDisputeParts,
   routes: disputeRoutes,
+  listsAttention: false,
   providerEvents: disputeEventHandler,
 });

@@ -16,7 +16,7 @@ function createRecurringChargeParts(core: CoreDeps) {
   const { config, database, groupCommit, tenants } = core;
   const store = createRecurringCharges(database, groupCommit, {
     stallTimeoutMs: config.instructions.stallTimeoutMs,
-    isFrozen: async (id) => (await tenants.get(id))?.frozenAt instanceof Date,
+    frozenOf: (ids) => tenants.frozenOf(ids),
     dunningDays: async (id) => (await tenants.get(id))?.dunningDays ?? config.payments.dunningDays,
   });
   const starter = createRecurringStarter(starterSettings(core));
@@ -44,7 +44,6 @@ export const recurringChargeCapability = defineCapability({
   events: recurringChargeEvents,
   create: createRecurringChargeParts,
   routes: recurringChargeRoutes,
-  listsAttention: false,
   supervised: (deps: { recurringCharges: RecurringChargeParts }) => ({
     recurring_charges: supervised(deps.recurringCharges.store, deps.recurringCharges.starter),
   }),

@@ -68,6 +68,8 @@ export type RecurringCharge = {
   pauses: Pause[];
   /** The time of the next check of schedule and workflow by recovery; null if it has ended. */
   next_check_at: Date | null;
+  /** Raised and cleared by the watchdog. */
+  attention?: { since: Date; reason: string } | null;
   created_at: Date;
   updated_at: Date;
   ended_at: Date | null;

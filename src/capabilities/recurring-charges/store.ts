@@ -2,7 +2,7 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { stillClaimed } from '../../platform/database/claims.js';
-import { stallsOf, startedWithoutEffect } from '../../core/supervision/stalls.js';
+import { noStall, stallsOf, startedWithoutEffect } from '../../core/supervision/stalls.js';
 import { claimsOf, type Supervised } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
@@ -52,11 +52,12 @@ export function createRecurringCharges(
   groupCommit: GroupCommit,
   {
     stallTimeoutMs,
-    isFrozen,
+    frozenOf,
     dunningDays,
   }: {
     stallTimeoutMs: number;
-    isFrozen: (tenantId: string) => Promise<boolean>;
+    /** Those of these tenants that are frozen. */
+    frozenOf: (tenants: readonly string[]) => Promise<readonly string[]>;
     dunningDays: (tenantId: string) => Promise<readonly number[]>;
   },
   clock: () => Date = () => new Date(),
@@ -67,7 +68,7 @@ export function createRecurringCharges(
   return {
     ...recurringQueries(collection),
     ...termChanges(collection, groupCommit, clock),
-    ...recoveryQueries(collection, stallTimeoutMs, clock),
+    ...recoveryQueries(collection, { stallTimeoutMs, frozenOf, clock }),
 
     /** Pauses, resumes or cancels. The response shows the changed record. */
     async change(
@@ -94,7 +95,7 @@ export function createRecurringCharges(
       if (!recurring) return null;
       const at = clock();
       if (!isDue(recurring, at)) return { kind: 'not_due', recurring };
-      if (await isFrozen(tenantId)) return { kind: 'frozen' };
+      if ((await frozenOf([tenantId])).length > 0) return { kind: 'frozen' };
       const token = await tokens.findOne({ _id: recurring.payment_token_id, tenant_id: tenantId });
       if (!token) throw new Error(`${id} has no payment token`);
       const charge = chargeOf(recurring, token, [...(await dunningDays(tenantId))], at);
@@ -162,28 +163,53 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
       return { items, total };
     },
 
-    /** Lists recurring charges of all tenants, newest first. */
-    latest: (filter: { tenant_id?: string; status?: RecurringStatus }, limit: number) =>
-      collection.find(filter, acrossTenants('report')).sort({ _id: -1 }).limit(limit).toArray(),
+    /** Lists recurring charges of all tenants: the newest first, or those that need an operator, the longest waiting first. */
+    latest: (
+      {
+        attention = false,
+        ...filter
+      }: { tenant_id?: string; status?: RecurringStatus; attention?: boolean },
+      limit: number,
+    ) =>
+      collection
+        .find(
+          { ...filter, ...(attention && { 'attention.since': { $type: 'date' } }) },
+          acrossTenants('report'),
+        )
+        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
+        .limit(limit)
+        .toArray(),
   };
 }
 
 /** Finds and reschedules the checks of schedule and workflow. */
 function recoveryQueries(
   collection: Collection<RecurringCharge>,
-  stallTimeoutMs: number,
-  clock: () => Date,
+  {
+    stallTimeoutMs,
+    frozenOf,
+    clock,
+  }: {
+    stallTimeoutMs: number;
+    frozenOf: (tenants: readonly string[]) => Promise<readonly string[]>;
+    clock: () => Date;
+  },
 ) {
   return {
     ...claimsOf(collection, { clock, stallTimeoutMs }),
 
-    /** Sets the next check: when the next period is overdue, or after a day. A terminal record has no further check. */
-    async rescheduleCheck(found: readonly Supervised[]): Promise<void> {
+    /**
+     * Sets the next check: when the next period is overdue, or after a day. A terminal record has no further check. While the
+     * tenant is frozen, a start has no effect on purpose, so it counts as no stall.
+     */
+    async rescheduleCheck(found: readonly (Supervised & { tenant_id?: string })[]): Promise<void> {
       const now = clock();
       const later = new Date(now.getTime() + CHECK_EVERY_MS);
       const overdue = { $add: [{ $max: ['$next_charge_at', now] }, stallTimeoutMs] };
       const idle = { $or: [{ $eq: ['$status', 'paused'] }, { $eq: ['$next_charge_at', null] }] };
       const next = { $cond: [idle, later, { $min: [overdue, later] }] };
+      const tenants = new Set(found.flatMap(({ tenant_id: tenant }) => tenant ?? []));
+      const isFrozen = { $in: ['$tenant_id', [...(await frozenOf([...tenants]))]] };
       const over = { $in: ['$status', ['ended', 'cancelled']] };
       await collection.updateMany(
         stillClaimed(found),
@@ -192,7 +218,13 @@ function recoveryQueries(
             $set: {
               next_check_at: { $cond: [over, null, next] },
               claim: '$$REMOVE',
-              stalled: startedWithoutEffect(now, '$next_charge_at', 'next_charge_at'),
+              stalled: {
+                $cond: [
+                  isFrozen,
+                  noStall(now),
+                  startedWithoutEffect(now, '$next_charge_at', 'next_charge_at'),
+                ],
+              },
               version: { $add: ['$version', 1] },
             },
           },

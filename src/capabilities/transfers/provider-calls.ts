@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapWithConcurrency } from '../../shared/concurrency.js';
 import { firstIdAt } from '../../shared/ids.js';
 import type { VerifyAnswer } from '../../core/providers/transfer-provider.js';
+import type { ProviderEvents } from '../../core/provider-events/index.js';
+import { findStrangers } from './reconciliation.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { Tenants } from '../../platform/tenants/store.js';
 import type { TransferFact } from './transitions.js';
@@ -19,11 +21,12 @@ import { DAY_MS } from '../../shared/durations.js';
 /** A transfer that differs from the bank's answer. `outcome` is the verdict if the answer was applied. */
 type Difference = {
   id: string;
-  tenantId: string;
+  /** Null if we have no transfer for the payment. */
+  tenantId: string | null;
   provider: string;
   amountMinor: bigint;
-  ours: TransferStatus;
-  bank: VerifyAnswer['kind'];
+  ours: TransferStatus | 'unknown';
+  bank: string;
   difference: string;
   outcome: string | null;
 };
@@ -36,6 +39,8 @@ type ReconcileReport = {
   differing: number;
   /** Number of differing transfers that applying the bank's answer corrected. */
   settled: number;
+  /** Number of payments of the bank that we have no transfer for, among the differing ones. */
+  strangers: number;
   /** The first 1,000 differing transfers. */
   differences: Difference[];
 };
@@ -98,9 +103,10 @@ function toFact(bank: VerifyAnswer, actor: string): TransferFact | null {
 type Deps = {
   transfers: Transfers;
   providers: Pick<Providers, 'find'>;
+  providerEvents: Pick<ProviderEvents, 'receive'>;
   starter: Pick<TransferStarter, 'notifyChangedSoon'>;
 };
-type CommandDeps = Deps & { tenants: Tenants };
+type CommandDeps = Deps & { tenants: Tenants; providers: Pick<Providers, 'all'> };
 type Options = { since: Date; apply: boolean; perSecond: number };
 
 /** Longest time that the lookups of one page of the scheduled reconciliation take by their rate. */
@@ -115,6 +121,19 @@ export async function reconcile(deps: CommandDeps, options: Options): Promise<Re
   const verify = pacedVerify(deps, options.perSecond);
   for await (const page of pages(deps, options.since)) {
     await comparePage(deps, { ...options, verify, report }, page);
+  }
+  const { since } = options;
+  const strangers = await findStrangers(deps, {
+    since,
+    providers: deps.providers.all.map(({ name }) => name),
+  });
+  for (const { reference: id, provider, state, amountMinor } of strangers) {
+    report.differing += 1;
+    report.strangers += 1;
+    if (report.differences.length === MAX_LISTED) continue;
+    const difference = `unknown with us, ${BANK_STATES[state as VerifyAnswer['kind']]} at the bank`;
+    const about = { id, tenantId: null, provider, amountMinor, ours: 'unknown' as const };
+    report.differences.push({ ...about, bank: state, difference, outcome: null });
   }
   return report;
 }
@@ -139,7 +158,7 @@ export async function reconcileNextPage(
   const verify = pacedVerify(deps, perSecond);
   await comparePage(deps, { apply: true, verify, report }, ended);
   for (const { id, tenantId, difference, outcome } of report.differences) {
-    if (outcome !== NOTHING_TO_APPLY) continue;
+    if (outcome !== NOTHING_TO_APPLY || tenantId === null) continue;
     const reason = `reconciliation: ${difference}`;
     if (!(await deps.transfers.raiseDifference(tenantId, id, reason))) continue;
     const workflow_id = transferWorkflowId(id);
@@ -147,9 +166,13 @@ export async function reconcileNextPage(
   }
   const { asked, unanswered, differing, settled } = report;
   const last = page.at(-1);
+  const next = last && page.length === limit ? { after: last._id, until } : null;
+  const since = new Date(now - days * DAY_MS);
+  // The end of the run: what the bank has and we do not.
+  const strangers = next ? [] : await findStrangers(deps, { since, providers: [provider] });
   return {
-    counts: { asked, unanswered, differing, settled },
-    position: last && page.length === limit ? { after: last._id, until } : null,
+    counts: { asked, unanswered, differing: differing + strangers.length, settled },
+    position: next,
   };
 }
 
@@ -158,6 +181,7 @@ const emptyReport = (): ReconcileReport => ({
   unanswered: 0,
   differing: 0,
   settled: 0,
+  strangers: 0,
   differences: [],
 });
 

@@ -212,6 +212,15 @@ function transferQueries(collection: Collection<Transfer>) {
         { projection: { tenant_id: 1, provider: 1 }, ...acrossTenants('look_up') },
       ),
 
+    /** Those of these ids that no transfer has. */
+    async missing(ids: readonly string[]): Promise<string[]> {
+      const found = await collection
+        .find({ _id: { $in: [...ids] } }, { projection: { _id: 1 }, ...acrossTenants('look_up') })
+        .toArray();
+      const known = new Set(found.map(({ _id }) => _id));
+      return ids.filter((id) => !known.has(id));
+    },
+
     /** Returns the transfers that can be submitted at once: never submitted, and with the recipient's name. */
     async unsent(tenantId: string, ids: string[]): Promise<string[]> {
       const found = collection.find(

@@ -53,10 +53,20 @@ export type GroupCommit = {
   ): void;
   /** Calls `listener` with the records that each commit has created or changed. It must not fail. */
   onChanged(listener: (changes: RecordChange[]) => void): void;
+  /** Calls `listener` after each batch. It must not fail. */
+  onBatch(listener: (batch: CommittedBatch) => void): void;
   /** Resolves when every mutation that was handed in has its result. */
   idle(): Promise<void>;
   /** The number of mutations whose batch has not begun. */
   waiting(): number;
+};
+
+/** One batch: its size, the time until its end, how often it conflicted with other processes, and whether it was committed. */
+export type CommittedBatch = {
+  mutations: number;
+  seconds: number;
+  conflicts: number;
+  committed: boolean;
 };
 
 /** A record as a commit has left it, and before; `before` is missing if the commit has created it. */
@@ -80,14 +90,9 @@ export function createGroupCommit(
   lacksIndex: LacksIndex = () => false,
   forwarding: Forwarding = noForwarding,
 ): GroupCommit {
-  const listeners: ((created: RecordSet) => void)[] = [];
-  const changeListeners: ((changes: RecordChange[]) => void)[] = [];
-  const transact = createTransact(db, outbox, lacksIndex, ({ created, changed }, before) => {
-    listeners.forEach((listener) => listener(created));
-    const changes = [...changesOf(created, before), ...changesOf(changed, before)];
-    changeListeners.forEach((listener) => listener(changes));
-  });
-  const decideUntilCommitted = retryConflicts(client, transact, forwarding);
+  const listeners = createListeners();
+  const transact = createTransact(db, outbox, lacksIndex, listeners.committed);
+  const decideUntilCommitted = retryConflicts(client, transact, forwarding, listeners.ended);
   const run = (batch: PlannedMutation[]) =>
     commitBatch(
       batch,
@@ -142,14 +147,34 @@ export function createGroupCommit(
       return attempt.result as R;
     },
     hasSubscribers: (tenantId) => outbox.hasSubscribers(tenantId),
-    onCreated: (of, listener) =>
-      void listeners.push((created) => {
-        const records = created.all(of);
-        if (records.length > 0) listener(records);
-      }),
-    onChanged: (listener) => void changeListeners.push(listener),
+    ...listeners.of,
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
     waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
+  };
+}
+
+/** The listeners of an engine, and the calls that tell them. */
+function createListeners() {
+  const created: ((records: RecordSet) => void)[] = [];
+  const changed: ((changes: RecordChange[]) => void)[] = [];
+  const batches: ((batch: CommittedBatch) => void)[] = [];
+  const of: Pick<GroupCommit, 'onCreated' | 'onChanged' | 'onBatch'> = {
+    onCreated: (collection, listener) =>
+      void created.push((records) => {
+        const found = records.all(collection);
+        if (found.length > 0) listener(found);
+      }),
+    onChanged: (listener) => void changed.push(listener),
+    onBatch: (listener) => void batches.push(listener),
+  };
+  return {
+    of,
+    committed: (writes: Pick<Writes, 'created' | 'changed'>, before: RecordSet): void => {
+      created.forEach((listener) => listener(writes.created));
+      const changes = [...changesOf(writes.created, before), ...changesOf(writes.changed, before)];
+      changed.forEach((listener) => listener(changes));
+    },
+    ended: (batch: CommittedBatch): void => batches.forEach((listener) => listener(batch)),
   };
 }
 
@@ -167,18 +192,32 @@ function retryConflicts(
   client: Database['client'],
   transact: ReturnType<typeof createTransact>,
   forwarding: Forwarding,
+  notify: (batch: CommittedBatch) => void,
 ) {
   return async (batch: PlannedMutation[], isRepeat: boolean): Promise<unknown[]> => {
-    const deadline = performance.now() + RETRY_FOR_MS;
+    const began = performance.now();
+    const deadline = began + RETRY_FOR_MS;
+    const ended = (conflicts: number, committed: boolean) => {
+      const seconds = (performance.now() - began) / 1000;
+      notify({ mutations: batch.length, seconds, conflicts, committed });
+    };
     for (let attempt = 0; ; attempt += 1) {
       const session = client.startSession();
       try {
-        return await transact(batch, session, isRepeat || attempt > 0, deadline);
+        const results = await transact(batch, session, isRepeat || attempt > 0, deadline);
+        ended(attempt, true);
+        return results;
       } catch (error) {
-        if (!isConflict(error)) throw error;
+        if (!isConflict(error)) {
+          ended(attempt, false);
+          throw error;
+        }
         // A first try or a racing process explains a duplicate. One that stays has another cause: find its mutation.
-        if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
-        if (performance.now() > deadline) throw unavailable(error);
+        const stays = isDuplicate(error) && attempt >= MAX_DUPLICATES;
+        if (stays || performance.now() > deadline) {
+          ended(attempt + 1, false);
+          throw stays ? error : unavailable(error);
+        }
         if (!isDuplicate(error)) forwarding.conflicted(walletsOf(batch));
         // Another process has the same wallet: spread the next try.
         await pause(Math.random() * Math.min(2 ** attempt, 64));

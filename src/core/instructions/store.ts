@@ -45,6 +45,7 @@ export const createInstructionStore = <R extends InstructionRecord>(
 ) => ({
   ...submissionWrites(settings),
   ...returnedPermits(settings),
+  ...restoredWrites(settings),
   ...handleWrites(settings),
   ...verificationWrites(settings),
   ...timelineWrites(settings),
@@ -145,6 +146,64 @@ function submissionWrites<R extends InstructionRecord>({
         { returnDocument: 'after' },
       );
       return permitted as R | null;
+    },
+  };
+}
+
+/** The note on a record that may have been submitted after the backup that its database was restored from. */
+const PRESUMED = 'the database was restored: it may have been submitted since the backup';
+
+/** Prepares records of a database that was restored from a backup. */
+function restoredWrites<R extends InstructionRecord>(settings: InstructionStoreSettings<R>) {
+  const { collection, clock } = settings;
+  const permits = submissionWrites(settings);
+  return {
+    /**
+     * Counts a submission for each open record that has none that its provider may have: a permit that was granted after the
+     * backup is unknown, so the record is verified before anything is submitted. Repeatable. Returns the number of records.
+     */
+    async presumeSubmitted(): Promise<number> {
+      const found = collection.find(
+        {
+          status: { $in: ['pending', 'processing'] },
+          next_check_at: { $type: 'date' },
+          $expr: { $eq: ['$submissions', '$rejected_submissions'] },
+        },
+        {
+          projection: { tenant_id: 1, submissions: 1, rejected_submissions: 1 },
+          ...acrossTenants('loop'),
+        },
+      );
+      let presumed = 0;
+      for await (const { _id, tenant_id, submissions } of found) {
+        const unchanged = { _id, tenant_id, submissions };
+        const first = submissions === 0;
+        const permit = { tenantId: tenant_id, id: _id, submissions: 0, suppressTimeline: true };
+        if (first) await permits.acquireSubmitPermit(permit);
+        const now = clock();
+        const { modifiedCount } = await collection.updateOne(
+          first ? { ...unchanged, submissions: 1 } : unchanged,
+          [
+            {
+              $set: {
+                submissions: { $max: ['$submissions', submissions + 1] },
+                // The earliest time that it can have been: providers recognize repeats for some time after it.
+                first_submitted_at: first ? '$created_at' : '$first_submitted_at',
+                version: { $add: ['$version', 1] },
+                updated_at: now,
+                timeline: {
+                  $concatArrays: [
+                    '$timeline',
+                    [{ $literal: timelineEntry(now, 'note', 'bursar', { detail: PRESUMED }) }],
+                  ],
+                },
+              },
+            },
+          ],
+        );
+        presumed += modifiedCount;
+      }
+      return presumed;
     },
   };
 }

@@ -182,6 +182,21 @@ export const closedDaysCollection: CollectionSpec = {
   shardBy: 'tenant_id',
 };
 
+/** The last run of the closings; see closing-runs.ts. */
+export const closingRunsCollection: CollectionSpec = {
+  name: 'ledger_closing_runs',
+  validator: {
+    bsonType: 'object',
+    required: ['ended_at', 'closed', 'refused'],
+    properties: {
+      ended_at: { bsonType: 'date' },
+      closed: { bsonType: 'int', minimum: 0 },
+      refused: { bsonType: 'int', minimum: 0 },
+    },
+  },
+  indexes: [],
+};
+
 /** Verifications with their progress. MongoDB removes them a month after their last step. */
 export const verificationsCollection: CollectionSpec = {
   name: 'ledger_verifications',

@@ -4,8 +4,10 @@ import type { Config } from '../../shared/config.js';
 import type { Log } from '../../shared/log.js';
 import { keepSchedule } from '../../platform/temporal/schedules.js';
 import { closeDueDays } from './closing.js';
+import { lastClosingRun, noteClosingRun } from './closing-runs.js';
 import {
   ledgerClosingId,
+  type LedgerClosingCounts,
   type LedgerClosingInput,
   type LedgerClosingStep,
   type LedgerClosingStepInput,
@@ -13,6 +15,8 @@ import {
 
 /** A step ends after this time, so that the workflow knows its position and a worker that drains does not wait. */
 const STEP_MS = 20_000;
+
+const NOTHING: LedgerClosingCounts = { closed: 0, refused: 0 };
 
 /** The ledger's closings, as the worker makes them. */
 export type Ledger = ReturnType<typeof createLedger>;
@@ -32,15 +36,13 @@ export function createLedger({
   config: Pick<Config, 'ledger' | 'temporal'>;
   log: Log;
 }) {
-  let last: { at: Date; refused: number } | null = null;
-  let refusedInRun = 0;
   return {
-    /** The end of the last run in this process, for the metrics. */
-    lastRun: () => last,
+    /** The last run of any process, for the metrics. */
+    lastRun: () => lastClosingRun(db),
 
     /** Makes the Schedule of the closings agree with the settings. A run closes all days that are due. */
     async keepSchedule(): Promise<void> {
-      const input: LedgerClosingInput = { after: '', counts: { closed: 0, refused: 0 } };
+      const input: LedgerClosingInput = { after: '', counts: NOTHING };
       const options = {
         spec: { intervals: [{ every }] },
         action: {
@@ -58,14 +60,18 @@ export function createLedger({
 
     /** Closes days for about `STEP_MS`. A repeated step closes nothing twice. */
     async closeDays(
-      { after }: LedgerClosingStepInput,
+      { after, counts: before = NOTHING }: LedgerClosingStepInput,
       onProgress: () => void,
     ): Promise<LedgerClosingStep> {
       const end = performance.now() + STEP_MS;
       const isOver = () => performance.now() > end;
       const { closed, refused, next } = await closeDueDays(db, after, { onProgress, isOver });
-      refusedInRun = (after === '' ? 0 : refusedInRun) + refused.length;
-      if (next === null) last = { at: new Date(), refused: refusedInRun };
+      if (next === null) {
+        await noteClosingRun(db, {
+          closed: before.closed + closed,
+          refused: before.refused + refused.length,
+        });
+      }
       for (const day of refused) {
         log.error({ day }, 'ledger day not closed: it has postings that do not balance');
       }

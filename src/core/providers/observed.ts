@@ -1,10 +1,16 @@
-/** One call of a method of a port, with the kind of its answer; for an unknown outcome the reason. */
+/** One call of a method of a port, with the kind of its answer; the reason if there was no usable one. */
 export type ProviderCall = {
   capability: string;
   provider: string;
   call: string;
   result: string;
   seconds: number;
+  /** The first argument, which may be private: only an id of ours may leave the process. */
+  given: unknown;
+  /** The provider's id of the request, if the answer has one. */
+  requestId: string | null;
+  /** There was no usable answer. */
+  failed: boolean;
 };
 
 /** Told of each call after its end. It must not fail. */
@@ -26,11 +32,13 @@ export function observed<Adapter extends { name: string }>(
       const began = performance.now();
       const answer = method.apply(adapter, args);
       if (!(answer instanceof Promise)) return answer;
-      const note = (result: string) =>
-        observe({ ...of, call, result, seconds: (performance.now() - began) / 1000 });
+      const note = (result: string, requestId: string | null, failed: boolean) => {
+        const seconds = (performance.now() - began) / 1000;
+        observe({ ...of, call, result, seconds, given: args[0], requestId, failed });
+      };
       answer.then(
-        (value: unknown) => note(resultOf(value)),
-        () => note('failed'),
+        (value: unknown) => note(resultOf(value), requestIdOf(value), hasNoAnswer(value)),
+        () => note('failed', null, true),
       );
       return answer;
     };
@@ -39,10 +47,22 @@ export function observed<Adapter extends { name: string }>(
   return Object.fromEntries(members) as Adapter;
 }
 
+/** Kinds that say that there was no usable answer; their reason is the result. */
+const WITHOUT_ANSWER = new Set<unknown>(['unknown', 'no_answer']);
+
+const fieldsOf = (answer: unknown) =>
+  (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
+
 /** The kind of an answer. Answers without kinds are lists and the like. */
 function resultOf(answer: unknown): string {
-  if (typeof answer !== 'object' || answer === null) return 'answered';
-  const { kind, reason } = answer as { kind?: unknown; reason?: unknown };
-  if (kind === 'unknown' && typeof reason === 'string') return reason;
+  const { kind, reason } = fieldsOf(answer);
+  if (WITHOUT_ANSWER.has(kind) && typeof reason === 'string') return reason;
   return typeof kind === 'string' ? kind : 'answered';
+}
+
+const hasNoAnswer = (answer: unknown): boolean => WITHOUT_ANSWER.has(fieldsOf(answer)['kind']);
+
+function requestIdOf(answer: unknown): string | null {
+  const { providerRequestId: id } = fieldsOf(answer);
+  return typeof id === 'string' ? id : null;
 }

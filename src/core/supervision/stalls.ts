@@ -52,6 +52,12 @@ export function startedWithoutEffect(
 }
 
 /**
+ * The note on a record whose workflow is meant to do nothing at present. The watchdog takes it for progress: it clears its
+ * attention and the note.
+ */
+export const noStall = (now: Date): Document => ({ since: now, starts: 0, progress: null });
+
+/**
  * Finds records of a collection whose workflow does nothing, from the database alone: their workflow was started again and
  * again without an effect, or their check has been due for long, because Temporal or the dispatcher is away. A record that
  * makes progress is never among them.

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Log } from '../../shared/log.js';
 import { failpoint } from '../../shared/failpoints.js';
 import type { Endpoints } from './endpoints.js';
-import type { Attempt, Delivery } from './event.js';
+import type { Attempt, AttemptError, Delivery } from './event.js';
 import { signatures } from './secrets.js';
 import type { Sender } from './sender.js';
 
@@ -43,6 +43,17 @@ export function createHealth() {
   };
 }
 
+/** Told of each attempt that was sent. It must not fail. */
+export type ObserveAttempt = (attempt: {
+  result: AttemptError | 'taken';
+  seconds: number;
+  /** From the event to the first time that it was taken; null if it was not, or if an operator has sent it again. */
+  delaySeconds: number | null;
+  delivery: Delivery;
+  /** The status of the answer; null without one. */
+  status: number | null;
+}) => void;
+
 /** Makes one attempt and returns its result. */
 export type MakeAttempt = (delivery: Delivery, body: string) => Promise<Attempt | 'no_endpoint'>;
 
@@ -52,6 +63,7 @@ export function createAttempts(deps: {
   sender: Sender;
   health: Health;
   log: Log;
+  observe?: ObserveAttempt | undefined;
   clock?: () => Date;
 }): MakeAttempt {
   const { endpoints, sender, health, clock = () => new Date() } = deps;
@@ -79,6 +91,14 @@ export function createAttempts(deps: {
     failpoint('webhook.after');
     health.note(delivery.endpoint_id, attempt.error === null);
     logAttempt(deps.log, delivery, attempt);
+    const taken = attempt.error === null && delivery.redeliveries === 0;
+    deps.observe?.({
+      delivery,
+      status: attempt.status,
+      result: attempt.error ?? 'taken',
+      seconds: attempt.duration_ms / 1000,
+      delaySeconds: taken ? (clock().getTime() - delivery.created_at.getTime()) / 1000 : null,
+    });
     return attempt;
   };
 }

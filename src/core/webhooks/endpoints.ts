@@ -78,6 +78,11 @@ export const endpointsCollection: CollectionSpec = {
       partialFilterExpression: { parked_at: { $type: 'date' } },
       name: 'parked',
     },
+    {
+      key: { 'failing.since': 1 },
+      partialFilterExpression: { 'failing.since': { $type: 'date' }, status: 'enabled' },
+      name: 'failing',
+    },
   ],
   sealed: [{ path: 'secrets.sealed', place: 'secret', byOwner: true }],
 };

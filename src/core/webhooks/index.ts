@@ -4,7 +4,7 @@ import type { Database } from '../../platform/database/client.js';
 import type { Log } from '../../shared/log.js';
 import { createRedelivery } from './redeliver.js';
 import { createEndFailure, createNoteAnswer } from './answers.js';
-import { createAttempts, createHealth } from './attempts.js';
+import { createAttempts, createHealth, type ObserveAttempt } from './attempts.js';
 import { createDeliverer, type RetryAt } from './deliverer.js';
 import { createDeliveries } from './deliveries.js';
 import { createEndpointChanges } from './endpoint-changes.js';
@@ -32,12 +32,14 @@ export function createWebhooks(deps: {
   config: Pick<Config, 'environment' | 'keyPepper' | 'temporal' | 'webhooks' | 'instructions'>;
   sealing: Sealing;
   log: Log;
+  /** Told of each attempt, for the metrics. */
+  observe?: ObserveAttempt;
   /** Looks names up; for tests that have names of their own. */
   resolve?: Resolve;
   /** The time of the rounds of a workflow; for tests whose Temporal skips time. */
   clock?: () => Date;
 }) {
-  const { database, client, config, log, resolve, clock = () => new Date() } = deps;
+  const { database, client, config, log, observe, resolve, clock = () => new Date() } = deps;
   const { allowPrivate, timeoutMs, scheduleMs, parkAfterMs, retentionMs } = config.webhooks;
   const { stallTimeoutMs } = config.instructions;
   const rules = {
@@ -51,7 +53,7 @@ export function createWebhooks(deps: {
   const deliveries = createDeliveries({ db: database.db });
   const sender = createSender(rules);
   const health = createHealth();
-  const attempt = createAttempts({ endpoints, sender, health, log });
+  const attempt = createAttempts({ endpoints, sender, health, log, observe });
   const state = createEndpointState({ db: database.db });
   const { taskQueue } = config.temporal;
   const starter = createDeliveryStarter({ client, taskQueue, state, stallTimeoutMs, log });

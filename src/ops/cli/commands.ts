@@ -20,6 +20,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./sign-in.js')).addSignOutCommand,
   },
   {
+    name: 'attention',
+    description: 'list records of all kinds that need an operator, the longest waiting first',
+    load: async () => (await import('./attention.js')).addAttentionCommand,
+  },
+  {
     name: 'tenants',
     description: 'manage tenants',
     load: async () => (await import('./tenants.js')).addTenantCommands,
@@ -138,6 +143,12 @@ export const COMMANDS: readonly Entry[] = [
     name: 'migrate',
     description: 'create or update the collections of the database; needs the database',
     load: async () => (await import('./migrate.js')).addMigrateCommand,
+  },
+  {
+    name: 'restored',
+    description:
+      'after a restore, before API and worker start: verify at the provider before anything is submitted; needs the database',
+    load: async () => (await import('./restored.js')).addRestoredCommand,
   },
   {
     name: 'doctor',

@@ -5,7 +5,7 @@ import {
 } from '../../capabilities/recurring-charges/recurring-charge.js';
 import { changeRecurring, getRecurring, listRecurring } from '../operator-api/recurring-charges.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand } from './command.js';
+import { addApiCommand, flagOf } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest } from './print.js';
 
@@ -19,7 +19,7 @@ const CHANGES = {
 export function addRecurringChargeCommands(program: Command): void {
   const recurring = program.command('recurring-charges');
 
-  addApiCommand<{ tenant?: string; status?: RecurringStatus }>(
+  addApiCommand<{ tenant?: string; status?: RecurringStatus; attention?: boolean }>(
     recurring,
     'list',
     (command) =>
@@ -28,9 +28,14 @@ export function addRecurringChargeCommands(program: Command): void {
         .option('--tenant <tenant>', 'only recurring charges of this tenant')
         .addOption(
           new Option('--status <status>', 'only those in this status').choices(RECURRING_STATUSES),
-        ),
-    async (operator, { json, options: { tenant, status } }) => {
-      const query = { ...(tenant !== undefined && { tenant }), ...(status && { status }) };
+        )
+        .option('--attention', 'only those that need an operator, the longest waiting first'),
+    async (operator, { json, options: { tenant, status, attention } }) => {
+      const query = {
+        attention: flagOf(attention),
+        ...(tenant !== undefined && { tenant }),
+        ...(status && { status }),
+      };
       printLatest(json, await operator.call(listRecurring, { query }), LISTED);
     },
   );

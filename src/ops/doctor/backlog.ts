@@ -13,7 +13,7 @@ const MANY = 10_000;
 
 const IS_DATE = { $type: 'date' } as const;
 const NOT_READ = 'see the rows of MongoDB';
-const LOOK = 'find their workflows in Temporal, and see the log of the worker';
+const LOOK = 'list them with bursar attention';
 const UNATTENDED = 'no worker takes them: see the rows of the workers, and the log of the worker';
 
 /** The backlogs of every capability and of webhooks, each as a row: overdue records, and records that wait for an operator. */

@@ -4,6 +4,7 @@ import { archivedRecords, audits } from '../../composition/capabilities.js';
 import { archiveDays } from '../../core/ledger/archive.js';
 import { auditLedger } from '../../core/ledger/audit.js';
 import { closeDueDays } from '../../core/ledger/closing.js';
+import { noteClosingRun } from '../../core/ledger/closing-runs.js';
 import { isDay } from '../../core/ledger/days.js';
 import {
   beginVerification,
@@ -96,6 +97,7 @@ export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
   route(closeLedger, async (ctx, { body }) => {
     await audit.record(actOf(ctx, 'ledger.close', 'ledger', { reason: body.reason ?? null }));
     const { closed, refused } = await closeDueDays(reports.db, '');
+    await noteClosingRun(reports.db, { closed, refused: refused.length });
     sendData(ctx, 200, { ok: refused.length === 0, closed, refused });
   }),
 

@@ -12,7 +12,16 @@ import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { anyId, LISTED, noSuch, printed, printedList, reasonBody, tenantId } from './schema.js';
+import {
+  anyId,
+  flag,
+  LISTED,
+  noSuch,
+  printed,
+  printedList,
+  reasonBody,
+  tenantId,
+} from './schema.js';
 import { actOf } from './sign-in.js';
 
 const tag = 'Recurring charges';
@@ -23,11 +32,12 @@ export const listRecurring = operation({
   tag,
   method: 'get',
   path: '/recurring-charges',
-  summary: `List the latest ${LISTED}`,
+  summary: `List the latest ${LISTED}; with attention, those that need an operator`,
   roles: READERS,
   query: z.strictObject({
     tenant: tenantId.optional(),
     status: z.enum(RECURRING_STATUSES).optional(),
+    attention: flag,
   }),
   answer: { status: 200, data: printedList },
 });
@@ -59,8 +69,9 @@ export const changeRecurring = operation({
 
 /** The routes for recurring charges. */
 export const recurringChargeRoutes = ({ recurringCharges, audit }: OperatorDeps): Route[] => [
-  route(listRecurring, async (ctx, { query: { tenant, status } }) => {
+  route(listRecurring, async (ctx, { query: { tenant, status, attention } }) => {
     const filter = {
+      attention,
       ...(tenant !== undefined && { tenant_id: tenant }),
       ...(status && { status }),
     };
@@ -103,4 +114,5 @@ const presentRow = (recurring: RecurringCharge) => ({
   interval: `${recurring.interval_count} ${recurring.interval}`,
   charged: recurring.charged_periods,
   next_charge_at: presentRecurringCharge(recurring).next_charge_at,
+  attention: recurring.attention?.reason ?? null,
 });

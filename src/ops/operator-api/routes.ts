@@ -1,5 +1,6 @@
 import type { Route } from '../../platform/http/routes.js';
 import { approvalRoutes } from './approvals.js';
+import { attentionRoutes } from './attention.js';
 import { auditRoutes } from './audit.js';
 import { cardAuthorizationRoutes } from './card-authorizations.js';
 import { cardRoutes } from './cards.js';
@@ -32,6 +33,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
 }
 
 const actRoutes = (deps: OperatorDeps): Route[] => [
+  ...attentionRoutes(deps),
   ...tenantRoutes(deps),
   ...keyRoutes(deps),
   ...walletRoutes(deps),

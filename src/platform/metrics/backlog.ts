@@ -1,17 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Document, Filter } from 'mongodb';
 import type { Registry } from 'prom-client';
 import type { Log } from '../../shared/log.js';
 import { addGauge } from './gauge.js';
+import { createReading } from './reading.js';
 import { acrossTenants } from '../database/tenant-filters.js';
 
 /** Upper bound of every count: a count of this size means "at least". */
 const MAX_COUNTED = 10_000;
-/** Scrapes within this time share one reading. */
-const READ_EVERY_MS = 10_000;
 const QUERY_WITHIN_MS = 1_000;
-/** A scrape waits no longer than this for the database. */
-const SCRAPE_WITHIN_MS = 2_000;
 
 /** Describes how a backlog is read: always through an index, and only its first records. */
 export type BacklogQuery = {
@@ -56,9 +52,9 @@ export function backlogPipeline({ match, order, since }: BacklogQuery, now: Date
   ];
 }
 
-type Reading = { backlog: string; count: number; oldest: Date | null };
+type Size = { backlog: string; count: number; oldest: Date | null };
 
-async function readBacklog(db: Db, backlog: string, query: BacklogQuery): Promise<Reading> {
+async function readBacklog(db: Db, backlog: string, query: BacklogQuery): Promise<Size> {
   const [found] = await db
     .collection(query.collection, { readConcern: { level: 'local' } })
     .aggregate<{ count: number; oldest: Date }>(backlogPipeline(query, new Date()), {
@@ -80,7 +76,7 @@ export function measureBacklogs(
     db,
     log,
     backlogs,
-    readEveryMs = READ_EVERY_MS,
+    readEveryMs,
   }: {
     db: Db;
     log: Log;
@@ -88,46 +84,22 @@ export function measureBacklogs(
     readEveryMs?: number;
   },
 ): void {
-  let readings: Reading[] = [];
-  let up = false;
-  let readAt = -Infinity;
-  let reading: Promise<void> | null = null;
+  const refresh = createReading({
+    read: () =>
+      Promise.all(Object.entries(backlogs).map(([name, query]) => readBacklog(db, name, query))),
+    log,
+    ...(readEveryMs !== undefined && { readEveryMs }),
+  });
 
-  async function read(): Promise<void> {
-    try {
-      const queries = Object.entries(backlogs);
-      readings = await Promise.all(queries.map(([name, query]) => readBacklog(db, name, query)));
-      up = true;
-    } catch (error) {
-      up = false;
-      log.warn({ err: error }, 'backlog query failed');
-    }
-    readAt = performance.now();
-    reading = null;
-  }
-
-  async function refresh(): Promise<void> {
-    if (reading === null && performance.now() - readAt < readEveryMs) return;
-    reading ??= read();
-    const inTime = await Promise.race([
-      reading.then(() => true),
-      sleep(SCRAPE_WITHIN_MS, false, { ref: false }),
-    ]);
-    if (!inTime) up = false;
-  }
-
-  const each = async (value: (reading: Reading) => number) => {
-    await refresh();
-    return Object.fromEntries(readings.map((reading) => [reading.backlog, value(reading)]));
+  const each = async (value: (size: Size) => number) => {
+    const sizes = (await refresh()).value ?? [];
+    return Object.fromEntries(sizes.map((size) => [size.backlog, value(size)]));
   };
   addGauge(registry, {
     name: 'bursar_up',
     help: '1 if the last query of the backlogs succeeded; while 0, the backlogs keep their last values.',
     label: 'dependency',
-    async read() {
-      await refresh();
-      return { mongodb: up ? 1 : 0 };
-    },
+    read: async () => ({ mongodb: (await refresh()).up ? 1 : 0 }),
   });
   addGauge(registry, {
     name: 'bursar_backlog_records',

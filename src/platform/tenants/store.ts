@@ -148,6 +148,10 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
       return document && toTenant(document);
     },
 
+    /** Those of these tenants that are frozen. */
+    frozenOf: (ids: readonly string[]): Promise<string[]> =>
+      tenants.distinct('_id', { _id: { $in: [...ids] }, frozen_at: { $type: 'date' } }),
+
     async list(): Promise<Tenant[]> {
       return (await tenants.find().sort({ _id: 1 }).toArray()).map(toTenant);
     },

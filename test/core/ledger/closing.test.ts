@@ -9,6 +9,10 @@ import { readBalance } from '../../../src/core/ledger/balance.js';
 import { closeDueDays } from '../../../src/core/ledger/closing.js';
 import type { PostingDocument } from '../../../src/core/ledger/collections.js';
 import { lagosDay } from '../../../src/core/ledger/wallet.js';
+import type { Client } from '@temporalio/client';
+import { createLedger, type Ledger } from '../../../src/core/ledger/index.js';
+import type { Config } from '../../../src/shared/config.js';
+import { createLog } from '../../../src/shared/log.js';
 import { newId } from '../../../src/shared/ids.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
@@ -128,6 +132,31 @@ test('a day with a posting that does not balance is not closed, and other tenant
     next: null,
   });
   expect(await problems()).toContain(`posting ${sent[0]?.[0]}/hold does not balance`);
+});
+
+test('every worker reports the days that the last run refused, whichever worker made its steps', async () => {
+  const { sent } = await makeBooks();
+  const config = { ledger: { closingEveryMs: 0 }, temporal: { taskQueue: 'q' } } as Config;
+  const client = {} as Client;
+  const log = createLog({ level: 'silent', name: 'test' });
+  const [one, other] = [0, 1].map(() => createLedger({ db: database.db, client, config, log })) as [
+    Ledger,
+    Ledger,
+  ];
+  expect(await one.lastRun()).toBeNull();
+  const broken = (amount: bigint) =>
+    postings().updateOne(
+      { _id: `${sent[0]?.[0]}/hold` },
+      { $inc: { 'legs.0.amount_minor': amount } },
+    );
+  await broken(5n);
+  const none = () => undefined;
+  const before = { after: '', counts: { closed: 1, refused: 1 } };
+  expect(await one.closeDays(before, none)).toMatchObject({ next: null, counts: { refused: 1 } });
+  expect(await other.lastRun()).toMatchObject({ closed: 3, refused: 2 });
+  await broken(-5n);
+  await other.closeDays({ after: '' }, none);
+  expect(await one.lastRun()).toMatchObject({ closed: 2, refused: 0 });
 });
 
 test.each([

@@ -64,6 +64,10 @@ beforeAll(async () => {
       transfer({ next_check_at: AHEAD, attention: null }),
     ]);
   }
+  await insert('disputes', [
+    ...many(() => ({ attention: null })),
+    { attention: { since: LONG_AGO } },
+  ]);
   await insert('provider_faults', [{ name: 'float', since: LONG_AGO, ended_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card_id: 'crd_a' });
   await insert('card_operations', [
@@ -85,7 +89,9 @@ beforeAll(async () => {
   ]);
   await insert('webhook_endpoints', [
     ...many(() => ({ status: 'enabled', parked_at: null })),
-    { status: 'parked', parked_at: LONG_AGO },
+    { status: 'parked', parked_at: LONG_AGO, failing: { since: LONG_AGO } },
+    { status: 'enabled', parked_at: null, next_check_at: AHEAD, failing: { since: LONG_AGO } },
+    { status: 'enabled', parked_at: null, next_check_at: LONG_AGO },
   ]);
   const attention = { since: LONG_AGO };
   // As with real events, no two keys are equal.
@@ -141,7 +147,11 @@ const WAITING = {
   recurring_charges_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
+  webhooks_overdue: 1,
   webhook_endpoints_parked: 1,
+  webhook_endpoints_failing: 1,
+  webhook_endpoints_overdue: 1,
+  disputes_attention: 1,
   provider_events_overdue: 1,
   provider_events_attention: 1,
   provider_event_replays_attention: 1,

@@ -1,0 +1,169 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { traceIdOf } from '../../src/platform/tracing/tracer.js';
+import { eventually } from '../support/eventually.js';
+import { startListening, type Listening } from '../support/listening.js';
+import { transferBody } from '../support/tenant.js';
+
+type Value = { stringValue?: string; intValue?: string };
+type OtlpSpan = {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: { key: string; value: Value }[];
+  links?: { traceId: string }[];
+};
+type Export = {
+  resourceSpans: {
+    resource: { attributes: { key: string; value: Value }[] };
+    scopeSpans: { spans: OtlpSpan[] }[];
+  }[];
+};
+
+/** A collector of traces: OTLP over HTTP, JSON. */
+async function startCollector() {
+  const bodies: string[] = [];
+  const headers: unknown[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      bodies.push(`${request.url} ${Buffer.concat(chunks).toString()}`);
+      headers.push(request.headers['x-tenant']);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bodies,
+    headers,
+    spans: () =>
+      bodies.flatMap((body) =>
+        (JSON.parse(body.slice(body.indexOf(' '))) as Export).resourceSpans.flatMap(
+          ({ resource, scopeSpans }) =>
+            scopeSpans.flatMap(({ spans }) =>
+              spans.map((span) => ({
+                ...span,
+                service: resource.attributes.find(({ key }) => key === 'service.name')?.value
+                  .stringValue,
+                of: Object.fromEntries(
+                  span.attributes.map(({ key, value }) => [
+                    key,
+                    value.stringValue ?? Number(value.intValue),
+                  ]),
+                ),
+              })),
+            ),
+        ),
+      ),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+let collector: Awaited<ReturnType<typeof startCollector>>;
+let all: Listening;
+beforeAll(async () => {
+  collector = await startCollector();
+  all = await startListening({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=ops',
+  });
+});
+afterAll(async () => {
+  await all?.close();
+  await collector?.close();
+});
+
+test('one trace shows a transfer from the request over commit, workflow, activity and call to the webhook of its tenant', async () => {
+  const receiver = await all.receiver();
+  const { tenant } = await all.tenant(receiver);
+  const body = { ...transferBody('001'), narration: 'for the wedding of Ada' };
+  const { body: answer } = await tenant.transfer(body);
+  const { id } = answer.data;
+  await tenant.waitFor(id, 'completed');
+  const own = () => collector.spans().filter(({ traceId }) => traceId === traceIdOf(id));
+  const found = await eventually('the trace is complete', () => {
+    const spans = own();
+    const names = spans.map(({ name }) => name);
+    const missing = ['POST ', 'workflow ', 'webhook transfer.completed'].filter(
+      (start) => !names.some((name) => name.startsWith(start)),
+    );
+    if (missing.length > 0) throw new Error(`${missing.join()} is missing in ${names.join()}`);
+    return spans;
+  });
+  const named = (start: string) => {
+    const span = found.find(({ name }) => name.startsWith(start));
+    if (!span) throw new Error(`no span ${start} in ${found.map(({ name }) => name).join(', ')}`);
+    return span;
+  };
+  const root = named('POST ');
+  const workflow = named('workflow transfers');
+  expect(root).toMatchObject({
+    service: 'bursar-api',
+    name: 'POST /api/v1/transfers',
+    kind: 2,
+    of: { 'bursar.resource': id, 'bursar.tenant': tenant.id, 'http.response.status_code': 201 },
+  });
+  expect(root.parentSpanId).toBeUndefined();
+  expect(workflow).toMatchObject({
+    parentSpanId: root.spanId,
+    of: { 'bursar.outcome': 'completed', 'temporal.workflow_id': `transfer/${id}` },
+  });
+  const commits = found.filter(({ name }) => name === 'commit');
+  expect(commits.filter(({ parentSpanId }) => parentSpanId === root.spanId)).not.toHaveLength(0);
+  expect(named('activity ')).toMatchObject({
+    service: 'bursar-worker',
+    parentSpanId: workflow.spanId,
+  });
+  const submit = named('sandbox-bank transfers.submit');
+  expect(submit.of['bursar.provider_request_id']).toEqual(expect.any(String));
+  expect(submit.kind).toBe(3);
+  expect(named('webhook transfer.completed')).toMatchObject({
+    parentSpanId: workflow.spanId,
+    of: { 'http.response.status_code': 204 },
+  });
+  const ids = new Set(found.map(({ spanId }) => spanId));
+  for (const { name, parentSpanId, startTimeUnixNano, endTimeUnixNano } of found) {
+    expect([name, parentSpanId === undefined || ids.has(parentSpanId)]).toEqual([name, true]);
+    expect(BigInt(endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(startTimeUnixNano));
+  }
+  expect(collector.headers[0]).toBe('ops');
+  const text = collector.bodies.join();
+  expect(text.startsWith('/v1/traces ')).toBe(true);
+  for (const secret of [body.recipient_account, 'wedding', tenant.key]) {
+    expect(text).not.toContain(secret);
+  }
+});
+
+test('a trace of the caller is linked to the trace of the transfer, which a repeated request does not begin again', async () => {
+  const tenant = await all.service.tenant();
+  const caller = '0af7651916cd43dd8448eb211c80319c';
+  const body = JSON.stringify(transferBody());
+  const send = () =>
+    fetch(`${all.service.api.url}/api/v1/transfers`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${tenant.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'traced',
+        traceparent: `00-${caller}-b7ad6b7169203331-01`,
+      },
+      body,
+    });
+  const { data } = (await (await send()).json()) as { data: { id: string } };
+  expect((await send()).headers.get('idempotent-replayed')).toBe('true');
+  const linked = () =>
+    collector.spans().filter(({ links }) => links?.some(({ traceId }) => traceId === caller));
+  const spans = await eventually('both requests are exported', () =>
+    linked().length === 2 ? linked() : undefined,
+  );
+  expect(spans.filter(({ traceId }) => traceId === traceIdOf(data.id))).toHaveLength(1);
+});
