@@ -3,7 +3,7 @@ import type { Log } from '../src/shared/log.js';
 import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Providers } from '../src/core/providers/registry.js';
-import { reconcileNextPage } from '../src/capabilities/transfers/provider-calls.js';
+import { reconcileNextPage } from '../src/capabilities/transfers/reconciliation.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
@@ -63,8 +63,7 @@ export function createTransferActivities(deps: Deps) {
       const context = Context.current();
       const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       try {
-        const { store, starter } = deps.transfers;
-        return await reconcileNextPage({ ...deps, transfers: store, starter }, input);
+        return await reconcileNextPage(deps, input);
       } finally {
         clearInterval(timer);
       }

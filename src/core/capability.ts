@@ -4,6 +4,7 @@ import type { Operation } from '../platform/http/operation.js';
 import type { Route } from '../platform/http/routes.js';
 import type { ArchivedRecords } from './ledger/archive.js';
 import type { RecordAudit } from './ledger/audit-checks.js';
+import type { Reconciled } from './reconciliation/comparison.js';
 import type { InstructionRecord } from './instructions/instruction.js';
 import type {
   InstructionLabels,
@@ -75,7 +76,12 @@ export type OperatedInstruction<Deps> = {
  * document, migrations, ledger audit, dispatcher, metrics, command line and doctor read that list and know no capability by
  * name.
  */
-export type Capability<RouteDeps = never, PartDeps = RouteDeps, EventDeps = PartDeps> = {
+export type Capability<
+  RouteDeps = never,
+  PartDeps = RouteDeps,
+  EventDeps = PartDeps,
+  ReconciledDeps = PartDeps,
+> = {
   /** Plural kebab-case, as in the command line: `card-fundings`. */
   name: string;
   /** The capability of a provider that it needs: without one, its operations answer `feature_not_enabled`. */
@@ -95,6 +101,8 @@ export type Capability<RouteDeps = never, PartDeps = RouteDeps, EventDeps = Part
   routes?: (deps: RouteDeps) => Route[];
   /** Records whose workflows the dispatcher starts when their next check is due, by the collection's name. */
   supervised?: (deps: PartDeps) => Readonly<Record<string, SupervisedRecords>>;
+  /** Its records that a reconciliation compares with their providers. */
+  reconciled?: (deps: ReconciledDeps) => Reconciled;
   /** False if the command line has no `list --attention` for its records. */
   listsAttention?: boolean;
   /** Applies the events of providers to its records. */
@@ -132,13 +140,18 @@ export const defineCapability = <
   RouteDeps,
   PartDeps,
   EventDeps,
+  ReconciledDeps,
   Parts = never,
   N extends Needs = never,
   O extends Readonly<Record<string, Operation>> = never,
   E extends Events = never,
 >(
-  capability: Capability<RouteDeps, PartDeps, EventDeps> & Typed<Name, N, Parts, O, E>,
-): Omit<Capability<RouteDeps, PartDeps, EventDeps>, 'name' | 'operations' | 'events'> &
+  capability: Capability<RouteDeps, PartDeps, EventDeps, ReconciledDeps> &
+    Typed<Name, N, Parts, O, E>,
+): Omit<
+  Capability<RouteDeps, PartDeps, EventDeps, ReconciledDeps>,
+  'name' | 'operations' | 'events'
+> &
   Typed<Name, N, Parts, O, E> => capability;
 
 type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}`

@@ -13,6 +13,7 @@ const SHAPE = [
   'create.ts',
   'store.ts',
   'provider-calls.ts',
+  'comparison.ts',
   'provider-events.ts',
   'webhook-events.ts',
   'workflow-contract.ts',

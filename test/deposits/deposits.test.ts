@@ -209,6 +209,22 @@ describe('a deposit that is expected to have an amount', () => {
     expect((await accounts.get(account.id)).total_received_minor).toBe(0);
   });
 
+  test('that the provider reverses before it is returned is reversed, and calls nobody', async () => {
+    const account = await accounts.active('789', {
+      expected_amount_minor: 100_000,
+      on_mismatch: 'return',
+    });
+    await service.bank.faults([{ call: 'return', kind: 'error_500', probability: 1 }]);
+    const theirs = await service.bank.deposit(account.account_number, { amount_minor: 250_000 });
+    await waitFor(idOf(theirs), isState('suspended'));
+    await service.bank.reverseDeposit(theirs);
+    await eventually('its message is answered', async () =>
+      (await service.bank.callbacksWaiting()) === 0 ? true : undefined,
+    );
+    await service.bank.faults([]);
+    expect(await waitFor(idOf(theirs), isState('reversed'))).toMatchObject({ attention: null });
+  });
+
   test('stays in suspense with attention if the provider refuses the return', async () => {
     const account = await accounts.active('789', {
       expected_amount_minor: 100_000,

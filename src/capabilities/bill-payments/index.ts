@@ -12,6 +12,7 @@ import { formatMajor } from '../../shared/money.js';
 import { billerCapability, type BillerParts } from '../billers/index.js';
 import { billPaymentOperations } from './api.js';
 import { auditBillPayments } from './audit.js';
+import { reconciledBillPayments } from './comparison.js';
 import { billPayments, billPaymentWorkflowId, type BillPayment } from './bill-payment.js';
 import { createBillPaymentCreation } from './create.js';
 import { acceptBillPayment, applyBillPaymentFact } from './mutations.js';
@@ -75,6 +76,7 @@ export const billPaymentCapability = defineCapability({
   supervised: (deps: { billPayments: BillPaymentParts }) => ({
     bill_payments: supervised(deps.billPayments.store, deps.billPayments.starter),
   }),
+  reconciled: reconciledBillPayments,
   instruction: {
     labels: billPaymentContract.labels,
     records: (deps: { billPayments: BillPaymentParts }) => deps.billPayments,

@@ -10,6 +10,7 @@ import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import { paymentTokenCapability, type PaymentTokenParts } from '../payment-tokens/index.js';
 import { chargeOperations } from './api.js';
 import { auditCharges } from './audit.js';
+import { reconciledCharges } from './comparison.js';
 import { charges, chargeWorkflowId, type Charge } from './charge.js';
 import { createChargeCreation } from './create.js';
 import { createChargeCalls } from './provider-calls.js';
@@ -86,6 +87,7 @@ export const chargeCapability = defineCapability({
   supervised: (deps: { charges: ChargeParts }) => ({
     charges: supervised(deps.charges.store, deps.charges.starter),
   }),
+  reconciled: reconciledCharges,
   instruction: {
     labels: chargeContract.labels,
     records: (deps: { charges: ChargeParts }) => deps.charges,

@@ -148,7 +148,7 @@ const createCancellation =
   };
 
 /** An earlier page of a charge that was paid, or that the provider says nothing about; null if there is none. */
-async function findEarlierPage(
+export async function findEarlierPage(
   charge: Charge,
   verify: (page: Charge) => Promise<VerifyChargeAnswer>,
 ): Promise<{ page: Charge; answer: VerifyChargeAnswer } | null> {

@@ -10,6 +10,7 @@ import { accountRateLimitKey } from '../../platform/temporal/queues.js';
 import { virtualAccountCapability, type VirtualAccountParts } from '../virtual-accounts/index.js';
 import { depositOperations } from './api.js';
 import { auditDeposits } from './audit.js';
+import { reconciledDeposits } from './comparison.js';
 import { depositCounts, deposits, type Deposit, type DepositInstruction } from './deposit.js';
 import { applyDepositFact, recordDeposit } from './mutations.js';
 import { presentDepositDetails, presentDepositRow } from './presenter.js';
@@ -96,6 +97,7 @@ export const depositCapability = defineCapability({
   supervised: (deps: { deposits: DepositParts }) => ({
     deposits: supervised(deps.deposits.store, deps.deposits.starter),
   }),
+  reconciled: reconciledDeposits,
   instruction: {
     labels: depositConfirmationContract.labels,
     records: (deps: { deposits: DepositParts }) => deps.deposits,

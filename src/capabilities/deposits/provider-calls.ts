@@ -58,7 +58,8 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
       const provider = providers.accountProvider(deposit.provider);
       if (!provider.returnDeposit || amountMinor === null)
         throw new Error(`${marker} cannot return`);
-      return provider.returnDeposit({ id, amountMinor, marker, requestedAt }, signal);
+      const answer = await provider.returnDeposit({ id, amountMinor, marker, requestedAt }, signal);
+      return explainRefusal(provider, deposit, answer, signal);
     },
 
     async verify(deposit: Deposit, signal: AbortSignal): Promise<ProviderOutcome> {
@@ -67,7 +68,8 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
       const provider = providers.accountProvider(deposit.provider);
       if (!provider.verifyReturn) throw new Error(`${marker} cannot return`);
       const since = deposit.first_submitted_at ?? deposit.instructed_at;
-      return provider.verifyReturn({ id, marker, since }, signal);
+      const answer = await provider.verifyReturn({ id, marker, since }, signal);
+      return explainRefusal(provider, deposit, answer, signal);
     },
 
     /**
@@ -92,6 +94,22 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
       return deposit;
     },
   };
+}
+
+/** A return may be refused because the provider has taken the deposit back meanwhile, so a refusal is followed by a look-up. */
+async function explainRefusal(
+  provider: AccountProvider,
+  { reference }: Deposit,
+  answer: ProviderOutcome,
+  signal: AbortSignal,
+): Promise<ProviderOutcome> {
+  if (answer.kind !== 'rejected') return answer;
+  const found = await provider.verifyDeposit(reference, signal);
+  const { providerRequestId } = found;
+  if (found.kind === 'reversed') {
+    return { kind: 'reversed', amountMinor: null, sessionId: null, providerRequestId };
+  }
+  return found.kind === 'unknown' ? found : answer;
 }
 
 /** Creates the function that asks the provider for a deposit, and commits its answer. */
@@ -128,6 +146,12 @@ function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accoun
     const by = { via: 'operator', detail: 'an operator assigned the deposit' } as const;
     const moved = await deposits.recordMoved(deposit, by);
     if (moved) starter.startSoon(moved);
+    const source = { via: 'operator', actor: null, providerRequestId: null, note: null } as const;
+    await deposits.applyFact(deposit, {
+      ...source,
+      instruction: 'confirm',
+      kind: 'move_completed',
+    });
     return { ...SUCCEEDED, providerRequestId: null };
   }
 

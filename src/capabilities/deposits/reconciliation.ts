@@ -63,8 +63,9 @@ async function listPage(
   return { found, asked: 1, unanswered: false, next };
 }
 
-async function recordMissed(
-  { deposits }: Deps,
+/** Records a deposit of the provider's list that no message has reported. False if it is known. */
+export async function recordMissed(
+  { deposits }: Pick<Deps, 'deposits'>,
   provider: string,
   { id, accountNumber, amountMinor, receivedAt }: ProviderDeposit,
 ): Promise<boolean> {

@@ -35,6 +35,8 @@ export type DepositFact = FactSource &
     | { instruction: 'confirm'; kind: 'assigned'; account: string }
     /** An operator gives it to an account of another tenant. */
     | { instruction: 'confirm'; kind: 'moved'; to: NonNullable<Deposit['moved_to']> }
+    /** The deposit is recorded under its new tenant. */
+    | { instruction: 'confirm'; kind: 'move_completed' }
   );
 
 /** The conditions under which deposits are credited. */
@@ -73,6 +75,8 @@ function effectOf(given: Case, fact: DepositFact): Effect {
       return assign(given);
     case 'moved':
       return move(given, fact.to);
+    case 'move_completed':
+      return completeMove(given);
     case 'succeeded':
       return endConfirmation(given);
     case 'reversed':
@@ -170,6 +174,8 @@ function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
 
 /** The provider still has the deposit as it is booked. */
 function endConfirmation({ deposit, now }: Case): Effect {
+  // The answer is about a question from before the move, whose second half is still to be done.
+  if (deposit.moved_to) return 'unchanged';
   if (deposit.instruction !== 'confirm' || !isOpen(deposit)) return 'unchanged';
   if (deposit.state === 'received') return 'stale';
   if (deposit.state === 'credited') {
@@ -267,6 +273,12 @@ function move({ deposit, now }: Case, to: NonNullable<Deposit['moved_to']>): Eff
   };
 }
 
+/** The money has a record under its new tenant, which ends the move. */
+const completeMove = ({ deposit }: Case): Effect =>
+  deposit.moved_to && isOpen(deposit)
+    ? { set: { status: 'completed' }, entry: ['note', 'the deposit is with its new owner'] }
+    : 'unchanged';
+
 function returnEffect(given: Case, fact: DepositFact): Effect {
   const { deposit, now, terms } = given;
   if (fact.kind === 'return_ordered') {
@@ -285,6 +297,7 @@ function returnEffect(given: Case, fact: DepositFact): Effect {
       step: 'return',
     };
   }
+  if (fact.kind === 'reversed') return reverse(given);
   if (fact.kind !== 'rejected') return 'stale';
   if (fact.ifNotSubmitted && deposit.submissions > 0) return 'stale';
   if (!isOpen(deposit)) return 'unchanged';

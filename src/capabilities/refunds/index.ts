@@ -10,6 +10,7 @@ import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import { chargeCapability, type ChargeParts } from '../charges/index.js';
 import { refundOperations } from './api.js';
 import { auditRefunds } from './audit.js';
+import { reconciledRefunds } from './comparison.js';
 import { createRefundCreation } from './create.js';
 import { createRefundCalls } from './provider-calls.js';
 import { refunds, refundWorkflowId, type Refund } from './refund.js';
@@ -70,6 +71,7 @@ export const refundCapability = defineCapability({
   supervised: (deps: { refunds: RefundParts }) => ({
     refunds: supervised(deps.refunds.store, deps.refunds.starter),
   }),
+  reconciled: reconciledRefunds,
   instruction: {
     labels: refundContract.labels,
     records: (deps: { refunds: RefundParts }) => deps.refunds,

@@ -8,6 +8,7 @@ import { supervisedInGroups } from '../../core/supervision/supervision.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
 import { transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
+import { reconciledTransfers } from './comparison.js';
 import { transferMonthlyCounts, uncount } from './counts.js';
 import { createTransferCreation } from './create.js';
 import { createEnquiries } from './enquiries.js';
@@ -93,6 +94,7 @@ export const transferCapability = defineCapability({
       start: starter.startGroup,
     }),
   }),
+  reconciled: reconciledTransfers,
   instruction: {
     labels: transferContract.labels,
     records: (deps: { transfers: TransferParts }) => deps.transfers,

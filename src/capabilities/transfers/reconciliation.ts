@@ -1,87 +1,66 @@
 import type { ProviderEvents } from '../../core/provider-events/index.js';
 import type { Providers } from '../../core/providers/registry.js';
-import type { ListAnswer, TransferProvider } from '../../core/providers/transfer-provider.js';
+import {
+  createComparison,
+  createPace,
+  emptyReport,
+  NOTHING_TO_APPLY,
+} from '../../core/reconciliation/comparison.js';
+import { logAttention } from '../../core/supervision/attention-log.js';
 import { DAY_MS } from '../../shared/durations.js';
-import { isId } from '../../shared/ids.js';
+import { firstIdAt } from '../../shared/ids.js';
+import type { Log } from '../../shared/log.js';
+import { comparedTransfers, findStrangers, hasEnded } from './comparison.js';
 import type { Transfers } from './store.js';
-
-/** Older transfers may be in an archive, so they are not looked for. */
-const MAX_AGE_MS = 29 * DAY_MS;
-/** Pages that are read of one provider: a hundred thousand payments. */
-const MAX_PAGES = 1_000;
-
-/** A payment that a provider has under a reference of ours, and that we have no transfer for. */
-export type Stranger = { reference: string; provider: string; state: string; amountMinor: bigint };
+import { transferWorkflowId } from './transfer.js';
+import type { ReconciliationPage, ReconciliationPageInput } from './workflow-contract.js';
+import type { TransferStarter } from './workflow-starter.js';
 
 type Deps = {
-  transfers: Pick<Transfers, 'missing'>;
+  transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
   providers: Pick<Providers, 'find'>;
   providerEvents: Pick<ProviderEvents, 'receive'>;
+  log: Log;
 };
 
-/** All payments since then of these providers that we have no transfer for. A provider without a list has none to show. */
-export async function findStrangers(
+const MAX_PAGE = 200;
+/** Longest time that the lookups of one page take by their rate. */
+const PAGE_SECONDS = 10;
+
+/**
+ * Compares the next page of the transfers of one provider that were created in the last `days` days and have ended, and
+ * applies the bank's answers. A difference that no answer corrects raises attention.
+ */
+export async function reconcileNextPage(
   deps: Deps,
-  { since, providers }: { since: Date; providers: readonly string[] },
-): Promise<Stranger[]> {
-  const to = new Date();
-  const from = new Date(Math.max(since.getTime(), to.getTime() - MAX_AGE_MS));
-  const found: Stranger[] = [];
-  for (const name of providers) {
-    const provider = deps.providers.find(name);
-    if (provider?.list) found.push(...(await strangersAt(deps, provider, { from, to })));
+  { provider, days, perSecond, position }: ReconciliationPageInput,
+): Promise<ReconciliationPage> {
+  const { store } = deps.transfers;
+  const now = Date.now();
+  const { after, until } = position ?? {
+    after: firstIdAt('transfer', new Date(now - days * DAY_MS)),
+    until: firstIdAt('transfer', new Date(now)),
+  };
+  const limit = Math.min(MAX_PAGE, Math.max(1, Math.ceil(perSecond * PAGE_SECONDS)));
+  const page = await store.madeBetween(after, until, limit);
+  const report = emptyReport();
+  const run = { apply: true, takeTurn: createPace(perSecond), report };
+  await createComparison(comparedTransfers(deps))(run, page.filter(hasEnded(provider)));
+  for (const { id, tenantId, difference, outcome } of report.differences) {
+    if (outcome !== NOTHING_TO_APPLY || tenantId === null) continue;
+    const reason = `reconciliation: ${difference}`;
+    if (!(await store.raiseDifference(tenantId, id, reason))) continue;
+    const workflow_id = transferWorkflowId(id);
+    logAttention(deps.log, { resource: id, tenant: tenantId, workflow_id, reason });
   }
-  return found;
+  const { asked, unanswered, differing, settled } = report;
+  const last = page.at(-1);
+  const next = last && page.length === limit ? { after: last._id, until } : null;
+  const since = new Date(now - days * DAY_MS);
+  // The end of the run: payments that the bank has and we do not.
+  const strangers = next ? [] : await findStrangers(deps, { since, providers: [provider] });
+  return {
+    counts: { asked, unanswered, differing: differing + strangers.length, settled },
+    position: next,
+  };
 }
-
-/** A page that has no answer ends the search: the next run begins again. */
-async function strangersAt(
-  { transfers, providerEvents }: Deps,
-  provider: TransferProvider,
-  { from, to }: { from: Date; to: Date },
-): Promise<Stranger[]> {
-  const strangers: Stranger[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer: ListAnswer | undefined = await provider.list?.(
-      { from, to, cursor },
-      new AbortController().signal,
-    );
-    if (answer?.kind !== 'page') break;
-    const ours = answer.items.filter(({ reference }) => isId('transfer', reference));
-    const missing = new Set(await transfers.missing(ours.map(({ reference }) => reference)));
-    for (const { reference, state } of ours) {
-      if (!missing.has(reference) || !('amountMinor' in state)) continue;
-      await callOperator(providerEvents, provider.name, { reference, state });
-      const amountMinor = state.amountMinor ?? 0n;
-      strangers.push({ reference, provider: provider.name, state: state.kind, amountMinor });
-    }
-    if (answer.next === null) break;
-    cursor = answer.next;
-  }
-  return strangers;
-}
-
-/** Stores the payment as a message of its provider, once: its application finds no transfer, and calls an operator. */
-async function callOperator(
-  providerEvents: Deps['providerEvents'],
-  provider: string,
-  { reference, state }: { reference: string; state: Parameters<typeof eventOf>[1] },
-): Promise<void> {
-  const received = await providerEvents.receive(provider, {
-    port: 'transfers',
-    reading: { kind: 'event', event: eventOf(reference, state) },
-    message: { reference, status: state.kind },
-  });
-  received.after();
-}
-
-type ListedState = Extract<ListAnswer, { kind: 'page' }>['items'][number]['state'];
-
-const eventOf = (reference: string, state: ListedState) => ({
-  dedupeKey: `listed/${reference}/${state.kind}`,
-  reference,
-  name: 'transfer.listed',
-  state,
-  occurredAt: null,
-});

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { reconcileTransfers } from '../operator-api/reconciliation.js';
+import { RECONCILED, reconcileRecords } from '../operator-api/reconciliation.js';
 import { addApiCommand } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
@@ -8,7 +8,13 @@ import { DAY_MS } from '../../shared/durations.js';
 const DEFAULT_DAYS = 7;
 const DEFAULT_PER_SECOND = 50;
 
-type Options = { since?: Date; apply?: boolean; perSecond: number; yes?: boolean };
+type Options = {
+  since?: Date;
+  apply?: boolean;
+  only?: string[];
+  perSecond: number;
+  yes?: boolean;
+};
 
 /** Adds the command that compares records with the provider's. */
 export function addReconcileCommand(program: Command): void {
@@ -19,9 +25,10 @@ export function addReconcileCommand(program: Command): void {
       addYes(command)
         .option(
           '--since <date>',
-          `also compare transfers created since this date (default: ${DEFAULT_DAYS} days ago)`,
+          `also compare records created since this date (default: ${DEFAULT_DAYS} days ago)`,
           parseDate,
         )
+        .option('--only <kinds>', `some kinds alone, of ${RECONCILED.join(', ')}`, parseKinds)
         .option('--apply', 'apply the reports of the bank, by the same rules as any other answer')
         .option(
           '--per-second <n>',
@@ -30,11 +37,11 @@ export function addReconcileCommand(program: Command): void {
           DEFAULT_PER_SECOND,
         ),
     async (operator, { json, options }) => {
-      const { apply = false, perSecond, yes } = options;
+      const { apply = false, only, perSecond, yes } = options;
       if (apply) await confirm('Apply the reports of the bank?', { json, yes });
       const since = options.since ?? new Date(Date.now() - DEFAULT_DAYS * DAY_MS);
-      const body = { since: since.toISOString(), apply, per_second: perSecond };
-      const answer = await operator.call(reconcileTransfers, { body });
+      const body = { since: since.toISOString(), apply, only, per_second: perSecond };
+      const answer = await operator.call(reconcileRecords, { body });
       if ('approval' in answer) return print(json, answer);
       const { summary, differences } = answer;
       if (json) print(json, { ...summary, differences });
@@ -53,6 +60,13 @@ function parseDate(text: string): Date {
     throw new InvalidArgumentError('must be a date such as 2026-11-21 or 2026-11-21T09:00:00Z.');
   }
   return date;
+}
+
+function parseKinds(text: string): string[] {
+  const kinds = text.split(',');
+  const unknown = kinds.find((kind) => !RECONCILED.includes(kind));
+  if (unknown === undefined) return kinds;
+  throw new InvalidArgumentError(`${unknown} is none of ${RECONCILED.join(', ')}.`);
 }
 
 function parseRate(text: string): number {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { reconcile } from '../../capabilities/transfers/provider-calls.js';
+import { capabilities } from '../../composition/capabilities.js';
+import { createPace, emptyReport } from '../../core/reconciliation/comparison.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
@@ -10,18 +11,25 @@ import { printed, printedList, reason } from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
-/** Compares transfers with the records of the bank. */
-export const reconcileTransfers = operation({
-  id: 'reconcileTransfers',
+/** The capabilities whose records are compared with their providers. */
+export const RECONCILED = capabilities.flatMap(({ name, reconciled }) =>
+  reconciled ? [name] : [],
+);
+
+/** Compares the records of everything that moves money with those of their providers. */
+export const reconcileRecords = operation({
+  id: 'reconcileRecords',
   tag: 'Reconciliation',
   method: 'post',
   path: '/reconciliations',
-  summary: 'Compare transfers with the records of the bank; with `apply`, apply its reports',
+  summary:
+    'Compare records with those of their providers; with `apply`, apply the reports of these',
   roles: WORKERS,
   body: z.strictObject({
     since: z.iso.datetime(),
     apply: z.boolean().default(false),
     per_second: z.number().positive().max(10_000),
+    only: z.array(z.enum(RECONCILED)).min(1).optional(),
     reason: reason.optional(),
   }),
   act: 'reconcile.apply',
@@ -33,20 +41,17 @@ export const reconcileTransfers = operation({
 
 /** The route of the comparison. */
 export const reconciliationRoutes = (deps: OperatorDeps): Route[] => [
-  route(reconcileTransfers, async (ctx, { body }) => {
-    const { apply, per_second: perSecond } = body;
+  route(reconcileRecords, async (ctx, { body }) => {
+    const { apply, only = RECONCILED } = body;
     const since = new Date(body.since);
     if (apply) {
-      const asked = actOf(ctx, 'reconcile.apply', 'transfers', { reason: body.reason ?? null });
+      const asked = actOf(ctx, 'reconcile.apply', only.join(','), { reason: body.reason ?? null });
       const input = { act: asked, input: { body } };
       const act = await permit(deps, ctx, input, { act: 'reconciliation' });
       if (!act) return;
       await deps.audit.record(act, { after: { since: body.since } });
     }
-    const { differences, ...counts } = await reconcile(
-      { ...deps, transfers: deps.transfers.store, starter: deps.transfers.starter },
-      { since, apply, perSecond },
-    );
+    const { differences, ...counts } = await reconcile(deps, { ...body, since, only });
     const ok = counts.unanswered === 0 && counts.differing === counts.settled;
     const rows = differences.map(({ amountMinor, ...row }) => ({
       ...row,
@@ -56,3 +61,15 @@ export const reconciliationRoutes = (deps: OperatorDeps): Route[] => [
     sendData(ctx, 200, { summary, differences: rows });
   }),
 ];
+
+type Options = { since: Date; apply: boolean; per_second: number; only: readonly string[] };
+
+/** Compares the records of these capabilities, one capability after the other. */
+async function reconcile(deps: OperatorDeps, { since, apply, per_second, only }: Options) {
+  const run = { apply, takeTurn: createPace(per_second), report: emptyReport() };
+  const tenants = (await deps.tenants.list()).map(({ id }) => id);
+  for (const { name, reconciled } of capabilities) {
+    if (only.includes(name)) await reconciled?.(deps).reconcile(run, { since, tenants });
+  }
+  return run.report;
+}

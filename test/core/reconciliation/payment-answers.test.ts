@@ -1,7 +1,7 @@
-import type { VerifyAnswer } from '../../src/core/providers/transfer-provider.js';
-import { agrees } from '../../src/capabilities/transfers/provider-calls.js';
-import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
-import { NOW, pendingTransfer } from '../support/transfers.js';
+import type { VerifyAnswer } from '../../../src/core/providers/transfer-provider.js';
+import { paymentAgrees } from '../../../src/core/reconciliation/payment-answers.js';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { NOW, pendingTransfer } from '../../support/transfers.js';
 
 const AMOUNT = 250_000n;
 const trace = { providerRequestId: null };
@@ -36,7 +36,7 @@ describe('the answers of the bank that agree with a record; every other answer i
   ])('%s: %s', (name, fits) => {
     const record = pendingTransfer({ amount_minor: AMOUNT, ...ours[name] });
     const found = Object.keys(bank).filter((answer) =>
-      agrees(record, bank[answer] as VerifyAnswer),
+      paymentAgrees(record, bank[answer] as VerifyAnswer),
     );
     expect(found.toSorted()).toEqual(fits);
   });

@@ -1,0 +1,86 @@
+import type { FactSource, InstructionFact } from '../instructions/fact.js';
+import type { HeldInstruction } from '../instructions/held-transitions.js';
+import { isOpen } from '../instructions/instruction.js';
+import type { ProviderOutcome } from '../instructions/provider-outcome.js';
+import type { VerifyAnswer } from '../providers/transfer-provider.js';
+import type { Described } from './comparison.js';
+
+/** The fields of a record with a hold that a comparison needs. `amount_minor`: the amount that the provider executes. */
+export type ComparedPayment = Pick<
+  HeldInstruction,
+  'status' | 'in_suspense' | 'reversed_at' | 'monitor_until' | 'settled_amount_minor'
+> & { amount_minor: bigint };
+
+const settledOf = ({ amount_minor: amount, settled_amount_minor: settled }: ComparedPayment) =>
+  settled ?? amount;
+
+/** True if the provider's answer allows the state of a record with a hold. */
+export function paymentAgrees(ours: ComparedPayment, answer: VerifyAnswer): boolean {
+  if (
+    'amountMinor' in answer &&
+    answer.amountMinor !== null &&
+    answer.amountMinor !== settledOf(ours)
+  )
+    return false;
+  if (isOpen(ours)) return answer.kind === 'pending' || answer.kind === 'not_found';
+  if (ours.status === 'completed' || ours.in_suspense) return answer.kind === 'succeeded';
+  if (ours.reversed_at !== null) return answer.kind === 'reversed';
+  if (answer.kind === 'pending') return ours.monitor_until !== null;
+  return answer.kind === 'rejected' || answer.kind === 'not_found';
+}
+
+/** The words for a provider's answer. */
+export const STATES: Record<VerifyAnswer['kind'], string> = {
+  succeeded: 'paid',
+  rejected: 'refused',
+  reversed: 'reversed',
+  pending: 'pending',
+  not_found: 'unknown',
+  unknown: 'silent',
+};
+
+/** Describes a record with a hold that differs from its provider's answer. */
+export function describePayment(ours: ComparedPayment, answer: VerifyAnswer): Described {
+  const isOther =
+    'amountMinor' in answer &&
+    answer.amountMinor !== null &&
+    answer.amountMinor !== settledOf(ours);
+  const suspense = ours.in_suspense ? ' (in suspense)' : '';
+  const difference = `${ours.status}${suspense} with us, ${STATES[answer.kind]} at the bank`;
+  return {
+    amountMinor: ours.amount_minor,
+    ours: ours.status,
+    difference: isOther ? `${difference}, of another amount` : difference,
+  };
+}
+
+/** The source of the facts of a reconciliation. */
+export const reconciliationSource = (
+  provider: string,
+  providerRequestId: string | null,
+): FactSource => ({ via: 'poll', actor: provider, providerRequestId, note: 'reconciliation' });
+
+/** Returns an answer as a fact, or null if the answer proves no outcome. */
+export function paymentFact(answer: VerifyAnswer, provider: string): InstructionFact | null {
+  const source = reconciliationSource(provider, answer.providerRequestId);
+  switch (answer.kind) {
+    case 'succeeded':
+    case 'reversed': {
+      const { kind, amountMinor, sessionId } = answer;
+      return { ...source, kind, amountMinor, sessionId };
+    }
+    case 'rejected':
+      return { ...source, kind: 'rejected', code: answer.code };
+    case 'pending':
+    case 'not_found':
+    case 'unknown':
+      return null;
+  }
+}
+
+/** The answer in an outcome. A question that the provider has turned away is not answered. */
+export function answerIn(outcome: ProviderOutcome): VerifyAnswer {
+  if (outcome.kind !== 'throttled' && outcome.kind !== 'rejected_temporarily') return outcome;
+  const { providerRequestId } = outcome;
+  return { kind: 'unknown', reason: 'throttled', providerRequestId };
+}
