@@ -66,7 +66,7 @@ function startClients(apis: () => readonly Api[]) {
       const body = transferBody(round % 3 === 0 ? '001' : '789');
       const send = () => call('POST', '/transfers', JSON.stringify(body), { key: idempotencyKey });
       const [first, again] = [await send(), await send()];
-      const read = await call('GET', `/transfers/${String(first.body.data?.id)}`, undefined);
+      const read = await call('GET', `/transfers/${first.body.data?.id}`, undefined);
       const isRight =
         again.text === first.text && read.body.data.recipient_account === body.recipient_account;
       if (first.status !== 201 || read.status !== 200 || !isRight) {
@@ -156,7 +156,7 @@ test('the sealing key is exchanged while requests go on: none fails, nothing sta
 });
 
 test('a list with another key under a known id, and one that begins with a retired key, do not start', async () => {
-  const other = await service.newApi({ BURSAR_SEALING_KEYS: `${key('later')}` });
+  const other = await service.newApi({ BURSAR_SEALING_KEYS: key('later') });
   await expect(other.start()).rejects.toThrow();
   const retired = await service.newApi({ BURSAR_SEALING_KEYS: FIRST });
   await expect(retired.start()).rejects.toThrow();

@@ -33,7 +33,7 @@ export function addSecretCommands(program: Command): void {
       } while (from !== null);
       const keys = await operator.call(listSecrets, {});
       const needed = keys.filter((key) => key['is_first'] !== true && key['retired_at'] === null);
-      const still = needed.map((key) => String(key['id']));
+      const still = needed.map((key) => key['id'] as string);
       print(json, { ok: still.length === 0, ...total, still_needed: still });
       if (still.length > 0) process.exitCode = 1;
     },

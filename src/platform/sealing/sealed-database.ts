@@ -37,11 +37,12 @@ const sealedCollection = (raw: Collection, fields: FieldSealing): Collection =>
     ...writes(raw, fields),
   });
 
-const reads = (raw: Collection, { openDocument }: FieldSealing) => ({
-  find: (...given: Parameters<Collection['find']>) => raw.find(...given).map(openDocument),
+const reads = (raw: Collection, fields: FieldSealing) => ({
+  find: (...given: Parameters<Collection['find']>) =>
+    raw.find(...given).map((found) => fields.openDocument(found)),
   async findOne(...given: Parameters<Collection['findOne']>) {
     const found = await raw.findOne(...given);
-    return found && openDocument(found);
+    return found && fields.openDocument(found);
   },
 });
 
@@ -51,7 +52,7 @@ const writes = (raw: Collection, fields: FieldSealing) => ({
   insertOne: (document: Document, options?: object) =>
     raw.insertOne(fields.sealDocument(document), options),
   insertMany: (documents: Document[], options?: object) =>
-    raw.insertMany(documents.map(fields.sealDocument), options),
+    raw.insertMany(documents.map((each) => fields.sealDocument(each)), options),
   replaceOne: (filter: Document, document: Document, options?: object) =>
     raw.replaceOne(filter, replacement(fields, filter, document), options),
   updateOne: (filter: Document, update: Update, options?: object) =>
@@ -74,20 +75,20 @@ const writes = (raw: Collection, fields: FieldSealing) => ({
 });
 
 /** A replacement that does not repeat its id is sealed for the id of its filter. */
-function replacement({ sealDocument }: FieldSealing, filter: Document, document: Document) {
-  if ('_id' in document) return sealDocument(document);
-  const { _id, ...sealed } = sealDocument({ ...document, _id: filter['_id'] });
+function replacement(fields: FieldSealing, filter: Document, document: Document) {
+  if ('_id' in document) return fields.sealDocument(document);
+  const { _id, ...sealed } = fields.sealDocument({ ...document, _id: filter['_id'] });
   return sealed;
 }
 
 /** `$set` and `$setOnInsert` set values. A pipeline computes its values in the database, which has no clear ones. */
-function sealUpdate({ sealValues }: FieldSealing, update: Update, id: unknown): Update {
+function sealUpdate(fields: FieldSealing, update: Update, id: unknown): Update {
   if (Array.isArray(update)) return update;
   const { $set, $setOnInsert, ...rest } = update;
   return {
     ...rest,
-    ...($set && { $set: sealValues($set, id) }),
-    ...($setOnInsert && { $setOnInsert: sealValues($setOnInsert, id) }),
+    ...($set && { $set: fields.sealValues($set, id) }),
+    ...($setOnInsert && { $setOnInsert: fields.sealValues($setOnInsert, id) }),
   };
 }
 
