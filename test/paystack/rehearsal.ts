@@ -10,9 +10,13 @@ const KEY = 'sk_live_inventedkey0000';
 export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>;
 
 /** Starts a rehearsal of live: only the connection to Paystack differs from the real one. */
-export async function startRehearsal(options: Partial<PaystackOptions> = {}) {
+export async function startRehearsal(
+  options: Partial<PaystackOptions> = {},
+  { workers = 1 }: { workers?: number } = {},
+) {
   const fake = await startFake({ keys: [KEY], domain: 'live', ...options });
   const service = await startService({
+    workers,
     env: {
       BURSAR_ENV: 'live',
       BURSAR_LIVE_REHEARSAL: 'true',
