@@ -13,9 +13,11 @@ export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>;
 export async function startRehearsal(
   options: Partial<PaystackOptions> = {},
   env: Record<string, string> = {},
+  workers = 1,
 ) {
   const fake = await startFake({ keys: [KEY], domain: 'live', ...options });
   const service = await startService({
+    workers,
     env: {
       BURSAR_ENV: 'live',
       BURSAR_LIVE_REHEARSAL: 'true',

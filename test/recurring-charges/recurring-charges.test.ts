@@ -5,6 +5,7 @@ import {
   updateRecurringCharge,
 } from '../../src/capabilities/recurring-charges/mutations.js';
 import { audits } from '../../src/composition/capabilities.js';
+import { DAY_MS, HOUR_MS } from '../../src/shared/durations.js';
 import { newId } from '../../src/shared/ids.js';
 import { STALLED } from '../../src/core/supervision/stalls.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
@@ -21,7 +22,6 @@ import {
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { paymentToken, recurringCharge } from '../support/recurring.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const START = new Date('2026-01-31T08:00:00.000Z');
 
 let database: TestDatabase;
@@ -54,6 +54,13 @@ afterAll(() => database?.close());
 beforeEach(() => {
   now = START;
 });
+
+/** Does for these recurring charges as the dispatcher does. */
+async function recover(all: readonly RecurringCharge[]): Promise<void> {
+  const ids = new Set(all.map(({ _id }) => _id));
+  const { claimed } = await recurringCharges.claimDue(1_000);
+  await recurringCharges.rescheduleCheck(claimed.filter(({ _id }) => ids.has(_id)));
+}
 
 async function accepted(changes: Partial<RecurringCharge> = {}): Promise<RecurringCharge> {
   const tenantId = newId('tenant');
@@ -399,20 +406,14 @@ describe('a recurring charge', () => {
   });
 
   test('recovery checks a recurring charge when a period is overdue, once a day otherwise, and never after its end', async () => {
-    const [daily, monthly, idle, over] = [
-      await accepted({ interval: 'day' }),
-      await accepted(),
-      await accepted(),
-      await accepted(),
-    ];
+    const daily = await accepted({ interval: 'day' });
+    const [monthly, idle, over] = [await accepted(), await accepted(), await accepted()];
     for (const one of [daily, monthly]) await renew(one);
     await change(idle, 'pause');
     await change(over, 'cancel');
     now = new Date(START.getTime() + DAY_MS / 2);
     const all = [daily, monthly, idle, over];
-    const ids = new Set(all.map(({ _id }) => _id));
-    const { claimed } = await recurringCharges.claimDue(1_000);
-    await recurringCharges.rescheduleCheck(claimed.filter(({ _id }) => ids.has(_id)));
+    await recover(all);
     const dueAt = async (one: RecurringCharge) =>
       (await stored(one)).next_check_at?.toISOString() ?? null;
     expect(await Promise.all(all.map(dueAt))).toEqual([
@@ -429,9 +430,8 @@ describe('a recurring charge', () => {
     frozen.add(tenantId);
     const attentionAfterStarts = async (starts: number) => {
       for (let i = 0; i < starts; i += 1) {
-        now = new Date(now.getTime() + 60 * 60 * 1000);
-        const { claimed } = await recurringCharges.claimDue(1_000);
-        await recurringCharges.rescheduleCheck(claimed.filter((one) => one._id === _id));
+        now = new Date(now.getTime() + HOUR_MS);
+        await recover([recurring]);
         await recurringCharges.clearStalled();
         await recurringCharges.raiseStalled(0);
       }

@@ -6,7 +6,16 @@ import type { ChaosCluster } from './cluster.js';
 
 /** The process that caused the failure may still be down, so each read has a time limit. */
 const WITHIN_MS = 30_000;
-const COLLECTIONS = ['transfers', 'card_operations', 'charges', 'refunds'];
+const COLLECTIONS = [
+  'transfers',
+  'card_operations',
+  'charges',
+  'refunds',
+  'bill_payments',
+  'identity_checks',
+  'virtual_accounts',
+  'deposits',
+];
 
 /**
  * Saves the evidence of a failure: the seed, the faults, the bank's journal, the logs, open records and their histories.

@@ -61,8 +61,8 @@ function leaksInLogs(): string[] {
 /** Filters for the open records of each collection. */
 const IN_DOUBT = { status: { $in: ['pending', 'processing'] } };
 export const RUNNING = 'ExecutionStatus = "Running"';
-/** The workflow of a message that can't be applied waits for an operator. */
-const UNFINISHED = `${RUNNING} AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
+/** The workflow of a message that can't be applied waits for an operator. The search for deposits starts again and again. */
+const UNFINISHED = `${RUNNING} AND WorkflowType != 'depositReconciliation' AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
 const DUE = { next_check_at: { $type: 'date' } };
 const OPEN: readonly (readonly [string, Documents])[] = [
   ['transfers', { $or: [IN_DOUBT, DUE] }],
@@ -71,6 +71,9 @@ const OPEN: readonly (readonly [string, Documents])[] = [
   ['charges', { $or: [IN_DOUBT, DUE] }],
   ['refunds', { $or: [IN_DOUBT, DUE] }],
   ['bill_payments', { $or: [IN_DOUBT, DUE] }],
+  ['identity_checks', { $or: [IN_DOUBT, DUE] }],
+  ['virtual_accounts', { $or: [IN_DOUBT, DUE] }],
+  ['deposits', { $or: [IN_DOUBT, DUE] }],
   ['provider_event_replays', { $or: [IN_DOUBT, DUE] }],
   // An event that failed with attention is not open: it waits for an operator.
   ['provider_events', { $or: [{ status: 'received' }, { status: 'failed', attention: null }] }],
@@ -116,7 +119,7 @@ export async function nothingOpen(cluster: ChaosCluster): Promise<string[]> {
   );
 }
 
-/** The number of open transfers, cards operations, charges, refunds and bill payments for which no operator is called. */
+/** The number of open records of a collection for which no operator is called. */
 async function withoutAttention({ service }: ChaosCluster, what: string): Promise<number> {
   if (!OPEN.some(([name, filter]) => name === what && '$or' in filter)) return 0;
   const unseen = { ...IN_DOUBT, attention: null };

@@ -79,6 +79,9 @@ export async function openCluster({ longFreezes = false, dist, env = {} }: Clust
       // Long enough for a decision while MongoDB restarts or the machine is busy.
       BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
       SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
+      // Deposits that nobody reports are found within the run.
+      BURSAR_DEPOSIT_SEARCH_DAYS: '1',
+      BURSAR_DEPOSIT_SEARCH_EVERY_MS: '8000',
       BURSAR_CHARGE_EXPIRES_MS: '120000',
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
       ...env,

@@ -2,6 +2,7 @@ import { WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
 import { approvedPayload } from '../../support/approvals.js';
 import type { ChaosCluster } from './cluster.js';
+import { createSuspense } from './suspense.js';
 
 const PUSH = {
   reason: 'the random-fault run is over',
@@ -20,11 +21,21 @@ type Instructions = {
     command(record: never, kind: 'retry' | 'fail', payload: typeof PUSH): Promise<unknown>;
   };
 };
+/** Reasons of attention for what a provider does not have and would execute again, or cannot rule out. */
+const LOST = ['would not recognize', 'cannot rule it out'];
+/** The reason for a deposit that was reported and does not exist. */
+const NO_DEPOSIT = ['does not know it any more'];
+
+const isUnknown = (collection: string, { attention }: InstructionRecord): boolean =>
+  (collection === 'deposits' ? NO_DEPOSIT : LOST).some((reason) =>
+    attention?.reason.includes(reason),
+  );
 
 /** Operators who retry the records that need attention after the run: a provider may lose every automatic submission. */
-export function createOperators({ service }: ChaosCluster) {
+export function createOperators({ service }: Pick<ChaosCluster, 'service'>) {
   const { database, transfers, cards, charges, refunds, billPayments, identityChecks } =
     service.deps;
+  const { virtualAccounts, deposits } = service.deps;
   const all: readonly Instructions[] = [
     { collection: 'transfers', capability: 'transfers', starter: transfers.starter },
     { collection: 'card_operations', capability: 'cards', starter: cards.starter },
@@ -36,8 +47,15 @@ export function createOperators({ service }: ChaosCluster) {
       capability: 'identity-checks',
       starter: identityChecks.starter,
     },
+    {
+      collection: 'virtual_accounts',
+      capability: 'virtual-accounts',
+      starter: virtualAccounts.starter,
+    },
+    { collection: 'deposits', capability: 'deposits', starter: deposits.starter },
   ];
   const pushedAt = new Map<string, number>();
+  const suspense = createSuspense({ service });
 
   async function pushAll({ collection, capability, starter }: Instructions): Promise<void> {
     const records = await database.db
@@ -49,8 +67,8 @@ export function createOperators({ service }: ChaosCluster) {
       due.map(async (record) => {
         const pushed = pushedAt.has(record._id);
         pushedAt.set(record._id, Date.now());
-        // The bank has no record of it, and would execute a repeat again: an operator fails it at the second look.
-        const isLost = pushed && record.attention?.reason.includes('would not recognize') === true;
+        // The bank has no record of it, so an operator fails it at the second look.
+        const isLost = pushed && isUnknown(collection, record);
         const [kind, payload] = isLost
           ? (['fail', await approvedPayload(service.deps, capability, record, PUSH)] as const)
           : (['retry', PUSH] as const);
@@ -78,6 +96,7 @@ export function createOperators({ service }: ChaosCluster) {
     async push(): Promise<void> {
       await endMonitoring();
       await Promise.all(all.map(pushAll));
+      for (const deposit of await suspense.undecided()) await suspense.assign(deposit);
     },
     figures: () => ({ 'operators called': pushedAt.size }),
   };

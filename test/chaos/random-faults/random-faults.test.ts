@@ -5,11 +5,13 @@ import type { Workload, WorkloadFactory } from './workload.js';
 import { createBillPayments } from './workloads/bill-payments.js';
 import { createCards } from './workloads/cards.js';
 import { createCharges } from './workloads/charges.js';
+import { createDeposits } from './workloads/deposits.js';
 import { createIdentityChecks } from './workloads/identity-checks.js';
 import { createMessages } from './workloads/messages.js';
 import { createRefunds } from './workloads/refunds.js';
 import { createReplays } from './workloads/replays.js';
 import { createTransfers } from './workloads/transfers.js';
+import { createVirtualAccounts } from './workloads/virtual-accounts.js';
 import { createWallets } from './workloads/wallets.js';
 import { check } from './checker.js';
 import { startClients, startReaders } from './clients.js';
@@ -56,6 +58,8 @@ const WORKLOADS: readonly WorkloadFactory[] = [
   createMessages,
   createWallets,
   createIdentityChecks,
+  createVirtualAccounts,
+  createDeposits,
 ];
 
 let cluster: ChaosCluster | undefined;
@@ -142,6 +146,10 @@ const MUST = new Set([
   'without_customer',
   'pages_paid',
   'refunds',
+  'bills',
+  'checks',
+  'accounts',
+  'deposits',
   'replays',
   'unreadable',
   'pending_paid',

@@ -23,6 +23,9 @@ const STATE_OF: Record<string, string> = {
   reversed: 'failed',
   unlocked: 'active',
   issued: 'active',
+  created: 'active',
+  deposit_suspended: 'suspended',
+  deposit_reversed: 'reversed',
 };
 
 function stateIn(event: string): string {

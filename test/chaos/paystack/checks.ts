@@ -1,0 +1,115 @@
+import type { Charge } from '../../../src/capabilities/charges/charge.js';
+import type { Refund } from '../../../src/capabilities/refunds/refund.js';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Rehearsal } from '../../paystack/rehearsal.js';
+import type { Load } from './load.js';
+
+/** The checks of a random-fault run once no work is open. Each returns what is wrong, as text. */
+
+/** The disagreements between the requests, our records, our ledger, and Paystack's journal. */
+export async function violations(rehearsal: Rehearsal, load: Load): Promise<string[]> {
+  const { db } = rehearsal.service.deps.database;
+  const transfers = await db.collection<Transfer>('transfers').find().toArray();
+  const charges = await db.collection<Charge>('charges').find().toArray();
+  const refunds = await db.collection<Refund>('refunds').find().toArray();
+  const records = [...transfers, ...charges, ...refunds];
+  return [
+    ...(await rehearsal.problems()),
+    ...answersHold(load, records),
+    ...records.flatMap(endProblems),
+    ...transfers.flatMap((one) => transferProblems(rehearsal, one)),
+    ...charges.flatMap((one) => chargeProblems(rehearsal, one)),
+    ...refunds.flatMap((one) => refundProblems(rehearsal, one)),
+    ...strangers(rehearsal, records),
+  ];
+}
+
+type AnyRecord = Transfer | Charge | Refund;
+
+/** Each accepted request has one record with its amount, each refused one has none, and there is no other record. */
+function answersHold({ asked }: Load, records: readonly AnyRecord[]): string[] {
+  const found = new Map<string, AnyRecord[]>();
+  for (const each of records) {
+    found.set(each.reference, [...(found.get(each.reference) ?? []), each]);
+  }
+  const wrong = asked.filter(({ reference, amount, accepted }) => {
+    const own = found.get(reference) ?? [];
+    return accepted
+      ? own.length !== 1 || own[0]?.amount_minor !== BigInt(amount)
+      : own.length !== 0;
+  });
+  const known = new Set(asked.map(({ reference }) => reference));
+  const others = records.filter(({ reference }) => !known.has(reference));
+  return [
+    ...wrong.map(({ reference }) => `${reference} is not as it was answered`),
+    ...others.map(({ reference }) => `${reference} was not asked for`),
+  ];
+}
+
+function endProblems({ _id: id, status, attention }: AnyRecord): string[] {
+  const isOver = status === 'completed' || status === 'failed';
+  return [
+    ...(isOver ? [] : [`${id} is ${status}`]),
+    ...(attention ? [`${id} needs an operator: ${attention.reason}`] : []),
+  ];
+}
+
+/** The amounts that Paystack has moved for records whose reference begins so. */
+const moved = ({ fake }: Rehearsal, kind: string, reference: string): bigint[] =>
+  fake
+    .journal()
+    .filter((entry) => entry.kind === kind && entry.reference.startsWith(reference))
+    .map(({ amount }) => BigInt(amount));
+
+const expectAmounts = (what: string, found: readonly bigint[], wanted: readonly bigint[]) =>
+  found.join() === wanted.join() ? [] : [`${what}: [${found.join()}], and not [${wanted.join()}]`];
+
+/** A transfer is paid once if it is completed, or if it was paid and returned. */
+function transferProblems(rehearsal: Rehearsal, transfer: Transfer): string[] {
+  const { _id: id, amount_minor: amount, status, reversed_at: reversedAt } = transfer;
+  const paid = status === 'completed' || reversedAt !== null ? [amount] : [];
+  return [
+    ...expectAmounts(`${id} is ${status}, paid`, moved(rehearsal, 'paid_out', id), paid),
+    ...expectAmounts(
+      `${id} is ${status}, returned`,
+      moved(rehearsal, 'paid_out_returned', id),
+      reversedAt === null ? [] : [amount],
+    ),
+  ];
+}
+
+/** A charge is paid once, over all its attempts, if it is completed. A surcharge is Paystack's. */
+function chargeProblems(rehearsal: Rehearsal, charge: Charge): string[] {
+  const theirs = `${charge._id.replace('_', '-')}-`;
+  const paid = rehearsal.fake
+    .transactions()
+    .filter(({ reference, paidAt }) => reference.startsWith(theirs) && paidAt !== null)
+    .map(({ requested }) => BigInt(requested));
+  const wanted = charge.status === 'completed' ? [charge.amount_minor] : [];
+  return expectAmounts(`${charge._id} is ${charge.status}, paid`, paid, wanted);
+}
+
+/** A refund is made once at most, and is completed if it reached the customer. */
+function refundProblems({ fake }: Rehearsal, { _id: id, status, amount_minor }: Refund): string[] {
+  const made = fake.refunds().filter(({ merchantNote }) => merchantNote === id);
+  const reached = made.filter((each) => each.status !== 'failed');
+  const wanted = status === 'completed' ? [amount_minor] : [];
+  return [
+    ...(made.length > 1 ? [`${id} was made ${made.length} times`] : []),
+    ...expectAmounts(
+      `${id} is ${status}, refunded`,
+      reached.map(({ amount }) => BigInt(amount)),
+      wanted,
+    ),
+  ];
+}
+
+/** Effects at Paystack that no record of ours explains. */
+function strangers({ fake }: Rehearsal, records: readonly AnyRecord[]): string[] {
+  const ids = new Set(records.map(({ _id }) => _id));
+  return fake
+    .journal()
+    .map(({ reference }) => reference.replace(/^chg-(.*)-[0-9]+$/, 'chg_$1'))
+    .filter((reference) => !ids.has(reference))
+    .map((reference) => `Paystack has moved money for ${reference}, which nobody here knows`);
+}
