@@ -21,6 +21,7 @@ import {
 } from '../../src/capabilities/recurring-charges/store.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { paymentToken, recurringCharge } from '../support/recurring.js';
+import { byProvider } from '../support/transfers.js';
 
 const START = new Date('2026-01-31T08:00:00.000Z');
 
@@ -100,15 +101,9 @@ const change = async (recurring: RecurringCharge, wanted: Change) =>
     answer: ({ status }) => ({ status: 200, body: status }),
   });
 
-const byProvider = {
-  via: 'provider_answer',
-  actor: null,
-  providerRequestId: null,
-  note: null,
-  attempt: null,
-} as const;
 const paid: ChargeFact = {
   ...byProvider,
+  attempt: null,
   kind: 'succeeded',
   amountMinor: 500_000n,
   currency: 'NGN',
@@ -118,6 +113,7 @@ const paid: ChargeFact = {
 };
 const declined = (decline: 'soft' | 'hard'): ChargeFact => ({
   ...byProvider,
+  attempt: null,
   kind: 'rejected',
   code: 'insufficient_funds',
   decline,

@@ -52,7 +52,10 @@ const writes = (raw: Collection, fields: FieldSealing) => ({
   insertOne: (document: Document, options?: object) =>
     raw.insertOne(fields.sealDocument(document), options),
   insertMany: (documents: Document[], options?: object) =>
-    raw.insertMany(documents.map((each) => fields.sealDocument(each)), options),
+    raw.insertMany(
+      documents.map((each) => fields.sealDocument(each)),
+      options,
+    ),
   replaceOne: (filter: Document, document: Document, options?: object) =>
     raw.replaceOne(filter, replacement(fields, filter, document), options),
   updateOne: (filter: Document, update: Update, options?: object) =>
