@@ -394,6 +394,9 @@ async function applyOutcome<R extends InstructionRecord, Own>(
   return statusOf(record);
 }
 
+/** A command is refused if its record has changed before its commit so often. */
+const MAX_DECISIONS = 5;
+
 /**
  * Applies the outcome of an operator's command. If the policy wants the approval of a second person, a command without one
  * becomes a request, and an approval that does not permit it applies nothing. A record that changes before the commit is read
@@ -402,6 +405,7 @@ async function applyOutcome<R extends InstructionRecord, Own>(
 async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   input: ApplyOutcomeInput<Own> & { operator: OperatorMessage },
+  decisions = 1,
 ): Promise<ApplyOutcomeResult> {
   const { operator, fact, ...ref } = input;
   const { operatorActs, capability } = handler;
@@ -419,9 +423,11 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   try {
     return statusOf(await commit(handler, ref, fact, source));
   } catch (error) {
-    // Decided again by what it is now: it may need an approval.
-    if (error instanceof TargetChanged) return applyOperatorOutcome(handler, input);
-    if (!(error instanceof ApprovalRefused)) throw error;
+    const isChanged = error instanceof TargetChanged;
+    if (isChanged && decisions < MAX_DECISIONS) {
+      return applyOperatorOutcome(handler, input, decisions + 1);
+    }
+    if (!isChanged && !(error instanceof ApprovalRefused)) throw error;
     return { ...statusOf(await load(handler, ref)), refused: error.message };
   }
 }

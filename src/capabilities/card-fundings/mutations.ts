@@ -2,7 +2,7 @@ import { acceptOnce, refuseTakenReference, refuseUncovered } from '../../core/co
 import { instructionState } from '../../core/instructions/instruction.js';
 import { holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
-import type { Mutation } from '../../core/commit/mutation.js';
+import { actIn, type Mutation } from '../../core/commit/mutation.js';
 import {
   type AcceptResult,
   type SavedResponse,
@@ -94,7 +94,9 @@ const readsOf = ({ tenantId, id, card }: FundingKey) => ({
 export const applyCardFundingFact: Mutation<ApplyCardFundingFact, CardFundingResult> = {
   reads: readsOf,
   decide: decideFundingFact,
-  audited: (uow, { id }) => instructionState(uow.get(cardOperations, id)),
+  // An operator's act may target the reversal of the funding.
+  audited: (uow, input) =>
+    instructionState(uow.get(cardOperations, actIn(input)?.target ?? input.id)),
 };
 
 /** Fails a just-in-time funding whose deadline has passed. Changes nothing if it has ended before. */

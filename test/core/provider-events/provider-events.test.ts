@@ -157,7 +157,7 @@ describe('a provider event', () => {
         code: 'invalid_signature',
       });
     }
-    expect(await issuer.post(about, { provider: 'nobody' })).toMatchObject({ status: 404 });
+    expect(await issuer.post(about, { provider: 'nobody' })).toMatchObject({ status: 401 });
     expect(await count({})).toBe(before);
   });
 });
