@@ -227,13 +227,14 @@ describe('a request to set a payment token up without a payment', () => {
     await onPage(pageOf(body.data));
     // The repeat changes nothing, and has the provider asked at once.
     await payments.call('DELETE', `/payments/tokens/${id}`);
-    await eventually('its provider has revoked the method', async () =>
-      (await service.bank.journal()).some(({ kind }) => kind === 'authorization_revoked')
-        ? true
-        : undefined,
-    );
-    const stored = await service.deps.paymentTokens.store.get(tenant.id, id);
-    expect(stored).toMatchObject({ status: 'revoked', revoking: null, next_check_at: null });
+    const stored = await eventually('its provider has revoked the method', async () => {
+      const token = await service.deps.paymentTokens.store.get(tenant.id, id);
+      const kinds = (await service.bank.journal()).map(({ kind }) => kind);
+      return kinds.includes('authorization_revoked') && token?.revoking === null
+        ? token
+        : undefined;
+    });
+    expect(stored).toMatchObject({ status: 'revoked', next_check_at: null });
   });
 
   test('is for its tenant alone, and names a wrong address', async () => {
