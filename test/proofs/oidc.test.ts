@@ -4,21 +4,21 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyPair, SignJWT } from 'jose';
-import type { AuditEntry } from '../../../src/core/audit/entry.js';
-import type { Deps } from '../../../src/composition/deps.js';
-import type { OperatorRole } from '../../../src/platform/operators/operator.js';
-import { compiled } from '../../../src/shared/package-root.js';
-import { bursarProcess } from '../../support/cli.js';
-import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import { eventually } from '../../support/eventually.js';
-import { noteSecret } from '../../support/logs.js';
-import { approveDevice, startIssuer, type TestIssuer } from '../../support/oidc.js';
+import type { AuditEntry } from '../../src/core/audit/entry.js';
+import type { Deps } from '../../src/composition/deps.js';
+import type { OperatorRole } from '../../src/platform/operators/operator.js';
+import { compiled } from '../../src/shared/package-root.js';
+import { bursarProcess } from '../support/cli.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { noteSecret } from '../support/logs.js';
+import { approveDevice, startIssuer, type TestIssuer } from '../support/oidc.js';
 import {
   createTestOperator,
   operatorDeps,
   operatorSignIn,
   stopOperatorApis,
-} from '../../support/operators.js';
+} from '../support/operators.js';
 
 let issuer: TestIssuer;
 let database: TestDatabase;
