@@ -3,7 +3,7 @@ import type { HeldInstruction } from '../instructions/held-transitions.js';
 import { isOpen } from '../instructions/instruction.js';
 import type { ProviderOutcome } from '../instructions/provider-outcome.js';
 import type { VerifyAnswer } from '../providers/transfer-provider.js';
-import type { Described } from './comparison.js';
+import { verdictOf, type Comparable, type ComparedRecords, type Described } from './comparison.js';
 
 /** The fields of a record with a hold that a comparison needs. `amount_minor`: the amount that the provider executes. */
 export type ComparedPayment = Pick<
@@ -84,3 +84,31 @@ export function answerIn(outcome: ProviderOutcome): VerifyAnswer {
   const { providerRequestId } = outcome;
   return { kind: 'unknown', reason: 'throttled', providerRequestId };
 }
+
+type VerifiedRecord = ComparedPayment & Comparable & Pick<HeldInstruction, 'version' | 'attention'>;
+
+/**
+ * Records with a hold, as they are compared with their providers. `ask` changes nothing; `verify` keeps what comes with the
+ * answer, so an answer that is applied is asked for once more.
+ */
+export const comparedPayments = <R extends VerifiedRecord>(parts: {
+  kind: string;
+  get(tenantId: string, id: string): Promise<R | null>;
+  ask(record: R, signal: AbortSignal): Promise<VerifyAnswer>;
+  verify(record: R, signal: AbortSignal): Promise<ProviderOutcome>;
+  applyFact(record: R, fact: InstructionFact): Promise<unknown>;
+  notifyChangedSoon(record: R): void;
+}): ComparedRecords<R, VerifyAnswer> => ({
+  kind: parts.kind,
+  get: (tenantId, id) => parts.get(tenantId, id),
+  ask: (record, signal) => parts.ask(record, signal),
+  agrees: paymentAgrees,
+  describe: describePayment,
+  async apply(record) {
+    const outcome = await parts.verify(record, new AbortController().signal);
+    const fact = paymentFact(answerIn(outcome), record.provider);
+    if (fact) await parts.applyFact(record, fact);
+    parts.notifyChangedSoon(record);
+    return verdictOf(record, await parts.get(record.tenant_id, record._id));
+  },
+});
