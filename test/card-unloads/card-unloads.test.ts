@@ -72,7 +72,9 @@ test.each(['789', '001', '004', '007', '009', '010'])(
 
 test('as long as the issuer has not given it back, the balance is neither on the card nor in the wallet', async () => {
   const { id, before } = await closed('006');
-  const unload = await unloadOf(id, ({ status }) => status === 'processing');
+  // Before its answer, the issuer may not know the unloading yet.
+  const unload = await unloadOf(id, ({ acknowledged_at: at }) => at !== null);
+  expect(unload.status).toBe('processing');
   expect((await cards.balance(id)).available_minor).toBe(0);
   expect(await tenant.balance()).toEqual(before);
   expect(await service.bank.setFundingOutcome(unload._id, 'funded')).toBe(200);
