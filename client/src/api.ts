@@ -105,7 +105,7 @@ export type NewCardSecurity = {
 /** All four fields, or `{"enabled": false}` alone, which keeps the other settings for later. */
 export type CardAutoReloadSettings =
   | {
-      /** Whether it is in force. */
+      /** True if it is in force. */
       enabled: boolean;
       /** Threshold in kobo. A payment that leaves a lower balance starts a reload. */
       threshold_minor: number;
@@ -496,7 +496,7 @@ export type Pagination = {
   total: number;
   /** Number of pages. */
   pages: number;
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
 };
 
@@ -731,7 +731,7 @@ export type CardAuthorization = {
 export type CardAutoReload = {
   /** Id of the card. */
   card_id: string;
-  /** Whether it is in force. */
+  /** True if it is in force. */
   enabled: boolean;
   /** Threshold in kobo; null until the settings are saved. */
   threshold_minor: number | null;

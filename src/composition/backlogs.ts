@@ -1,4 +1,4 @@
-import { capabilities } from './capabilities.js';
+import { collectionsWith } from './capabilities.js';
 import { attentionIndex, nextCheckIndex } from '../platform/database/indexes.js';
 import {
   attentionBacklog,
@@ -48,16 +48,10 @@ const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
  */
 export const backlogs: Readonly<Record<string, BacklogQuery>> = {
   ...Object.fromEntries(
-    capabilities
-      .flatMap(({ collections = [] }) => collections)
-      .flatMap(({ name, indexes }) => [
-        ...(indexes.includes(nextCheckIndex)
-          ? [[`${name}_overdue`, overdueBacklog(name)] as const]
-          : []),
-        ...(indexes.includes(attentionIndex)
-          ? [[`${name}_attention`, attentionBacklog(name)] as const]
-          : []),
-      ]),
+    collectionsWith(nextCheckIndex).map((name) => [`${name}_overdue`, overdueBacklog(name)]),
+  ),
+  ...Object.fromEntries(
+    collectionsWith(attentionIndex).map((name) => [`${name}_attention`, attentionBacklog(name)]),
   ),
   ...webhookBacklogs,
   provider_floats_short: {

@@ -1,3 +1,4 @@
+import type { IndexDescription } from 'mongodb';
 import { bankCapability } from '../capabilities/banks/index.js';
 import { billPaymentCapability } from '../capabilities/bill-payments/index.js';
 import { billerCapability } from '../capabilities/billers/index.js';
@@ -85,6 +86,16 @@ export type CapabilityEvents = NonNullable<Listed['events']>;
 /** Each capability's handler of provider events, made of the parts that exist before the pipeline. */
 export const providerEventHandlers = (parts: ProviderEventParts): ProviderEventHandler[] =>
   capabilities.flatMap((capability) => capability.providerEvents?.(parts) ?? []);
+
+/** The names of the collections of these capabilities that have this index. */
+export const collectionsWith = (
+  index: IndexDescription,
+  of: readonly Pick<Capability, 'collections'>[] = capabilities,
+): string[] =>
+  of
+    .flatMap(({ collections = [] }) => collections)
+    .filter(({ indexes }) => indexes.includes(index))
+    .map(({ name }) => name);
 
 /** The records of all capabilities that an archive takes. */
 export const archivedRecords = capabilities.flatMap(({ archived = [] }) => archived);

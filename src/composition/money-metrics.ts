@@ -4,7 +4,7 @@ import { nextCheckIndex } from '../platform/database/indexes.js';
 import { acrossTenants } from '../platform/database/tenant-filters.js';
 import { createReading } from '../platform/metrics/reading.js';
 import type { Log } from '../shared/log.js';
-import { capabilities } from './capabilities.js';
+import { collectionsWith } from './capabilities.js';
 
 /** Records of a collection that are read. More of them are more than an operator can look at. */
 const MAX_READ = 10_000;
@@ -29,10 +29,7 @@ const HELD: Readonly<Record<string, Document | string>> = {
 };
 
 /** Collections whose records a workflow brings to an end. */
-const COLLECTIONS = capabilities
-  .flatMap(({ collections = [] }) => collections)
-  .filter(({ indexes }) => indexes.includes(nextCheckIndex))
-  .map(({ name }) => name);
+const COLLECTIONS = collectionsWith(nextCheckIndex);
 
 type Sum = { collection: string; age: string; kobo: number };
 type Unknowns = { collection: string; count: number; oldest: Date | null };

@@ -15,6 +15,7 @@ import {
   type Reconciled,
   type ReconcileScope,
 } from '../../core/reconciliation/comparison.js';
+import { PAGE, paged } from '../../core/reconciliation/pages.js';
 import {
   describePayment,
   paymentAgrees,
@@ -30,8 +31,6 @@ type Deps = {
   transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
   providers: Pick<Providers, 'find'>;
 };
-
-const PAGE = 200;
 
 /** Transfers, as they are compared with their bank by our reference, and payments of the bank that we have no transfer for. */
 export function reconciledTransfers(
@@ -100,23 +99,12 @@ async function* pages(
   const [from, until] = [firstIdAt('transfer', since), firstIdAt('transfer', new Date())];
   for (const tenantId of tenants) {
     for (const status of OPEN) {
-      yield* paged((after) =>
+      yield* paged<Reconcilable>((after) =>
         transfers.openBefore({ tenantId, status, before: from, after }, PAGE),
       );
     }
   }
-  yield* paged((after) => transfers.madeBetween(after?._id ?? from, until, PAGE));
-}
-
-async function* paged(
-  read: (after: Reconcilable | undefined) => Promise<Reconcilable[]>,
-): AsyncGenerator<Reconcilable[]> {
-  let after: Reconcilable | undefined;
-  do {
-    const page = await read(after);
-    yield page;
-    after = page.length === PAGE ? page.at(-1) : undefined;
-  } while (after);
+  yield* paged<Reconcilable>((after) => transfers.madeBetween(after?._id ?? from, until, PAGE));
 }
 
 /** Older transfers may be in an archive, so they are not looked for. */

@@ -2,7 +2,8 @@ import type { Collection, Filter } from 'mongodb';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { InstructionRecord } from '../instructions/instruction.js';
 
-const PAGE = 200;
+/** Records that are read at once. */
+export const PAGE = 200;
 /** Comparisons need no history. */
 const projection = { timeline: 0 } as const;
 
@@ -53,7 +54,8 @@ const createdSince = <R extends InstructionRecord>(
   };
 };
 
-async function* paged<R>(read: ReadPage<R>): AsyncGenerator<R[]> {
+/** Yields pages until one is not full. */
+export async function* paged<R>(read: ReadPage<R>): AsyncGenerator<R[]> {
   let after: R | undefined;
   do {
     const page = await read(after);

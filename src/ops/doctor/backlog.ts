@@ -1,5 +1,5 @@
 import type { Capability } from '../../core/capability.js';
-import { capabilities } from '../../composition/capabilities.js';
+import { capabilities, collectionsWith } from '../../composition/capabilities.js';
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import type { Db, Document } from 'mongodb';
 import { duration, examine, pass, fail, type Check } from './check.js';
@@ -19,15 +19,11 @@ const UNATTENDED = 'no worker takes them: see the rows of the workers, and the l
 /** The backlogs of every capability and of webhooks, each as a row: overdue records, and records that wait for an operator. */
 export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   const rows = capabilities.flatMap((capability: Capability) => {
-    const { name, collections = [], listsAttention = true } = capability;
-    const having = (index: object) =>
-      collections
-        .filter(({ indexes }) => indexes.includes(index as never))
-        .map((each) => each.name);
-    const supervised = having(nextCheckIndex);
+    const { name, listsAttention = true } = capability;
+    const supervised = collectionsWith(nextCheckIndex, [capability]);
     return [
       ...(supervised.length > 0 ? [examineOverdue(db, now, name, supervised)] : []),
-      ...having(attentionIndex).map((each, i) =>
+      ...collectionsWith(attentionIndex, [capability]).map((each, i) =>
         examineAttention(db, now, {
           row: i === 0 ? name : each.replaceAll('_', '-'),
           hint: i === 0 && listsAttention ? `list them with bursar ${name} list --attention` : LOOK,

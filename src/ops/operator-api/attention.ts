@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Document } from 'mongodb';
-import { capabilities } from '../../composition/capabilities.js';
-import type { Capability } from '../../core/capability.js';
+import { collectionsWith } from '../../composition/capabilities.js';
 import { attentionIndex } from '../../platform/database/indexes.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { operation } from '../../platform/http/operation.js';
@@ -34,9 +33,7 @@ export const listAttention = operation({
 });
 
 /** Collections whose records may wait for an operator. */
-const COLLECTIONS = capabilities.flatMap(({ collections = [] }: Capability) =>
-  collections.filter(({ indexes }) => indexes.includes(attentionIndex)).map(({ name }) => name),
-);
+const COLLECTIONS = collectionsWith(attentionIndex);
 
 /** The route of the list of all attention. */
 export const attentionRoutes = ({ reports }: OperatorDeps): Route[] => [

@@ -1,4 +1,5 @@
 import type { Document } from 'mongodb';
+import { textEquals } from '../database/indexes.js';
 import type { SealedField } from '../database/sealed-field.js';
 import type { SealedPlace, Sealing } from './sealing.js';
 
@@ -106,9 +107,14 @@ export function fieldIs(
   const index = sealed.find((field) => field.path === path)?.index;
   if (index === undefined) throw new Error(`${name}.${path} has no blind index`);
   if (value === null) return { [path]: null };
-  // The type lets MongoDB use a partial index.
+  const hashes = sealing.blindIndexes(value, indexPurpose(name, path));
   return {
-    [index]: { $in: sealing.blindIndexes(value, indexPurpose(name, path)), $type: 'string' },
+    $or: [
+      // The type lets MongoDB use a partial index.
+      { [index]: { $in: hashes, $type: 'string' } },
+      // A value of a release that did not seal this field yet.
+      { [path]: textEquals(value) },
+    ],
   };
 }
 

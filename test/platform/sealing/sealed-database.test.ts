@@ -117,9 +117,12 @@ test('a record is found by the blind index of a sealed field, under every key of
   expect((await rotated.findOne(is(null, two)))?._id).toBe('ada');
 });
 
-test('a value that was written before its field was sealed is read as it is', async () => {
+test('a value that was written before its field was sealed is read as it is, and found', async () => {
   await db.collection<Person>('people').insertOne(ADA);
   expect(await opened(one).findOne({ _id: 'ada' })).toEqual(ADA);
+  const isCode = (value: string) => fieldIs(createSealing([one]), PEOPLE, 'code', value);
+  expect(await opened(one).findOne(isCode('code-of-ada'))).toEqual(ADA);
+  expect(await opened(one).findOne(isCode('code-of-ben'))).toBeNull();
 });
 
 test('without the key, and in another record or field, a sealed value is an error that does not quote it', async () => {
