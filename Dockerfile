@@ -1,6 +1,6 @@
 # One image for API, worker, sandbox bank and command line; the command selects the process.
 # Debian, not Alpine: Temporal's native core needs glibc.
-FROM node:24.21.0-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
@@ -15,7 +15,7 @@ COPY sandbox-bank sandbox-bank
 COPY scripts/prune-image.mjs scripts/prune-image.mjs
 RUN npm run build && npm prune --omit=dev && node scripts/prune-image.mjs
 
-FROM node:24.21.0-bookworm-slim
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -7,9 +7,17 @@ if (vm.SourceTextModule === undefined) {
 }
 
 export default {
-  testEnvironment: 'node',
+  // One load of each module per worker, as in production: see there.
+  runtime: '<rootDir>/test/support/runtime/runtime.cjs',
+  testEnvironment: '<rootDir>/test/support/runtime/environment.cjs',
   roots: ['<rootDir>/test'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/chaos/', '<rootDir>/test/proofs/'],
+  // The long proofs: see jest.proofs.config.js.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '<rootDir>/test/chaos/',
+    '<rootDir>/test/proofs/',
+    '\\.proof\\.test\\.ts$',
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

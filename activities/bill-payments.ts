@@ -1,10 +1,13 @@
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import type { BillPayment } from '../src/capabilities/bill-payments/bill-payment.js';
+import type { BillPayment } from '../src/capabilities/bill-payments/record.js';
 import type { BillPaymentCalls } from '../src/capabilities/bill-payments/provider-calls.js';
 import type { BillPayments } from '../src/capabilities/bill-payments/store.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { Log } from '../src/shared/log.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
+import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of bill payments need. */
@@ -12,6 +15,7 @@ export type BillPaymentActivityDeps = {
   billPayments: { store: BillPayments; providerCalls: BillPaymentCalls };
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
+  providerFaults: ProviderFaults;
   log: Log;
 };
 
@@ -30,6 +34,7 @@ const billPaymentHandler = ({
   billPayments: { store: payments, providerCalls },
   localSubmissions,
   operatorActs,
+  providerFaults: faults,
   log,
 }: BillPaymentActivityDeps): InstructionHandler<BillPayment> => ({
   name: 'bill payment',
@@ -38,6 +43,8 @@ const billPaymentHandler = ({
   localSubmissions,
   operatorActs,
   capability: 'bill-payments',
+  faults,
+  stoppedBy: FEATURES_STOPPED_BY,
 
   providerCallsFor: (payment) => ({
     provider: payment.provider,

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { mapWithConcurrency } from '../src/shared/concurrency.js';
 import type { BulkTransferStore } from '../src/capabilities/bulk-transfers/store.js';
-import { idsOf } from '../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { idsOf } from '../src/capabilities/bulk-transfers/record.js';
 import type { RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { BulkTransferChunk } from '../src/capabilities/bulk-transfers/workflow-contract.js';
+import { transferRateLimitKey } from '../src/platform/temporal/queues.js';
 import { logIds } from './log-ids.js';
-import { isFactResult, toFact } from './provider-result.js';
+import { countAnswer, isFactResult, notingAnswer, toFact } from './provider-result.js';
 import {
   createTransferActivities,
   type TransferActivities,
@@ -25,6 +26,8 @@ const SUBMISSIONS_AT_ONCE = 10;
 const MAX_POSTPONED = 5;
 const MAX_PAUSE_MS = 60_000;
 const HEARTBEAT_MS = 2_000;
+/** A transfer that waits longer for the provider's rate, or for a provider that is down, gets a workflow of its own. */
+const TURN_WITHIN_MS = 60_000;
 
 /** The activities of bulk transfers. Their names are in histories, so they never change. */
 export function createBulkTransferActivities(deps: Deps) {
@@ -66,6 +69,7 @@ export function createBulkTransferActivities(deps: Deps) {
 async function submitOne(
   {
     transfers: { store: transfers },
+    callRates,
     log,
     submitTransfer,
   }: Deps & Pick<TransferActivities, 'submitTransfer'>,
@@ -73,9 +77,13 @@ async function submitOne(
   provider: string,
 ): Promise<void> {
   const signal = Context.current().cancellationSignal;
+  const rateLimit = transferRateLimitKey(provider);
   try {
     for (let submissions = 0, postponed = 0; ; postponed += 1) {
-      const result = await submitTransfer({ ...ref, submissions, suppressTimeline: postponed > 0 });
+      if (!(await callRates.takeWithin(rateLimit, 'bulk', TURN_WITHIN_MS, signal))) return;
+      const input = { ...ref, submissions, suppressTimeline: postponed > 0 };
+      const count = countAnswer(callRates, rateLimit);
+      const result = await notingAnswer(() => submitTransfer(input), count);
       if (isFactResult(result)) {
         const { via, providerRequestId } = result;
         const origin = { via, actor: provider, providerRequestId, note: null };

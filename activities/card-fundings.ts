@@ -7,22 +7,14 @@ import type { FundingFact } from '../src/capabilities/card-fundings/transitions.
 import type { ExpireCardFundingResult } from '../src/capabilities/card-fundings/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import { failpoint } from '../src/shared/failpoints.js';
-import type {
-  CardIssuer,
-  FindFundingAnswer,
-  FundAnswer,
-} from '../src/core/providers/card-issuer.js';
+import { asPaymentAnswer, type CardIssuer } from '../src/core/providers/card-issuer.js';
 import type { ResendSafety, VerifyAnswer } from '../src/core/providers/transfer-provider.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { CardActivityDeps } from './cards.js';
-import {
-  load,
-  providerActivities,
-  type ProviderCalls,
-  type InstructionHandler,
-} from './instructions.js';
+import { load, type InstructionHandler, type ProviderCalls } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 /**
@@ -134,9 +126,9 @@ function fundingCalls(
         currency,
         requestedAt,
       };
-      return asSuccess(await issuer.fund(request, signal));
+      return asPaymentAnswer(await issuer.fund(request, signal));
     },
-    verify: async (signal) => asSuccess(await issuer.findFunding(reference, signal)),
+    verify: async (signal) => asPaymentAnswer(await issuer.findFunding(reference, signal)),
   };
 }
 
@@ -150,7 +142,7 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
     const found = await issuer.findFunding(reference, signal);
     const { kind } = found;
     const there = kind === 'funded' || kind === 'pending';
-    if (!there || !isOpen(operation)) return asSuccess(found);
+    if (!there || !isOpen(operation)) return asPaymentAnswer(found);
     failpoint('fund_reversal.before');
     const answer = await issuer.reverseFunding(reference, signal);
     failpoint('fund_reversal.answered');
@@ -159,7 +151,7 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
       case 'reversed':
         return { ...answer, amountMinor: null, sessionId: null };
       case 'rejected':
-        return asSuccess(found);
+        return asPaymentAnswer(found);
       case 'throttled':
         return { kind: 'unknown', reason: 'throttled', providerRequestId };
       default:
@@ -172,16 +164,6 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
 
 const unread = (resendSafety: ResendSafety): ResendSafety =>
   resendSafety.kind === 'idempotent' ? { kind: 'conclusive_after', ms: UNREAD_MS } : resendSafety;
-
-/** A funding's answer in the kinds that all instructions share: `funded` is `succeeded`. */
-function asSuccess<Other extends FundAnswer | FindFundingAnswer>(answer: Other) {
-  type Kept = Exclude<Other, { kind: 'funded' | 'reversed' }>;
-  const { kind } = answer;
-  if (kind !== 'funded' && kind !== 'reversed') return answer as Kept;
-  const { amountMinor, providerRequestId } = answer;
-  const payment = { amountMinor, sessionId: null, providerRequestId };
-  return { ...payment, kind: kind === 'funded' ? ('succeeded' as const) : ('reversed' as const) };
-}
 
 /** The fact of a result. A fund reversal that finds the funding still on the card cannot be done. */
 function asFact(

@@ -10,7 +10,8 @@ import type {
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { CardActivityDeps } from './cards.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 /** The activities that set a card's state at its issuer. Their names are in histories, so they never change. */

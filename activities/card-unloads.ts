@@ -1,8 +1,9 @@
 import { commitUnloadFact } from '../src/capabilities/card-unloads/mutations.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
-import type { FindUnloadAnswer, UnloadAnswer } from '../src/core/providers/card-issuer.js';
+import { asPaymentAnswer } from '../src/core/providers/card-issuer.js';
 import type { CardActivityDeps } from './cards.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 /** The activities that unload cards. Their names are in histories, so they never change. */
@@ -55,11 +56,11 @@ const unloadHandler = ({
           currency: operation.currency,
           requestedAt,
         };
-        return asSuccess(await issuer.unload(request, signal));
+        return asPaymentAnswer(await issuer.unload(request, signal));
       },
       async verify(signal) {
         if (!issuer.findUnload) throw new Error(`${issuer.name} has no unloadings`);
-        return asSuccess(await issuer.findUnload(reference, signal));
+        return asPaymentAnswer(await issuer.findUnload(reference, signal));
       },
     };
   },
@@ -70,13 +71,3 @@ const unloadHandler = ({
     return (await commitUnloadFact(groupCommit, operation, toFact(report, origin))).operation;
   },
 });
-
-/** An unloading's answer in the kinds that all instructions share: `unloaded` is `succeeded`. */
-function asSuccess<Other extends UnloadAnswer | FindUnloadAnswer>(answer: Other) {
-  type Kept = Exclude<Other, { kind: 'unloaded' | 'reversed' }>;
-  const { kind } = answer;
-  if (kind !== 'unloaded' && kind !== 'reversed') return answer as Kept;
-  const { amountMinor, providerRequestId } = answer;
-  const payment = { amountMinor, sessionId: null, providerRequestId };
-  return { ...payment, kind: kind === 'unloaded' ? ('succeeded' as const) : ('reversed' as const) };
-}

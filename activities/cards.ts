@@ -1,6 +1,6 @@
 import { commitIssuanceFact } from '../src/capabilities/cards/mutations.js';
 import { issuanceFactOf } from '../src/capabilities/cards/transitions.js';
-import type { Card } from '../src/capabilities/cards/card.js';
+import type { Card } from '../src/capabilities/cards/record.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type { CardOperations, Cards } from '../src/capabilities/cards/store.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';
@@ -11,7 +11,8 @@ import { failpoint } from '../src/shared/failpoints.js';
 import type { CardIssuer, FindCardAnswer, IssueAnswer } from '../src/core/providers/card-issuer.js';
 import type { SubmitAnswer } from '../src/core/providers/transfer-provider.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of all card operations need. */

@@ -1,22 +1,26 @@
 import type { Log } from '../src/shared/log.js';
 import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js';
-import type { Charge } from '../src/capabilities/charges/charge.js';
+import type { Charge } from '../src/capabilities/charges/record.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
-import type { ChargeFact } from '../src/capabilities/charges/transitions.js';
-import type { ReadTakenBack } from '../src/capabilities/disputes/index.js';
+import type { ChargeFact } from '../src/capabilities/charges/facts.js';
+import type { ReadAfterVerify } from '../src/capabilities/disputes/index.js';
 import type { Charges } from '../src/capabilities/charges/store.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult } from '../src/core/instructions/workflow-contract.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
+import { PAYMENTS_STOPPED_BY } from './preparation.js';
 
 /** Parts that the activities of charges need. */
 export type ChargeActivityDeps = {
   charges: { store: Charges; providerCalls: ChargeCalls };
-  disputes: { readTakenBack: ReadTakenBack };
+  disputes: { readAfterVerify: ReadAfterVerify };
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
+  providerFaults: ProviderFaults;
   log: Log;
 };
 
@@ -33,9 +37,10 @@ export function createChargeActivities(deps: ChargeActivityDeps) {
 
 const chargeHandler = ({
   charges: { store: charges, providerCalls },
-  disputes: { readTakenBack },
+  disputes: { readAfterVerify },
   localSubmissions,
   operatorActs,
+  providerFaults: faults,
   log,
 }: ChargeActivityDeps): InstructionHandler<Charge> => ({
   name: 'charge',
@@ -44,6 +49,8 @@ const chargeHandler = ({
   localSubmissions,
   operatorActs,
   capability: 'charges',
+  faults,
+  stoppedBy: PAYMENTS_STOPPED_BY,
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,
@@ -51,7 +58,7 @@ const chargeHandler = ({
     submit: (requestedAt, signal) => providerCalls.submit(charge, requestedAt, signal),
     async verify(signal) {
       const outcome = await providerCalls.verify(charge, signal, { opensPages: true });
-      if (outcome.kind === 'reversed') await readTakenBack(charge, signal);
+      await readAfterVerify(charge, outcome.kind, signal);
       return outcome;
     },
   }),

@@ -1,18 +1,24 @@
-import { Context } from '@temporalio/activity';
-import type { Deposit, DepositInstruction } from '../src/capabilities/deposits/deposit.js';
+import type { Deposit, DepositInstruction } from '../src/capabilities/deposits/record.js';
 import type { DepositCalls } from '../src/capabilities/deposits/provider-calls.js';
 import { reconcileDepositPage } from '../src/capabilities/deposits/reconciliation.js';
 import type { Deposits } from '../src/capabilities/deposits/store.js';
 import type {
   DepositReconciliationInput,
+  DepositReconciliationPage,
   DepositReconciliationPosition,
 } from '../src/capabilities/deposits/workflow-contract.js';
 import type { VirtualAccounts } from '../src/capabilities/virtual-accounts/index.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import type { CallRates } from '../src/core/providers/call-rates.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Providers } from '../src/core/providers/registry.js';
+import { accountRateLimitKey } from '../src/platform/temporal/queues.js';
 import type { Log } from '../src/shared/log.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
+import { withHeartbeats } from './heartbeats.js';
+import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of deposits need. */
@@ -21,11 +27,11 @@ export type DepositActivityDeps = {
   virtualAccounts: { store: VirtualAccounts };
   providers: Pick<Providers, 'findAccountProvider'>;
   localSubmissions: LocalSubmissionLimiter;
+  callRates: Pick<CallRates, 'answered'>;
   operatorActs: OperatorActs;
+  providerFaults: ProviderFaults;
   log: Log;
 };
-
-const HEARTBEAT_MS = 3_000;
 
 /** The activities that confirm, return and find deposits. Their names are in histories, so they never change. */
 export function createDepositActivities(deps: DepositActivityDeps) {
@@ -42,18 +48,21 @@ export function createDepositActivities(deps: DepositActivityDeps) {
     applyDepositReturnOutcome: returning.applyOutcome,
 
     /** One page of the search for deposits that no message has reported. */
-    async reconcileDeposits(
+    reconcileDeposits: (
       input: DepositReconciliationInput & { position: DepositReconciliationPosition | null },
-    ) {
-      const context = Context.current();
-      const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-      try {
-        return await reconcileDepositPage(deps, input);
-      } finally {
-        clearInterval(timer);
-      }
-    },
+    ) => withHeartbeats(() => searchDeposits(deps, input)),
   };
+}
+
+/** A page of the search. It notes whether the provider answers, as the calls of its queue do. */
+async function searchDeposits(
+  deps: DepositActivityDeps,
+  input: Parameters<typeof reconcileDepositPage>[1],
+): Promise<DepositReconciliationPage> {
+  const page = await reconcileDepositPage(deps, input);
+  const rateLimit = accountRateLimitKey(input.provider);
+  if (page.asked > 0) deps.callRates.answered(rateLimit, !page.unanswered);
+  return page;
 }
 
 /** A fact names its instruction: one that comes late from a confirmation must not end a return. */
@@ -62,6 +71,7 @@ const depositHandler = (
     deposits: { store: deposits, providerCalls },
     localSubmissions,
     operatorActs,
+    providerFaults: faults,
     log,
   }: DepositActivityDeps,
   instruction: DepositInstruction,
@@ -72,6 +82,11 @@ const depositHandler = (
   localSubmissions,
   operatorActs,
   capability: 'deposits',
+  faults,
+  stoppedBy: FEATURES_STOPPED_BY,
+  // The payer chooses the amount of a return, which must not stop every transfer.
+  perhapsOfOne: ['float'],
+  isSuperseded: (deposit) => deposit.instruction !== instruction,
 
   providerCallsFor: (deposit) => ({
     provider: deposit.provider,

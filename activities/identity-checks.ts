@@ -1,10 +1,13 @@
-import type { IdentityCheck } from '../src/capabilities/identity-checks/identity-check.js';
+import type { IdentityCheck } from '../src/capabilities/identity-checks/record.js';
 import type { IdentityCheckCalls } from '../src/capabilities/identity-checks/provider-calls.js';
 import type { IdentityChecks } from '../src/capabilities/identity-checks/store.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { Log } from '../src/shared/log.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
+import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of identity checks need. */
@@ -12,6 +15,7 @@ export type IdentityCheckActivityDeps = {
   identityChecks: { store: IdentityChecks; providerCalls: IdentityCheckCalls };
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
+  providerFaults: ProviderFaults;
   log: Log;
 };
 
@@ -30,6 +34,7 @@ const identityCheckHandler = ({
   identityChecks: { store: checks, providerCalls },
   localSubmissions,
   operatorActs,
+  providerFaults: faults,
   log,
 }: IdentityCheckActivityDeps): InstructionHandler<IdentityCheck> => ({
   name: 'identity check',
@@ -38,6 +43,8 @@ const identityCheckHandler = ({
   localSubmissions,
   operatorActs,
   capability: 'identity-checks',
+  faults,
+  stoppedBy: FEATURES_STOPPED_BY,
 
   providerCallsFor: (check) => ({
     provider: check.provider,

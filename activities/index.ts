@@ -11,6 +11,7 @@ import {
 } from './provider-events.js';
 import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js';
 import { createCardUnloadActivities } from './card-unloads.js';
+import { createCardDisputeActivities, type CardDisputeActivityDeps } from './card-disputes.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import {
@@ -20,6 +21,10 @@ import {
 import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
 import { createLedgerActivities, type LedgerActivityDeps } from './ledger.js';
 import { createPaymentTokenActivities, type PaymentTokenActivityDeps } from './payment-tokens.js';
+import {
+  createReconciliationActivities,
+  type ReconciliationActivityDeps,
+} from './reconciliation.js';
 import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
 import { createBulkTransferActivities, type BulkTransferActivityDeps } from './bulk-transfers.js';
 import {
@@ -46,6 +51,7 @@ export type ActivityDeps = InstructionActivityDeps &
   WebhookActivityDeps &
   CardActivityDeps &
   CardAuthorizationActivityDeps &
+  CardDisputeActivityDeps &
   ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
@@ -55,6 +61,7 @@ export type ActivityDeps = InstructionActivityDeps &
   RecurringChargeActivityDeps &
   VirtualAccountActivityDeps &
   DepositActivityDeps &
+  ReconciliationActivityDeps &
   LedgerActivityDeps;
 
 /** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
@@ -70,12 +77,14 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
+    ...createReconciliationActivities(deps),
     ...createIdentityCheckActivities(deps),
     ...createBillPaymentActivities(deps),
     ...createPaymentTokenActivities(deps),
     ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardUnloadActivities(deps),
+    ...createCardDisputeActivities(deps),
     ...createCardAuthorizationActivities(deps),
     ...createVirtualAccountActivities(deps),
     ...createDepositActivities(deps),

@@ -1,11 +1,11 @@
-import type { BillPayment } from '../src/capabilities/bill-payments/bill-payment.js';
+import type { BillPayment } from '../src/capabilities/bill-payments/record.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
-import type { Charge } from '../src/capabilities/charges/charge.js';
-import type { Deposit } from '../src/capabilities/deposits/deposit.js';
-import type { IdentityCheck } from '../src/capabilities/identity-checks/identity-check.js';
-import type { Refund } from '../src/capabilities/refunds/refund.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
-import type { VirtualAccount } from '../src/capabilities/virtual-accounts/virtual-account.js';
+import type { Charge } from '../src/capabilities/charges/record.js';
+import type { Deposit } from '../src/capabilities/deposits/record.js';
+import type { IdentityCheck } from '../src/capabilities/identity-checks/record.js';
+import type { Refund } from '../src/capabilities/refunds/record.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
+import type { VirtualAccount } from '../src/capabilities/virtual-accounts/record.js';
 import type { InstructionStore } from '../src/core/instructions/store.js';
 
 /** The store of each type of instruction. The types are workflow types and stay in histories. */
@@ -19,6 +19,7 @@ export type InstructionStores = {
   cardState: InstructionStore<CardOperation>;
   cardFunding: InstructionStore<CardOperation>;
   cardUnload: InstructionStore<CardOperation>;
+  cardDispute: InstructionStore<CardOperation>;
   virtualAccountAssignment: InstructionStore<VirtualAccount>;
   virtualAccountClosing: InstructionStore<VirtualAccount>;
   depositConfirmation: InstructionStore<Deposit>;
@@ -37,6 +38,7 @@ export const CAPABILITIES: Record<InstructionType, string> = {
   cardState: 'cards',
   cardFunding: 'cards',
   cardUnload: 'cards',
+  cardDispute: 'cards',
   billPayment: 'bill-payments',
   virtualAccountAssignment: 'virtual-accounts',
   virtualAccountClosing: 'virtual-accounts',
@@ -70,6 +72,7 @@ export function instructionStores(deps: InstructionStoreDeps): InstructionStores
     cardState: operations,
     cardFunding: operations,
     cardUnload: operations,
+    cardDispute: operations,
     virtualAccountAssignment: deps.virtualAccounts.store,
     virtualAccountClosing: deps.virtualAccounts.store,
     depositConfirmation: deps.deposits.store,

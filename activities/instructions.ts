@@ -1,17 +1,11 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { FactSource } from '../src/core/instructions/fact.js';
-import {
-  instructionState,
-  isOpen,
-  type InstructionRecord,
-} from '../src/core/instructions/instruction.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
+import { describeActor } from '../src/core/audit/entry.js';
+import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import type { InstructionStore } from '../src/core/instructions/store.js';
+import { provesArrival } from '../src/core/instructions/transition.js';
 import type {
-  ApplyOutcomeInput,
-  ApplyOutcomeResult,
-  FactResult,
   NotAttempted,
   OperatorMessage,
   ProviderActivities,
@@ -21,33 +15,26 @@ import type {
   SubmitInput,
   VerifyInput,
 } from '../src/core/instructions/workflow-contract.js';
-import { provesArrival } from '../src/core/instructions/transition.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
-import type {
-  CancelAnswer,
-  PrepareAnswer,
-  ResendSafety,
-} from '../src/core/providers/transfer-provider.js';
-import { failpoint } from '../src/shared/failpoints.js';
-import { ApprovalRefused, TargetChanged } from '../src/core/approvals/approval.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import { canonical, describeActor } from '../src/core/audit/entry.js';
+import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
 import { logAttention } from '../src/core/supervision/attention-log.js';
+import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
 import { createAttestation } from './attestations.js';
 import { noSuch } from './errors.js';
-import { logIds } from './log-ids.js';
+import { load, type InstructionHandler, type ProviderCalls } from './instruction-handler.js';
 import {
   CAPABILITIES,
   instructionStores,
   type InstructionStoreDeps,
   type InstructionType,
 } from './instruction-stores.js';
-import { dependsOnState, policyCaseOf } from './policy-case.js';
-import { noteFaults, prepareSubmission } from './preparation.js';
+import { logIds } from './log-ids.js';
+import { applyOutcome } from './outcomes.js';
+import { amountOf, noteFaults, prepareSubmission, type Prepared } from './preparation.js';
 import {
   isFinal,
   isRejectedTemporarily,
+  notingAnswer,
   submissionCountsOf,
   toProviderCallResult,
 } from './provider-result.js';
@@ -112,40 +99,6 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
   };
 }
 
-/** A capability's part of the activities of its instructions. `Own`: kinds of facts that only it has. */
-export type InstructionHandler<R extends InstructionRecord, Own = never> = {
-  /** Name of the record in logs and failures. */
-  name: string;
-  records: InstructionStore<R>;
-  log: Log;
-  localSubmissions: LocalSubmissionLimiter;
-  operatorActs: OperatorActs;
-  /** The capability, which the acts of operators are named after. */
-  capability: string;
-  /** Left out if faults of a provider do not stop the first submissions of these records. */
-  faults?: ProviderFaults;
-  /** True if a provider of these records prepares submissions. */
-  prepares?: () => boolean;
-  /** Returns how this record is submitted to its provider, and verified there. */
-  providerCallsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
-  /** Commits a fact. Returns the record after it, or null if there is no such record. */
-  apply(ref: RecordRef, fact: FactResult<Own>, source: FactSource): Promise<R | null>;
-};
-
-/** The provider of one record and the calls that submit and verify it. */
-export type ProviderCalls = {
-  provider: string;
-  resendSafety: ResendSafety;
-  /** Nothing is submitted after this time, even with a permit. */
-  notAfter?: Date | null;
-  /** Prepares the submission; see transfer-provider.ts. Missing if there is nothing to prepare. */
-  prepare?: ((signal: AbortSignal) => Promise<PrepareAnswer>) | undefined;
-  /** Cancels what the provider does not know, if that is its resend safety. */
-  cancel?: ((signal: AbortSignal) => Promise<CancelAnswer>) | undefined;
-  submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome>;
-  verify(signal: AbortSignal): Promise<ProviderOutcome>;
-};
-
 /** The activities that submit, verify and apply outcomes, for the records of one handler. */
 export function providerActivities<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
@@ -170,7 +123,7 @@ async function submit<R extends InstructionRecord, Own>(
   // Taken before the permit: the time in the request must not be later than the decision to submit.
   const requestedAt = new Date();
   const began = performance.now();
-  const record = await records.acquireSubmitPermit(input, ready.resendSafety);
+  const record = await records.acquireSubmitPermit(input, ready.resendSafety, ready.handle);
   if (!record) return whyPermitDenied(records, await load(handler, { tenantId, id }));
   const calls = await handler.providerCallsFor(record);
   const isOver = calls.notAfter != null && calls.notAfter <= new Date();
@@ -180,7 +133,7 @@ async function submit<R extends InstructionRecord, Own>(
   // The time of the call itself begins here, because a slow permit must not end it before it was made.
   const said = await calls.submit(requestedAt, startSignal());
   failpoint('submit.answered');
-  await noteFaults(handler.faults, calls.provider, said, record);
+  await noteFaults(handler, calls.provider, said, amountOf(record));
   const answer = await withoutVoidHandle(handler, record, said);
   const acknowledged = isFirstAcknowledgement(record, answer);
   if (answer.result) {
@@ -213,18 +166,18 @@ async function submit<R extends InstructionRecord, Own>(
  */
 async function makeReady<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
-  { submissions, suppressTimeline = false, ...ref }: SubmitInput,
+  { submissions, suppressTimeline = false, batched = false, ...ref }: SubmitInput,
   signal: () => AbortSignal,
-): Promise<ProviderCallResult | { resendSafety: ResendSafety | undefined }> {
-  const { records, faults } = handler;
+): Promise<ProviderCallResult | (Prepared & { resendSafety: ResendSafety | undefined })> {
+  const { records, faults, stoppedBy } = handler;
   const looks = submissions > 0 || handler.prepares?.() === true || faults?.mayStop() === true;
-  if (!looks) return { resendSafety: undefined };
-  const record = await load(handler, ref);
+  if (!looks) return { resendSafety: undefined, handle: null };
+  const record = await load(handler, ref, { batched });
   const { provider, resendSafety, prepare } = await handler.providerCallsFor(record);
-  if (record.submissions !== submissions) return { resendSafety };
-  const parts = { records, faults, provider, resendSafety, prepare };
-  const result = await prepareSubmission(parts, record, { suppressTimeline, signal });
-  return result ?? { resendSafety };
+  if (record.submissions !== submissions) return { resendSafety, handle: null };
+  const parts = { records, faults, stoppedBy, provider, resendSafety, prepare };
+  const prepared = await prepareSubmission(parts, record, { suppressTimeline, signal });
+  return 'kind' in prepared ? prepared : { resendSafety, ...prepared };
 }
 
 /** True for a rejection of this request alone, while the provider may have another one. */
@@ -281,15 +234,12 @@ async function submitLocally<R extends InstructionRecord, Own>(
   const { batched = false } = input;
   const finish = handler.localSubmissions.acquire(rateLimitKey, { ownTask: !batched });
   if (!finish) return { kind: 'not_attempted' };
-  let result: ProviderCallResult = { kind: 'unknown', reason: 'activity_failed' };
-  try {
-    result = await submit(handler, input, () =>
-      AbortSignal.any([cancellationSignal(), AbortSignal.timeout(LOCAL_WITHIN_MS)]),
-    );
-    return result;
-  } finally {
-    finish({ answered: result.kind !== 'unknown' && result.kind !== 'throttled' });
-  }
+  const signal = () =>
+    AbortSignal.any([cancellationSignal(), AbortSignal.timeout(LOCAL_WITHIN_MS)]);
+  return notingAnswer(
+    () => submit(handler, input, signal),
+    (answered) => finish({ answered }),
+  );
 }
 
 async function whyPermitDenied<R extends InstructionRecord>(
@@ -311,6 +261,7 @@ async function verify<R extends InstructionRecord, Own>(
 ): Promise<ProviderCallResult> {
   const { records } = handler;
   const record = await load(handler, { tenantId, id });
+  if (handler.isSuperseded?.(record)) return { kind: 'closed', attention: null };
   const closed = !isOpen(record);
   if (closed && !evenIfClosed && !(await isMonitored(records, record))) {
     // A workflow that waits for an operator counts polls too, so the dispatcher does not restart it.
@@ -325,7 +276,7 @@ async function verify<R extends InstructionRecord, Own>(
   // Only a submission proves that the provider asks for confirmations: what it asked for before stays open for a while.
   const { fault: _, ...rest } = found;
   const said = found.fault === 'otp_required' ? rest : found;
-  await noteFaults(handler.faults, calls.provider, said, record);
+  await noteFaults(handler, calls.provider, said, amountOf(record));
   const answer = await cancelAbsent(calls, record, found);
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
     const arrived = isFirstAcknowledgement(record, answer);
@@ -379,78 +330,6 @@ function notSubmitted(record: InstructionRecord): ProviderCallResult {
   return { kind: 'not_submitted', ...submissionCountsOf(record), ...(afterMs > 0 && { afterMs }) };
 }
 
-async function applyOutcome<R extends InstructionRecord, Own>(
-  handler: InstructionHandler<R, Own>,
-  { operator, fact, tenantId, id }: ApplyOutcomeInput<Own>,
-): Promise<ApplyOutcomeResult> {
-  if (operator) return applyOperatorOutcome(handler, { operator, fact, tenantId, id });
-  const { via, providerRequestId } = fact;
-  const record = await commit(handler, { tenantId, id }, fact, {
-    via,
-    actor: null,
-    providerRequestId,
-    note: null,
-  });
-  return statusOf(record);
-}
-
-/** A command is refused if its record has changed before its commit so often. */
-const MAX_DECISIONS = 5;
-
-/**
- * Applies the outcome of an operator's command. If the policy wants the approval of a second person, a command without one
- * becomes a request, and an approval that does not permit it applies nothing. A record that changes before the commit is read
- * again, because the policy depends on its state.
- */
-async function applyOperatorOutcome<R extends InstructionRecord, Own>(
-  handler: InstructionHandler<R, Own>,
-  input: ApplyOutcomeInput<Own> & { operator: OperatorMessage },
-  decisions = 1,
-): Promise<ApplyOutcomeResult> {
-  const { operator, fact, ...ref } = input;
-  const { operatorActs, capability } = handler;
-  const known = await operatorActs.actOf({ capability, ...ref }, operator);
-  const record = await load(handler, ref);
-  const asked = policyCaseOf(fact, record);
-  const unapprovedState = canonical(instructionState(record));
-  const act = dependsOnState(fact) ? { ...known, unapprovedState } : known;
-  if (asked && act.approval === null && operatorActs.needsApproval(asked)) {
-    const { _id: approval } = await operatorActs.requestApproval(act, record, operator);
-    return { ...statusOf(record), approval };
-  }
-  const { providerRequestId } = fact;
-  const source = { via: 'operator', actor: null, providerRequestId, note: null, act } as const;
-  try {
-    return statusOf(await commit(handler, ref, fact, source));
-  } catch (error) {
-    const isChanged = error instanceof TargetChanged;
-    if (isChanged && decisions < MAX_DECISIONS) {
-      return applyOperatorOutcome(handler, input, decisions + 1);
-    }
-    if (!isChanged && !(error instanceof ApprovalRefused)) throw error;
-    return { ...statusOf(await load(handler, ref)), refused: error.message };
-  }
-}
-
-async function commit<R extends InstructionRecord, Own>(
-  handler: InstructionHandler<R, Own>,
-  ref: RecordRef,
-  fact: FactResult<Own>,
-  source: FactSource,
-): Promise<R> {
-  failpoint('outcome.before');
-  const record = await handler.apply(ref, fact, source);
-  failpoint('outcome.after');
-  if (!record) throw noSuch(handler.name);
-  return record;
-}
-
-const statusOf = (record: InstructionRecord): ApplyOutcomeResult => ({
-  status: record.status,
-  attention: record.attention?.reason ?? null,
-  monitored: record.monitor_until !== null,
-});
-
 /** True while the provider is polled after a forced failure. Ends monitoring whose time is over. */
 async function isMonitored<R extends InstructionRecord>(
   records: InstructionStore<R>,
@@ -460,14 +339,4 @@ async function isMonitored<R extends InstructionRecord>(
   if (record.monitor_until > new Date()) return true;
   await records.endMonitoring(record.tenant_id, record._id);
   return false;
-}
-
-/** Returns the record. If there is none, the activity fails and is not retried. */
-export async function load<R extends InstructionRecord, Own>(
-  handler: Pick<InstructionHandler<R, Own>, 'name' | 'records'>,
-  { tenantId, id }: RecordRef,
-): Promise<R> {
-  const record = await handler.records.get(tenantId, id);
-  if (!record) throw noSuch(handler.name);
-  return record;
 }

@@ -1,7 +1,11 @@
+import type { CallRates } from '../src/core/providers/call-rates.js';
+import { withLastAnswer } from '../src/core/providers/observed.js';
+import type { UnknownReason } from '../src/core/providers/port.js';
 import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
 import type { FactSource, InstructionFact } from '../src/core/instructions/fact.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import type { InstructionRecord } from '../src/core/instructions/instruction.js';
+import type { ResolveRecipientResult } from '../src/capabilities/transfers/workflow-contract.js';
 import type {
   ProviderCallResult,
   FactResult,
@@ -49,7 +53,10 @@ export function toProviderCallResult(
     case 'reversed': {
       const { kind, sessionId } = answer;
       const amountMinor = wireAmount(answer.amountMinor);
-      return { kind, sessionId, amountMinor, providerRequestId, via };
+      if (kind === 'reversed') return { kind, sessionId, amountMinor, providerRequestId, via };
+      const feeMinor = wireAmount(answer.feeMinor ?? null);
+      const fee = feeMinor === null ? {} : { feeMinor };
+      return { kind, sessionId, amountMinor, ...fee, providerRequestId, via };
     }
     case 'rejected': {
       const { kind, code, scope } = answer;
@@ -99,7 +106,78 @@ export function toFact(result: FactResult, origin: FactSource): InstructionFact 
     case 'succeeded':
     case 'reversed': {
       const amountMinor = result.amountMinor === null ? null : BigInt(result.amountMinor);
-      return { ...origin, kind: result.kind, amountMinor, sessionId: result.sessionId };
+      const { kind, sessionId } = result;
+      if (kind === 'reversed') return { ...origin, kind, amountMinor, sessionId };
+      const { feeMinor } = result;
+      const fee = feeMinor === undefined ? {} : { feeMinor: BigInt(feeMinor) };
+      return { ...origin, kind, amountMinor, sessionId, ...fee };
     }
   }
 }
+
+/** Results without a usable answer of the provider, and those that say nothing about it because it may not have been called. */
+const UNUSABLE: ReadonlySet<string> = new Set<
+  ProviderCallResult['kind'] | ResolveRecipientResult['kind']
+>(['unknown', 'throttled', 'no_answer']);
+const SILENT: ReadonlySet<string> = new Set<ProviderCallResult['kind']>([
+  // Also the result of a submission that waits for its provider without a call.
+  'rejected_temporarily',
+  'closed',
+  'permit_denied',
+  'not_submitted',
+  'unsent',
+]);
+
+/** Reasons of an unknown outcome that the provider itself has stated, so it answers. */
+const STATED: ReadonlySet<string> = new Set<UnknownReason>([
+  'too_old',
+  'conflict',
+  'mismatch',
+  'unrecognized',
+]);
+
+/** Tells whether a result shows that its provider answers calls; null if it says nothing about that. */
+function showsUsableAnswer(result: { kind: string; reason?: unknown }): boolean | null {
+  if (SILENT.has(result.kind)) return null;
+  if (result.kind === 'unknown' && STATED.has(String(result.reason))) return true;
+  return !UNUSABLE.has(result.kind);
+}
+
+/**
+ * Runs an activity that calls a provider, and notes whether the provider answers; null if it may not have been called. The call's
+ * own answer counts, whatever the activity makes of it, also if it fails after its call: a silence is one whatever comes after it.
+ * The activity's result counts only if no call of it was answered or timed out.
+ */
+export const notingAnswer = <T>(
+  activity: () => Promise<T>,
+  note: (usable: boolean | null) => void,
+): Promise<T> =>
+  withLastAnswer(async (lastAnswer) => {
+    const result = await activity().catch((error: unknown) => {
+      const answer = lastAnswer();
+      note(isAnswer(answer) ? showsUsableAnswer(answer) : null);
+      throw error;
+    });
+    const answer = lastAnswer();
+    if (isAnswer(answer)) note(showsUsableAnswer(answer));
+    else if (isAnswer(result)) note(showsUsableAnswer(result));
+    return result;
+  });
+
+/** False for the results of activities that call no provider. */
+const isAnswer = (result: unknown): result is { kind: string; reason?: unknown } =>
+  typeof result === 'object' && result !== null && 'kind' in result;
+
+/** Counts a call by its answer; one that was not made is free for another. */
+export const countAnswer =
+  (rates: Pick<CallRates, 'answered' | 'unused'>, rateLimitKey: string) =>
+  (usable: boolean | null): void =>
+    usable === null ? rates.unused(rateLimitKey) : rates.answered(rateLimitKey, usable);
+
+/** Notes answers to questions that no queue of their provider makes, such as those of a comparison. */
+export const noteAnswers =
+  (rates: Pick<CallRates, 'answered'>) =>
+  (rateLimitKey: string, answer: { kind: string; reason?: unknown }): void => {
+    const usable = showsUsableAnswer(answer);
+    if (usable !== null) rates.answered(rateLimitKey, usable);
+  };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
-import type { Charge } from '../src/capabilities/charges/charge.js';
+import type { Charge } from '../src/capabilities/charges/record.js';
 import type {
   RenewalInput,
   RenewalResult,

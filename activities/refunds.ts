@@ -1,17 +1,22 @@
 import type { Log } from '../src/shared/log.js';
 import type { RefundCalls } from '../src/capabilities/refunds/provider-calls.js';
-import type { Refund } from '../src/capabilities/refunds/refund.js';
+import type { Refund } from '../src/capabilities/refunds/record.js';
 import type { Refunds } from '../src/capabilities/refunds/store.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
+import { PAYMENTS_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of refunds need. */
 export type RefundActivityDeps = {
   refunds: { store: Refunds; providerCalls: RefundCalls };
+  charges: { starter: { notifyChangedSoon(charge: { _id: string }): void } };
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
+  providerFaults: ProviderFaults;
   log: Log;
 };
 
@@ -28,8 +33,10 @@ export function createRefundActivities(deps: RefundActivityDeps) {
 
 const refundHandler = ({
   refunds: { store: refunds, providerCalls },
+  charges: { starter: charges },
   localSubmissions,
   operatorActs,
+  providerFaults: faults,
   log,
 }: RefundActivityDeps): InstructionHandler<Refund> => ({
   name: 'refund',
@@ -38,6 +45,8 @@ const refundHandler = ({
   localSubmissions,
   operatorActs,
   capability: 'refunds',
+  faults,
+  stoppedBy: PAYMENTS_STOPPED_BY,
 
   providerCallsFor: (refund) => ({
     provider: refund.provider,
@@ -50,6 +59,8 @@ const refundHandler = ({
     const refund = await refunds.get(tenantId, id);
     if (!refund) return null;
     const outcome = await refunds.applyFact(refund, toFact(report, origin));
+    // A charge whose payment was returned from suspense fails.
+    if (refund.made_by === 'operator') charges.notifyChangedSoon({ _id: refund.charge_id });
     return outcome.kind === 'fact' ? outcome.refund : null;
   },
 });

@@ -1,7 +1,9 @@
-import { cancellationSignal, Context } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import type { Log } from '../src/shared/log.js';
 import type { ProviderEvents } from '../src/core/provider-events/index.js';
+import type { CallRates } from '../src/core/providers/call-rates.js';
 import type { ProviderFaults } from '../src/core/providers/faults.js';
+import type { Breaks } from '../src/core/reconciliation/breaks.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/reconciliation.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
@@ -17,18 +19,22 @@ import type {
   ResolveRecipientResult,
 } from '../src/capabilities/transfers/workflow-contract.js';
 import type { Transfers } from '../src/capabilities/transfers/store.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
-import { load, providerActivities, type InstructionHandler } from './instructions.js';
-import { toFact } from './provider-result.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
+import { load, type InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
+import { withHeartbeats } from './heartbeats.js';
+import { noteAnswers, toFact } from './provider-result.js';
 
 /** Parts that the activities of transfers need. */
 export type TransferActivityDeps = {
   transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
   providers: Pick<Providers, 'all' | 'transfer' | 'find'>;
   localSubmissions: LocalSubmissionLimiter;
+  callRates: CallRates;
   operatorActs: OperatorActs;
   providerFaults: ProviderFaults;
   providerEvents: Pick<ProviderEvents, 'receive'>;
+  breaks: Pick<Breaks, 'note' | 'openOf' | 'noteTry'>;
   log: Log;
 };
 type Deps = TransferActivityDeps;
@@ -39,7 +45,6 @@ const CANNOT_CANCEL = { kind: 'not_found', providerRequestId: null } as const;
 
 /** Short, because the payment does not depend on the name: the bank checks the account again when it pays. */
 const NAME_ENQUIRY_WITHIN_MS = 3_000;
-const HEARTBEAT_MS = 3_000;
 
 /** The activities of transfers, as those of bulk transfers and micro-batches call them. */
 export type TransferActivities = ReturnType<typeof createTransferActivities>;
@@ -59,15 +64,14 @@ export function createTransferActivities(deps: Deps) {
       resolveRecipient(deps, await load(transfers, ref)),
 
     /** Compares a page of ended transfers with their provider, and applies its answers. */
-    reconcileTransfers: async (input: ReconciliationPageInput): Promise<ReconciliationPage> => {
-      const context = Context.current();
-      const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-      try {
-        return await reconcileNextPage(deps, input);
-      } finally {
-        clearInterval(timer);
-      }
-    },
+    reconcileTransfers: (input: ReconciliationPageInput): Promise<ReconciliationPage> =>
+      withHeartbeats(() =>
+        reconcileNextPage(
+          { ...deps, answered: noteAnswers(deps.callRates) },
+          input,
+          cancellationSignal(),
+        ),
+      ),
   };
 }
 

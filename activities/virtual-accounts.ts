@@ -3,11 +3,14 @@ import type { VirtualAccounts } from '../src/capabilities/virtual-accounts/store
 import type {
   AccountInstruction,
   VirtualAccount,
-} from '../src/capabilities/virtual-accounts/virtual-account.js';
+} from '../src/capabilities/virtual-accounts/record.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
+import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { Log } from '../src/shared/log.js';
-import { providerActivities, type InstructionHandler } from './instructions.js';
+import type { InstructionHandler } from './instruction-handler.js';
+import { providerActivities } from './instructions.js';
+import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of virtual accounts need. */
@@ -15,6 +18,7 @@ export type VirtualAccountActivityDeps = {
   virtualAccounts: { store: VirtualAccounts; providerCalls: AccountCalls };
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
+  providerFaults: ProviderFaults;
   log: Log;
 };
 
@@ -40,6 +44,7 @@ const accountHandler = (
     virtualAccounts: { store: accounts, providerCalls },
     localSubmissions,
     operatorActs,
+    providerFaults: faults,
     log,
   }: VirtualAccountActivityDeps,
   instruction: AccountInstruction,
@@ -50,6 +55,8 @@ const accountHandler = (
   localSubmissions,
   operatorActs,
   capability: 'virtual-accounts',
+  faults,
+  stoppedBy: FEATURES_STOPPED_BY,
 
   providerCallsFor: (account) => ({
     provider: account.provider,

@@ -35,6 +35,7 @@ const BENCHES: Record<string, string> = {
   bulk: 'bulk',
   lists: 'lists',
   ledger: 'ledger',
+  statements: 'statements',
   kills: 'kills',
 };
 

@@ -9,7 +9,7 @@ import { connectDatabase } from '../src/platform/database/client.js';
 import { createLog } from '../src/shared/log.js';
 import { createRateLimits } from '../src/platform/rate-limits/store.js';
 import { presentTransfer } from '../src/capabilities/transfers/presenter.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
 import { serveParent } from './child.js';
 
 /** The settings that this process receives. */

@@ -35,6 +35,7 @@ await serveForwarding({
   host: '127.0.0.1',
   port: 0,
   groupCommit: together,
+  forwarding,
   mutations: forwardedMutations,
   processes,
   log,

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
 
 const WITHIN_MS = 60_000;
 

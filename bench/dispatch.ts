@@ -10,7 +10,8 @@ import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { starterSettings } from '../src/core/instructions/instruction-starter.js';
 import { supervisedInGroups } from '../src/core/supervision/supervision.js';
 import { createTransfers } from '../src/capabilities/transfers/store.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
+import { createCompletionWaiters } from '../src/shared/completion-waiter.js';
 import { createTransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import { newTransfer } from '../src/capabilities/transfers/create.js';
 import { connectDatabase, type Database } from '../src/platform/database/client.js';
@@ -129,7 +130,15 @@ async function start(stack: Stack) {
 async function openDispatcher(config: Config) {
   const database: Database = await connectDatabase(config.mongodb, 'bursar-bench');
   const temporal: Temporal = createTemporal(config.temporal);
-  const starter = createTransferStarter(starterSettings({ client: temporal.client, config, log }));
+  const starter = createTransferStarter(
+    starterSettings({
+      client: temporal.client,
+      startsEagerly: false,
+      completionWaiters: createCompletionWaiters(),
+      config,
+      log,
+    }),
+  );
   const store = createTransfers(database, createGroupCommit(database), STALL_TIMEOUT_MS);
   let count = 0;
   const transfers = supervisedInGroups<Transfer>(store, {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { launch } from '../devstack/processes.js';
 import { installPackages, PACKAGES } from './peers/packages.js';
-import { findPostgres, startPostgres } from './postgres.js';
+import { findPostgres, startPostgres } from '../devstack/postgres.js';
 import { answers, type Stack } from './stack.js';
 import { nextBody, poolOf, post, timed, type TransferSubject } from './transfer-subjects.js';
 

@@ -2,7 +2,7 @@ import { connectDatabase, createMongoClient } from '../src/platform/database/cli
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { acceptTransfer, type AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
 import { startChild, type Child } from './child.js';
 import { measureCpu, type Processes } from './cpu.js';
 import type { LoadQuestion } from './http-load.js';

@@ -75,11 +75,11 @@ async function start(stack: Stack) {
 }
 
 /** A key with one request a minute: all others are refused. */
-async function createPoorKey({ keyPepper: pepper, environment }: Config, { db }: Database) {
+async function createPoorKey({ keyPeppers: peppers, environment }: Config, { db }: Database) {
   const tenants = createTenants({ db, environment });
   const { id } = await tenants.create({ name: 'Poor', plan: 'enterprise', ratePerMinute: 1 });
   const log = createLog({ level: 'silent', name: 'bench' });
-  const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
+  const apiKeys = createApiKeys({ db, peppers, environment, tenants, log });
   return (await apiKeys.create({ tenantId: id, level: 'read', kind: 'secret' })).key;
 }
 

@@ -5,7 +5,7 @@ import { isPolled } from '../devstack/temporal.js';
 import type { Failpoint } from '../src/shared/failpoints.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { createTemporal } from '../src/platform/temporal/client.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { BARE_QUEUE } from './transfer-subjects.js';
 import { createRichTenant, type transferBody } from './transfers.js';

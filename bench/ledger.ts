@@ -7,7 +7,7 @@ import { migrations } from '../src/composition/migrations.js';
 import { rebuildCounts } from '../src/capabilities/transfers/counts.js';
 import { newTransfer } from '../src/capabilities/transfers/create.js';
 import { holdOf } from '../src/core/outgoing-payments/outgoing-payment.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
 import { creditWallet } from '../src/capabilities/wallets/create.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { ledgerCollections } from '../src/core/commit/store.js';

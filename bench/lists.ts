@@ -8,7 +8,7 @@ import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import { rebuildCounts } from '../src/capabilities/transfers/counts.js';
 import { newTransfer } from '../src/capabilities/transfers/create.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
 import { measureCpu } from './cpu.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';
 import {

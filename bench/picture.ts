@@ -3,6 +3,7 @@ import type { Point } from './report.js';
 /** The services by the names of their subjects, in the order of the legend, with colours that colour-blind readers can tell apart. */
 const SERVICES: Record<string, { title: string; color: string }> = {
   ours: { title: 'Bursar', color: '#0072b2' },
+  'one process': { title: 'Bursar, one process', color: '#56b4e9' },
   dbos: { title: 'DBOS', color: '#e69f00' },
   restate: { title: 'Restate', color: '#009e73' },
   bare: { title: 'bare Temporal', color: '#cc79a7' },

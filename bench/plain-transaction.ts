@@ -1,11 +1,11 @@
-import { transfers as transferRecords } from '../src/capabilities/transfers/transfer.js';
+import { transfers as transferRecords } from '../src/capabilities/transfers/record.js';
 import type { ClientSession, MongoClient } from 'mongodb';
 import { TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { ledgerCollections } from '../src/core/commit/store.js';
 import { holdOf } from '../src/core/outgoing-payments/outgoing-payment.js';
 import { holdPosting } from '../src/core/ledger/hold-postings.js';
-import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/record.js';
 
 /**
  * The baseline of group commit: one transaction for each transfer, with the same checks, documents and durability,
@@ -25,7 +25,7 @@ async function accept(
   { tenantId: tenant, transfer, claim, answer, dailyLimitMinor }: AcceptTransfer,
   session: ClientSession,
 ): Promise<void> {
-  if (!claim) throw new Error('a bench item has a key');
+  if (claim === null || claim.id === null) throw new Error('a bench item has a key');
   const transfers = records(transferRecords);
   const wallet = await wallets.findOneAndUpdate(
     { _id: tenant, available_minor: { $gte: transfer.total_minor } },

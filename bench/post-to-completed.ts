@@ -18,7 +18,11 @@ import {
   warmUp,
   type Loop,
 } from './support.js';
-import { createTransferSubjects, type TransferSubject } from './transfer-subjects.js';
+import {
+  createTransferSubjects,
+  startAllInOne,
+  type TransferSubject,
+} from './transfer-subjects.js';
 
 const IN_FLIGHT = isShort ? [16] : [1, 16, 64, 256];
 /** Transfers a second of Bursar alone, on schedule: below the full load, few transfers share a workflow. */
@@ -87,12 +91,16 @@ const pointsOf = (results: Record<string, Run[]>): Point[] =>
  * interrupted transfers, are shown for comparison; CPU has a goal against the naive service at 64 in flight.
  */
 function goalsAt(results: Record<string, Run[]>, clients: number) {
+  return ['ours', 'one process'].flatMap((subject) => goalsOf(results, subject, clients));
+}
+
+function goalsOf(results: Record<string, Run[]>, subject: string, clients: number) {
   const over = (peer: string, pick: (run: Run) => number) => {
     const of = (name: string) => (results[`${name}, ${clients}`] ?? []).map(pick);
-    return of(peer).length === 0 ? null : ratioOf(of('ours'), of(peer));
+    return of(peer).length === 0 ? null : ratioOf(of(subject), of(peer));
   };
   const perSecond = (run: Run) => run.loop.perSecond;
-  const at = `${clients} in flight`;
+  const at = `${clients} in flight${subject === 'ours' ? '' : `, ${subject}`}`;
   const dbos =
     clients === 1
       ? {
@@ -122,10 +130,18 @@ function goalsAt(results: Record<string, Run[]>, clients: number) {
 const stack = await openStack();
 try {
   const most = Math.max(...IN_FLIGHT);
-  const { subjects: own, versions, shared, close } = await createTransferSubjects(stack, most);
+  const {
+    subjects: own,
+    versions,
+    shared,
+    engines: ownEngines,
+    close,
+  } = await createTransferSubjects(stack, most);
+  const whole = { env: shared.env, processes: { ...shared.processes, ...ownEngines } };
+  const allInOne = await startAllInOne(stack, whole, most);
   // CI installs neither Restate's server nor PostgreSQL.
   const engines = isShort ? {} : await startEngineSubjects(stack, shared, most);
-  const subjects: Record<string, TransferSubject> = { ...own, ...engines };
+  const subjects: Record<string, TransferSubject> = { ...own, ...allInOne.subjects, ...engines };
   const paced = (forMs: number) => {
     const rows: [string, () => Promise<Run>][] = [];
     for (const clients of IN_FLIGHT) {
@@ -144,6 +160,7 @@ try {
   const results = await interleave(paced(FOR_MS), ROUNDS);
   printMachine(versions, results);
   print(results);
+  await allInOne.close();
   await close();
 } finally {
   await stack.stop();

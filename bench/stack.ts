@@ -24,6 +24,7 @@ const ownScript = (path: string) => fileURLToPath(new URL(path, import.meta.url)
 const SCRIPTS = {
   api: compiled('src', 'main.js'),
   worker: compiled('worker', 'main.js'),
+  allInOne: compiled('worker', 'all-in-one.js'),
   bank: compiled('sandbox-bank', 'main.js'),
   bareWorker: ownScript('./peers/bare-temporal/worker.js'),
   naive: ownScript('./peers/naive/main.js'),

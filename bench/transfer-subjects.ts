@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
+import { loadConfig, type Config } from '../src/shared/config.js';
 import { connectDatabase } from '../src/platform/database/client.js';
 import { isPolled } from '../devstack/temporal.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
@@ -59,27 +60,70 @@ async function start(stack: Stack) {
   };
 }
 
+/**
+ * Bursar as one process, beside the other one on the same engines, with a database and a namespace of its own. Its client learns
+ * of completions in the same way.
+ */
+export async function startAllInOne(
+  stack: Stack,
+  shared: { env: NodeJS.ProcessEnv; processes: Record<string, number> },
+  mostClients: number,
+) {
+  const mongodbUri = new URL(shared.env['MONGODB_URI'] ?? '');
+  mongodbUri.pathname = '/bursar-all-in-one';
+  const env = {
+    ...shared.env,
+    PORT: String(await stack.freePort()),
+    MONGODB_URI: mongodbUri.href,
+    TEMPORAL_NAMESPACE: 'bursar-all-in-one',
+  };
+  const config = loadConfig(env);
+  const { pid } = stack.node('allInOne', env);
+  const url = `http://127.0.0.1:${env.PORT}`;
+  await stack.until('allInOne', () => answers(`${url}/health/ready`));
+  const { subject, close } = await createOwnSubject(
+    config,
+    { api: pid, ...shared.processes },
+    poolOf(url, mostClients),
+  );
+  return { subjects: { 'one process': subject }, close };
+}
+
+/** Sends transfers of a tenant that has all the money it needs, and waits until the database says that they are completed. */
+async function createOwnSubject(config: Config, processes: Record<string, number>, pool: Pool) {
+  const database = await connectDatabase(config.mongodb, 'bursar-bench');
+  const { key } = await createRichTenant(config, database, createGroupCommit(database));
+  const completions = watchCompletions(database.db);
+  const subject: TransferSubject = {
+    processes,
+    async act(postMs) {
+      const headers = { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() };
+      const answer = await timed(postMs, () =>
+        post(pool, '/api/v1/transfers', headers, nextBody()),
+      );
+      await completions.of((answer as { data: { id: string } }).data.id);
+    },
+  };
+  return {
+    subject,
+    close: async () => {
+      await completions.close();
+      await pool.close();
+      await database.client.close();
+    },
+  };
+}
+
 /** Creates Bursar and its peers with the same bank, adapter, requests, durability and number of clients. */
 export async function createTransferSubjects(stack: Stack, mostClients: number) {
   const { env, shared, config, url, naiveUrl, versions, stopPeers, ...processes } =
     await start(stack);
-  const database = await connectDatabase(config.mongodb, 'bursar-bench');
-  const { key } = await createRichTenant(config, database, createGroupCommit(database));
-  const completions = watchCompletions(database.db);
   const temporal = createTemporal(config.temporal);
   const pools = [url, naiveUrl].map((origin) => poolOf(origin, mostClients));
   const [ourPool, naivePool] = pools as [Pool, Pool];
+  const own = await createOwnSubject(config, processes.ours, ourPool);
   const subjects = {
-    ours: {
-      processes: processes.ours,
-      async act(postMs) {
-        const headers = { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() };
-        const answer = await timed(postMs, () =>
-          post(ourPool, '/api/v1/transfers', headers, nextBody()),
-        );
-        await completions.of((answer as { data: { id: string } }).data.id);
-      },
-    },
+    ours: own.subject,
     bare: {
       processes: processes.bare,
       async act() {
@@ -104,13 +148,13 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
     versions,
     /** For subjects that use the same bank. */
     shared: { env, bankSecret: config.sandboxBank?.secret ?? '', processes: shared },
+    engines: { mongod: processes.ours.mongod, temporal: processes.ours.temporal },
     /** For benches that measure only Bursar. */
     stopPeers,
     close: async () => {
-      await completions.close();
-      await Promise.all(pools.map((pool) => pool.close()));
+      await own.close();
+      await naivePool.close();
       await temporal.close();
-      await database.client.close();
     },
   };
 }

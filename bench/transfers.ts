@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createApiKeys } from '../src/platform/api-keys/store.js';
 import type { Config } from '../src/shared/config.js';
 import type { Database } from '../src/platform/database/client.js';
-import { readClaim } from '../src/core/idempotency/claim.js';
+import { readClaim } from '../src/core/idempotency/with-idempotency.js';
 import type { SavedResponse } from '../src/core/commit/saved-response.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { creditWallet } from '../src/capabilities/wallets/create.js';
@@ -57,7 +57,7 @@ export async function createRichTenant(
   const apiKeys = createApiKeys({
     db,
     tenants,
-    pepper: config.keyPepper,
+    peppers: config.keyPeppers,
     environment: config.environment,
     log: createLog({ level: 'silent', name: 'bench' }),
   });

@@ -98,7 +98,7 @@ async function compileAndRestart(
   );
   await Promise.all(
     touched.map(async (service) => {
-      if (service.name === 'worker' && digestOfWorkflows() !== before) {
+      if (service.name !== 'bank' && service.name !== 'api' && digestOfWorkflows() !== before) {
         await bundle();
       }
       await service.restart(GRACE_MS);

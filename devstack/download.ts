@@ -1,11 +1,9 @@
 /**
- * Downloads one engine from its publisher, as a process of its own: `download.js <engine> <version> <folder>`. Prints
- * the program's path as its last line. official-downloads.ts supervises and ends it.
+ * Downloads Temporal from its publisher, as a process of its own: `download.js <version> <folder>`. Prints the program's path as its last line. official-downloads.ts supervises and ends it.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { MongoBinary } from 'mongodb-memory-server-core';
 
 /** The SDK's downloader is only available as the first half of starting a server, so this starts one. */
 async function downloadTemporal(version: string, folder: string): Promise<string> {
@@ -24,14 +22,9 @@ async function downloadTemporal(version: string, folder: string): Promise<string
   return file;
 }
 
-function downloadMongod(version: string, folder: string): Promise<string> {
-  return MongoBinary.getPath({ version, downloadDir: folder, checkMD5: true });
-}
-
-const [engine = '', version = '', folder = ''] = process.argv.slice(2);
+const [version = '', folder = ''] = process.argv.slice(2);
 try {
-  const download = engine === 'temporal' ? downloadTemporal : downloadMongod;
-  console.log(await download(version, folder));
+  console.log(await downloadTemporal(version, folder));
   process.exit(0);
 } catch (error) {
   const causes: string[] = [];

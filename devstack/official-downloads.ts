@@ -13,8 +13,8 @@ const LIMITS = {
 };
 
 /**
- * Downloads an engine from its publisher. The downloader (download.ts) is a process of its own, because none of the
- * libraries can be cancelled, and each waits for minutes on a network that drops packets.
+ * Downloads an engine from its publisher. The downloader (download.ts) is a process of its own, because the
+ * library cannot be cancelled, and waits for minutes on a network that drops packets.
  */
 export async function downloadOfficial(
   engine: EngineName,
@@ -25,7 +25,7 @@ export async function downloadOfficial(
 ): Promise<Fetched> {
   const { official } = RELEASES[engine];
   if (official === null) throw new Error('it is not published there');
-  const args = [script, engine, official.version, folder];
+  const args = [script, official.version, folder];
   const result = await watched(args, env, { folder, onProgress, limits });
   if (result.error !== null) throw new Error(result.error);
   const source = result.lastLine;
@@ -50,8 +50,7 @@ function watched(
 ): Promise<{ error: string | null; lastLine: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
-      // One attempt only: without a network, the next source is better than a retry.
-      env: { MONGOMS_MAX_RETRIES: '1', ...env },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let [out, err, reason] = ['', '', ''];

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { RELEASES, type EngineName } from './releases.js';
+import { RELEASES, wheelOf, type EngineName } from './releases.js';
 
 /** Libraries that the mongod wheel needs, by their names in Debian and Ubuntu. */
 const MONGOD_LIBRARIES = 'libcurl4 libssl3 liblzma5';
@@ -19,7 +19,7 @@ export function probe(engine: EngineName, binary: string): string {
         (engine === 'mongod' ? ` (Debian, Ubuntu: apt-get install ${MONGOD_LIBRARIES})` : ''),
     );
   }
-  if (engine === 'temporal-test-server') return RELEASES[engine].wheel.version;
+  if (engine === 'temporal-test-server') return wheelOf(engine)?.version ?? '';
 
   const version = /version v?(\d+)\.(\d+)\.(\d+)/.exec(output);
   if (result.status !== 0 || version === null) {

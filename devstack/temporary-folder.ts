@@ -9,7 +9,7 @@ const PREFIX = 'bursar-engines-';
 const RECORD = 'processes.json';
 
 /** A folder with processes that ends with its owner. */
-type TemporaryFolder = {
+export type TemporaryFolder = {
   path: string;
   /** Records a process that runs here, so that it can be stopped if its starter is killed. */
   note: (pid: number) => void;

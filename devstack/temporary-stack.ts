@@ -9,17 +9,11 @@ import { startMongod } from './mongod.js';
 import { claimPort } from './ports.js';
 import type { Running } from './processes.js';
 import { startTemporal } from './temporal.js';
-import { createTemporaryFolder, removeAbandonedFolders } from './temporary-folder.js';
+import { runUntilStopped, say } from './temporary-process.js';
+import type { TemporaryFolder } from './temporary-folder.js';
 
-const PARENT_CHECK_MS = 500;
-
-const say = (line: string) => console.error(`bursar: ${line}`);
-const folder = createTemporaryFolder();
-const logs = process.argv[2] ?? folder.path;
-let stopping = false;
-
-async function main(): Promise<void> {
-  await removeAbandonedFolders();
+async function main(folder: TemporaryFolder): Promise<void> {
+  const logs = process.argv[2] ?? folder.path;
   const [mongod, temporal] = await Promise.all([
     findEngine('mongod', process.env, say),
     findEngine('temporal', process.env, say),
@@ -49,26 +43,4 @@ async function main(): Promise<void> {
   console.log(JSON.stringify({ mongodb_uri: uri, temporal_address: address }));
 }
 
-async function stop(exitCode: number): Promise<void> {
-  if (stopping) return;
-  stopping = true;
-  await folder.remove();
-  process.exit(exitCode);
-}
-
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => void stop(0));
-}
-const parent = process.ppid;
-setInterval(() => {
-  if (process.ppid !== parent) void stop(0);
-}, PARENT_CHECK_MS);
-
-try {
-  await main();
-} catch (error) {
-  if (!stopping) {
-    console.error(`\nbursar: ${error instanceof Error ? error.message : String(error)}\n`);
-    await stop(1);
-  }
-}
+await runUntilStopped(main);

@@ -4,7 +4,7 @@ import { presentAccount, presentDeposit } from './accounts/wire.js';
 import { presentCheck } from './identity/wire.js';
 import { isSetup } from './acquirer/charge-state.js';
 import { presentCharge, presentDispute, presentRefund, presentSetup } from './acquirer/wire.js';
-import { presentReports, reportData } from './issuer/wire.js';
+import { disputeReportData, presentReports, reportData } from './issuer/wire.js';
 import { presentBill } from './billers/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
@@ -55,6 +55,12 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     return { reference: refund.charge, ...refund };
   }
   if ('check' in about) return presentCheck(state.identity.get(about.check));
+  if ('cardDispute' in about) {
+    const dispute = state.issuer.disputes.get(about.cardDispute);
+    const report = dispute.reports[about.message];
+    if (!report) throw new Error('a dispute has no such report');
+    return disputeReportData(dispute, report);
+  }
   const authorization = state.issuer.authorizations.get(about.authorization);
   const message = authorization.messages[about.message];
   if (!message) throw new Error('an authorization has no such message');
@@ -64,13 +70,15 @@ function dataOf(state: State, about: Subject, stale: boolean) {
 }
 
 /** An event of the other environment says so. */
-function elsewhere({ transfers, virtualAccounts }: State, about: Subject) {
+function elsewhere({ transfers, acquirer, virtualAccounts }: State, about: Subject) {
   const isTransfer =
     'transfer' in about && transfers.get(about.transfer).behaviour === 'event_elsewhere';
+  const isCharge =
+    'charge' in about && acquirer.charges.get(about.charge).behaviour === 'event_elsewhere';
   const isDeposit =
     'deposit' in about &&
     virtualAccounts.deposits.get(about.deposit).behaviour === 'told_by_other_environment';
-  return isTransfer || isDeposit ? { environment: 'elsewhere' } : {};
+  return isTransfer || isCharge || isDeposit ? { environment: 'elsewhere' } : {};
 }
 
 function transferData(state: State, number: number, stale: boolean) {

@@ -5,7 +5,10 @@ const environment = z.object({
   SANDBOX_BANK_PORT: z.coerce.number().int().min(0).max(65_535).default(8090),
   SANDBOX_BANK_HOST: z.string().min(1).default('127.0.0.1'),
   SANDBOX_BANK_DATA: z.string().min(1),
-  SANDBOX_BANK_SECRET: z.string().min(16),
+  SANDBOX_BANK_SECRET: z
+    .string()
+    .transform((list) => list.split(',').map((secret) => secret.trim()))
+    .pipe(z.array(z.string().min(16))),
   SANDBOX_BANK_DEDUPLICATE: z.enum(['true', 'false']).default('true'),
   SANDBOX_BANK_DEDUPLICATE_FOR_MS: z.coerce.number().int().positive().optional(),
   SANDBOX_BANK_IDEMPOTENT_FOR_MS: z.coerce.number().int().positive().optional(),
@@ -33,7 +36,8 @@ async function main(): Promise<void> {
     port: e.SANDBOX_BANK_PORT,
     host: e.SANDBOX_BANK_HOST,
     dataDir: e.SANDBOX_BANK_DATA,
-    secret: e.SANDBOX_BANK_SECRET,
+    secret: e.SANDBOX_BANK_SECRET[0] ?? '',
+    earlierSecrets: e.SANDBOX_BANK_SECRET.slice(1),
     deduplicate: e.SANDBOX_BANK_DEDUPLICATE === 'true',
     deduplicateForMs: e.SANDBOX_BANK_IDEMPOTENT_FOR_MS ?? e.SANDBOX_BANK_DEDUPLICATE_FOR_MS ?? null,
     resendSafety: e.SANDBOX_BANK_RESEND_SAFETY ?? null,

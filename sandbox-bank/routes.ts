@@ -16,7 +16,8 @@ import type { Acquirer } from './acquirer/acquirer.js';
 import { acquirerRoutes } from './acquirer/routes.js';
 import type { Effect } from './shared/journal-effects.js';
 import type { State } from './state.js';
-import { answer, errorAnswer, journalQuery, type Outcome } from './shared/wire.js';
+import { moneyLedger } from './shared/money-ledger.js';
+import { answer, errorAnswer, journalQuery, listQuery, type Outcome } from './shared/wire.js';
 
 type Parts = {
   transfers: Transfers;
@@ -24,7 +25,7 @@ type Parts = {
   acquirer: Acquirer;
   virtualAccounts: Accounts;
   checks: Checks;
-  secret: string;
+  secrets: readonly string[];
   bills: Bills;
   state: State;
   faults: Faults;
@@ -39,7 +40,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
     ...accountRoutes(parts.virtualAccounts),
-    ...identityRoutes(parts.checks, parts.secret),
+    ...identityRoutes(parts.checks, parts.secrets),
     ...billRoutes(parts.bills),
     ...auditRoutes(parts),
   ];
@@ -81,6 +82,13 @@ function auditRoutes({ state, faults, copy, about }: Parts): RouteEntry[] {
       return () => answer(200, { entries: journalEntries(state, filter) });
     },
   };
+  const ledger: Route = {
+    call: 'list',
+    read: (_req, query) => {
+      const window = validate(Object.fromEntries(query), listQuery);
+      return () => moneyLedger(state.effects, window);
+    },
+  };
   const setFaults: Route = {
     call: null,
     read: async (req) => {
@@ -104,6 +112,7 @@ function auditRoutes({ state, faults, copy, about }: Parts): RouteEntry[] {
   };
   return [
     ['/_sandbox/health', () => ({ GET: { call: null, read: () => health } })],
+    ['/v1/ledger', () => ({ GET: ledger })],
     ['/_sandbox/journal', () => ({ GET: journal })],
     ['/_sandbox/faults', () => ({ GET: showFaults, POST: setFaults })],
     ['/_sandbox/failover', () => ({ POST: failOver })],

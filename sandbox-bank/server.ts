@@ -36,6 +36,8 @@ export type SandboxBankOptions = {
   dataDir: string;
   /** Authenticates clients and signs callbacks. */
   secret: string;
+  /** Authenticate clients too, while secrets are exchanged. */
+  earlierSecrets?: readonly string[];
   /** A repeated request with the same reference gets the first answer and pays once. */
   deduplicate?: boolean;
   /** De-duplication ends this long after a request was accepted; null or undefined: never. */
@@ -105,14 +107,14 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   });
   const routes = createRoutes({
     ...departments,
-    secret: options.secret,
+    secrets: secretsOf(options),
     state,
     faults,
     copy,
     about: aboutOf(options, sendsCallbacks),
   });
   const server = createServer(
-    createListener({ routes, faults, log, timers, secret: options.secret }),
+    createListener({ routes, faults, log, timers, secrets: secretsOf(options) }),
   );
   // Longer than clients keep idle connections: the client must close first, or its next request may hit a closed
   // connection.
@@ -213,17 +215,25 @@ type ListenerParts = {
   faults: Faults;
   log: Log;
   timers: Timers;
-  secret: string;
+  secrets: readonly string[];
 };
 
-function createListener({ routes, faults, log, timers, secret }: ListenerParts) {
-  const expected = Buffer.from(`Bearer ${secret}`);
+/** All secrets that authenticate clients, the first one first. */
+const secretsOf = ({ secret, earlierSecrets = [] }: SandboxBankOptions) => [
+  secret,
+  ...earlierSecrets,
+];
+
+function createListener({ routes, faults, log, timers, secrets }: ListenerParts) {
+  const accepted = secrets.map((secret) => Buffer.from(`Bearer ${secret}`));
   const processId = randomBytes(6).toString('hex');
   let requests = 0;
 
   function isAuthentic(req: IncomingMessage): boolean {
     const given = Buffer.from(req.headers.authorization ?? '');
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    return accepted.some(
+      (expected) => given.length === expected.length && timingSafeEqual(given, expected),
+    );
   }
 
   /** Runs the call with the fault that is set for it; returns null if the connection was reset. */

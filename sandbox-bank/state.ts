@@ -45,6 +45,7 @@ export function createState(): State {
     if (!callback || isStale(callback)) return;
     if ('transfer' in callback) transfers.get(callback.transfer).isNotified = true;
     if ('card' in callback) issuer.cards.get(callback.card).isNotified = true;
+    if ('cardDispute' in callback) issuer.disputes.get(callback.cardDispute).isNotified = true;
     if ('funding' in callback) issuer.fundings.get(callback.funding).isNotified = true;
     if ('charge' in callback) acquirer.charges.get(callback.charge).isNotified = true;
     if ('account' in callback) virtualAccounts.accounts.get(callback.account).isNotified = true;

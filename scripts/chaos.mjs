@@ -23,7 +23,8 @@ for (const [name, value] of Object.entries(values)) {
   env[variables[name]] = value;
 }
 const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
-const config = ['--config', 'jest.chaos.config.js', '--runInBand'];
+// Files run alone where their times are compared with limits.
+const config = ['--config', 'jest.chaos.config.js', patient ? '--maxWorkers=2' : '--runInBand'];
 const { status } = spawnSync(process.execPath, [jest, ...config, `chaos/${suite}/`], {
   stdio: 'inherit',
   env,

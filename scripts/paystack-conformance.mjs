@@ -11,8 +11,18 @@ import { parse } from 'yaml';
 
 /** Requests on which we and the document differ knowingly: account numbers and bank codes begin with zeros. */
 const NOT_INTEGERS = new Set(['/bank/resolve account_number', '/bank/resolve bank_code']);
-const TESTS = ['transfers', 'payments', 'accounts', 'identity', 'recording'].map(
-  (name) => `test/paystack/${name}.test.ts`,
+const TESTS = [
+  'transfers',
+  'payments',
+  'mandates',
+  'accounts',
+  'identity',
+  'ledger',
+  'recording',
+].map((name) => `test/paystack/${name}.test.ts`);
+/** The requests of each call of the adapter; a test holds the names beside the tables of refusals. */
+const CALLS = JSON.parse(
+  readFileSync(fileURLToPath(new URL('../test/paystack/calls.json', import.meta.url)), 'utf8'),
 );
 
 const folder = process.env.PAYSTACK_SPEC_DIR;
@@ -29,6 +39,12 @@ const queries = new Ajv({ strict: false, coerceTypes: true, validateFormats: fal
 
 const problems = new Set(requests.flatMap(check));
 const calls = new Set(requests.map(({ method, path }) => `${method} ${templateOf(path) ?? path}`));
+const seen = new Set([...calls].map((call) => call.replaceAll(/\{[^}]+\}/g, '{}')));
+for (const [call, expected] of Object.entries(CALLS)) {
+  for (const each of expected) {
+    if (!seen.has(each)) problems.add(`no test makes the call ${call}: ${each}`);
+  }
+}
 for (const problem of problems) console.log(`paystack.yaml: ${problem}`);
 console.log(`${requests.length} requests of ${calls.size} calls, ${problems.size} problems`);
 process.exitCode = problems.size > 0 || requests.length === 0 ? 1 : 0;

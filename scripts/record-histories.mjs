@@ -1,7 +1,7 @@
 // Records workflow histories for test/replay from a running copy with short times. In one terminal:
 //   BURSAR_HOME=/tmp/recording BURSAR_ATTENTION_AFTER_MS=20000 BURSAR_AUTHORIZATION_HOLD_DAYS=0.0001 \
 //   BURSAR_CHARGE_EXPIRES_MS=20000 BURSAR_DUNNING_DAYS=0.0001,0.0003 BURSAR_WEBHOOK_RETRY_SECONDS=0.2,0.4,0.6 \
-//   BURSAR_PROVIDER_EVENT_RETRY_SECONDS=0.3,0.3 npm start
+//   BURSAR_PROVIDER_EVENT_RETRY_SECONDS=0.3,0.3 BURSAR_DEPOSIT_SEARCH_DAYS=1 BURSAR_DEPOSIT_SEARCH_EVERY_MS=5000 npm start
 // and in another one:
 //   BURSAR_HOME=/tmp/recording node scripts/record-histories.mjs              all groups
 //   BURSAR_HOME=/tmp/recording node scripts/record-histories.mjs charges …    these groups: the keys of GROUPS
@@ -20,6 +20,7 @@ import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { MongoClient } from 'mongodb';
 import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../dist/sandbox-bank/shared/signature.js';
+import { moreGroups } from './history-groups.mjs';
 
 const args = process.argv.slice(2);
 const mark = (args.find((arg) => arg.startsWith('--mark=')) ?? '').replace('--mark=', '');
@@ -470,6 +471,7 @@ const GROUPS = {
   charges: each(CHARGES, recordCharge),
   refunds: each(REFUNDS, recordRefund),
   'recurring-charges': recordRenewals,
+  ...moreGroups({ call, atBank, until, save, act, hasEnded, each, db, workflows }),
   'provider-events': recordProviderEvents,
   webhooks: each(WEBHOOKS, recordWebhook),
 };

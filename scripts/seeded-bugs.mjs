@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * `patches`: file, original text (exactly once in the file) and replacement. `env`: settings of the service. `seenBy`: the
- * violation that the checker must report.
+ * `patches`: file, original text (exactly once in the file) and replacement. `env`: settings of the service. `only`: the
+ * workloads that meet the bug, if not transfers. `seenBy`: the violation that the checker must report.
  */
 export const SEEDED_BUGS = {
   'verify-off': {
@@ -78,6 +78,7 @@ export const SEEDED_BUGS = {
         'held_minor: known.messages.length > 0 ? 0n : holdMinor,',
       ],
     ],
+    only: 'cards,wallets',
     seenBy: /approved \d+ without a hold of it/,
   },
   'watchdog-off': {

@@ -1,4 +1,7 @@
-import type { ActivityInboundCallsInterceptor, WorkerOptions } from '@temporalio/worker';
+import type {
+  ActivityInboundCallsInterceptor,
+  ActivityInterceptorsFactory,
+} from '@temporalio/worker';
 import type { Tracer } from '../src/platform/tracing/tracer.js';
 import { isAnyId } from '../src/shared/ids.js';
 
@@ -6,9 +9,9 @@ import { isAnyId } from '../src/shared/ids.js';
  * Interceptors that record a span for each activity, in the trace of each record that it is about. They change no history:
  * nothing of a trace is in a workflow, because traces follow from the ids of records.
  */
-export function activitySpans(tracer: Tracer): Pick<WorkerOptions, 'interceptors'> {
-  if (!tracer.isOn) return {};
-  const activity: NonNullable<WorkerOptions['interceptors']>['activity'] = [
+export function activitySpans(tracer: Tracer): ActivityInterceptorsFactory[] {
+  if (!tracer.isOn) return [];
+  return [
     ({ info: { activityType, attempt, workflowExecution } }) => {
       const inbound: ActivityInboundCallsInterceptor = {
         execute: (input, next) =>
@@ -27,7 +30,6 @@ export function activitySpans(tracer: Tracer): Pick<WorkerOptions, 'interceptors
       return { inbound };
     },
   ];
-  return { interceptors: { activity } };
 }
 
 /** The ids of the records that the argument of an activity names: its own, or those of a micro-batch. */

@@ -1,5 +1,7 @@
 import { isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
+import { logIdsOf } from '../src/composition/workflow-ids.js';
 import type { SupervisedRecords, Supervised } from '../src/core/supervision/supervision.js';
+import type { ObserveClaims } from '../src/platform/database/claims.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
 import { createLoop, type Loop } from './loop.js';
@@ -16,13 +18,15 @@ const PARALLEL = 20;
 export function createDispatcher(
   records: Readonly<Record<string, SupervisedRecords>>,
   log: Log,
+  observe: ObserveClaims = () => undefined,
 ): Loop {
   /** A collection that fails does not stop the others. */
   async function tick(): Promise<boolean> {
     let more = false;
     for (const [name, { store, starter }] of Object.entries(records)) {
       try {
-        const { started, left } = await startPage(log, store, starter);
+        const about = { name, log, observe };
+        const { started, left } = await startPage(store, starter, about);
         if (started > 0) log.info({ [name]: started }, 'dispatched');
         more ||= left;
       } catch (error) {
@@ -40,11 +44,12 @@ export function createDispatcher(
  * a start that fails otherwise is rescheduled too. `left`: more records may be due.
  */
 async function startPage(
-  log: Log,
   store: SupervisedRecords['store'],
   starter: SupervisedRecords['starter'],
+  { name, log, observe }: { name: string; log: Log; observe: ObserveClaims },
 ): Promise<{ started: number; left: boolean }> {
-  const { claimed, more: left } = await store.claimDue(BATCH);
+  const { claimed, expired, more: left } = await store.claimDue(BATCH);
+  observe(name, { claimed: claimed.length, expired });
   if (claimed.length === 0) return { started: 0, left };
   failpoint('dispatch.claimed');
   const queue = starter.groupsOf(claimed);
@@ -61,7 +66,8 @@ async function startPage(
           away = error;
           unstarted.push(...next);
         } else {
-          log.error({ err: error, record: next[0]?._id }, 'workflow could not be started');
+          const which = next[0] && logIdsOf(name, next[0]);
+          log.error({ err: error, ...which }, 'workflow could not be started');
           done.push(...next);
         }
       }
@@ -73,7 +79,9 @@ async function startPage(
     await store.rescheduleCheck(done);
   }
   if (away === null) return { started: done.length, left };
-  await store.releaseClaim([...unstarted, ...queue.flat()]);
+  const released = [...unstarted, ...queue.flat()];
+  await store.releaseClaim(released);
+  observe(name, { released: released.length });
   throw away;
 }
 

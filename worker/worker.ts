@@ -11,10 +11,11 @@ import {
   type RateLimit,
   type Queue,
 } from '../src/platform/temporal/queues.js';
-import { RECONCILIATION_RATE_SHARE } from '../src/capabilities/transfers/schedule.js';
-import { LOCAL_RATE_SHARE } from '../src/core/instructions/local-submission-limiter.js';
+import type { CallRates } from '../src/core/providers/call-rates.js';
 import { noTracer, type Tracer } from '../src/platform/tracing/tracer.js';
 import { activitySpans } from './activity-spans.js';
+import { answersNoted } from './answers-noted.js';
+import { createCallSlots } from './call-slots.js';
 import { BULK_TRANSFER_CHUNK } from '../workflows/policies.js';
 
 /** Settings of the workers of one process. */
@@ -50,8 +51,14 @@ const ACTIVATION = { isolateExecutionTimeout: '2 minutes' };
  */
 export const MAX_WORKFLOW_TASKS = 32;
 
-/** Share of a provider's rate limit for bulk transfers, so that bulk and single transfers never block each other. */
-const BULK_RATE_SHARE = 0.5;
+/** Calls to one provider in flight in one process. */
+const MAX_CALLS = 200;
+/**
+ * The server's own limit of a provider's queue, in its rates: only for the moments in which the workers' number is wrong. The
+ * server divides it among the partitions of the queue, so it leaves room for an uneven division.
+ */
+const SERVER_LIMIT = 2;
+
 /** Chunks of bulk transfers in flight in one process. */
 const MAX_CHUNKS = 8;
 
@@ -65,6 +72,7 @@ const MAX_WEBHOOK_ROUNDS = 200;
 /** Creates one worker for each task queue of queues.ts. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, taskQueue, workflowBundle, providers } = settings;
+  const { callRates } = settings.activities;
   const activities = createActivities(settings.activities);
   const common = {
     connection,
@@ -72,7 +80,6 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     activities,
     shutdownGraceTime: SHUTDOWN_GRACE,
     ...ACTIVATION,
-    ...activitySpans(settings.tracer ?? noTracer),
     ...versionOf(settings.deployment ?? null),
   } as const;
   return Promise.all(
@@ -81,7 +88,13 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
         ...common,
         taskQueue: queue.name,
         ...(hasWorkflows(queue) && { workflowBundle }),
-        ...limitsOf(queue, settings.maxWorkflowTasks),
+        interceptors: {
+          activity: [
+            ...activitySpans(settings.tracer ?? noTracer),
+            ...(queue.serves === 'calls' ? [answersNoted(queue.provider.name, callRates)] : []),
+          ],
+        },
+        ...limitsOf(queue, callRates, settings.maxWorkflowTasks),
       }),
     ),
   );
@@ -102,8 +115,16 @@ function versionOf(
   };
 }
 
+/** Slots of a worker that serves activities of a task queue alone: the SDK wants one of each kind. */
+const NO_SLOTS = {
+  workflowTaskSlotSupplier: { type: 'fixed-size', numSlots: 2 },
+  localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+  nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+} as const;
+
 function limitsOf(
   queue: Queue<RateLimit>,
+  callRates: CallRates,
   maxWorkflowTasks = MAX_WORKFLOW_TASKS,
 ): Partial<WorkerOptions> {
   switch (queue.serves) {
@@ -115,21 +136,21 @@ function limitsOf(
       };
     case 'calls':
       return {
-        maxConcurrentActivityTaskExecutions: 200,
-        maxTaskQueueActivitiesPerSecond:
-          queue.provider.callsPerSecond *
-          (1 -
-            LOCAL_RATE_SHARE -
-            (queue.provider.bulkTransfersOf !== null
-              ? BULK_RATE_SHARE + RECONCILIATION_RATE_SHARE
-              : 0)),
+        tuner: {
+          ...NO_SLOTS,
+          activityTaskSlotSupplier: createCallSlots({
+            name: queue.provider.name,
+            rates: callRates,
+            most: MAX_CALLS,
+          }),
+        },
+        maxTaskQueueActivitiesPerSecond: queue.provider.callsPerSecond * SERVER_LIMIT,
       };
     case 'bulk_transfers':
       return {
         maxConcurrentActivityTaskExecutions: MAX_CHUNKS,
         maxConcurrentActivityTaskPolls: 2,
-        maxTaskQueueActivitiesPerSecond:
-          (queue.provider.callsPerSecond * BULK_RATE_SHARE) / BULK_TRANSFER_CHUNK,
+        maxTaskQueueActivitiesPerSecond: queue.provider.callsPerSecond / BULK_TRANSFER_CHUNK,
       };
     case 'webhooks':
       return {

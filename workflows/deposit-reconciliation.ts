@@ -11,8 +11,8 @@ const { reconcileDeposits } = proxyActivities<Activities>(reconciliationPage);
 
 /**
  * Finds the deposits of one provider that no message has reported: in the provider's list, and by making it report again. A
- * Schedule starts it; its id is `deposit-reconciliation/<queue>/<provider>`. While the provider does not answer, it pauses
- * and repeats the page.
+ * Schedule starts it; its id is `deposit-reconciliation/<queue>/<provider>`. While the provider does not answer
+ * about its list, it pauses and repeats the page; if it does not answer about accounts, it ends.
  */
 export async function depositReconciliation(
   input: DepositReconciliationInput,

@@ -5,11 +5,16 @@ import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow
  * and verifies. Its time covers the provider's own time-out (10 s at most) and our writes.
  */
 export const providerCall: ActivityOptions = {
-  // A call that has not started was not submitted. After this the workflow reads its messages and calls again.
-  scheduleToStartTimeout: '5m',
+  // The queue holds the provider's rate, so a call waits there for as long as it takes; a command ends the wait.
   startToCloseTimeout: '20s',
+  // A call that has begun is awaited even if it is cancelled: its answer decides whether anything may be submitted again.
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { maximumAttempts: 1 },
 };
+
+/** The order of the calls in a provider's queue. Polls have the server's default, 3, and are in order of their waiting. */
+export const ofCommand = { priority: { priorityKey: 1 } };
+export const ofFirstSubmission = { priority: { priorityKey: 2 } };
 
 /** A provider call in the workflow's own process: short, and never retried by Temporal either. */
 export const localProviderCall: LocalActivityOptions = {
@@ -95,6 +100,8 @@ export const reconciliationPage: ActivityOptions = {
 
 /** First and longest pause of a reconciliation while the provider does not answer. */
 export const RECONCILIATION_PAUSE_MS = { first: 5_000, longest: 600_000 };
+/** Repeats of one page without an answer. The next run of the Schedule compares its records again. */
+export const RECONCILIATION_REPEATS = 5;
 
 /** Pages of one search for deposits. */
 export const MAX_DEPOSIT_PAGES = 500;

@@ -8,9 +8,22 @@ export type Changes = Readonly<Record<string, { since: string; description: stri
  * for another change. Remove a change and its old path once no run is left that started before its day.
  */
 const CHANGES: Changes = {
+  'interrupted-calls': {
+    since: '2026-11-25',
+    description: "a command ends the wait of a call in its provider's queue",
+  },
+  'failed-after-success': {
+    since: '2026-11-25',
+    description: 'a forced `fail` ends a completed refund that its provider rejects',
+  },
   'approved-absence': {
     since: '2026-11-25',
     description: 'a submission after an attested absence needs the approval of a second person',
+  },
+  'unanswered-pages': {
+    since: '2026-11-25',
+    description:
+      'a reconciliation of transfers leaves a page that stays unanswered after some repeats',
   },
 };
 

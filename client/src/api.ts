@@ -122,6 +122,17 @@ export type CardAutoReloadSettings =
       daily_cap_minor?: never;
     };
 
+export type NewCardDispute = {
+  /** Amount in kobo to dispute. The default is all that was taken, and neither refunded nor disputed. */
+  amount_minor?: number;
+  /** `fraud`: the cardholder did not make the payment. `not_received`, `duplicate`, `not_as_described`, `cancelled` (the order or the subscription was), or `other`. */
+  reason: 'fraud' | 'not_received' | 'duplicate' | 'not_as_described' | 'cancelled' | 'other';
+  /** Your account of the events, for the issuer. It must not contain card data; leave out personal data. */
+  explanation: string;
+  /** Your own reference, unique among all operations of the card. */
+  transaction_reference?: string;
+};
+
 /** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
 export type CardClosing = {
   /** The reason for the change. */
@@ -199,7 +210,7 @@ export type NewCharge = {
   customer?: Customer;
   /** Your own id of the customer, in place of `customer` where a payment token is named. */
   customer_id?: string;
-  /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. */
+  /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. A public key may name a token that a public key made. */
   payment_token_id?: string;
   /** Your own name of the charge, unique for ever. The default is its id. */
   reference?: string;
@@ -214,7 +225,7 @@ export type NewCharge = {
       capture_mode?: 'customer_action_required';
     }
   | {
-      /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. */
+      /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. A public key may name a token that a public key made. */
       payment_token_id: string;
       capture_mode?: 'merchant_initiated';
     }
@@ -258,6 +269,8 @@ export type NewRecurringCharge = {
   end_at?: string;
   /** Number of periods. Instead of `end_at`. */
   count?: number;
+  /** The recurring charge ends after so many failed periods in a row. Left out: it never ends for that reason. */
+  max_failed_periods?: number;
   /** Purpose of the recurring charge and of each of its charges. */
   description?: string;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
@@ -273,6 +286,8 @@ export type RecurringChargeChange = {
   end_at?: string | null;
   /** Number of periods. Replaces an `end_at`. Null: no end. */
   count?: number | null;
+  /** The recurring charge ends after so many failed periods in a row, counted from the latest paid one. Null: never. */
+  max_failed_periods?: number | null;
 };
 
 export type NewRefund = {
@@ -418,7 +433,7 @@ export type NewVirtualAccount = {
   /** The amount in kobo that each deposit is expected to have. */
   expected_amount_minor?: number;
   /**
-   * The treatment of a deposit of another amount than expected: it is credited, or sent back.
+   * The treatment of a deposit of another amount than expected: it is credited, or sent back. `return` needs `expected_amount_minor`.
    * @default "accept"
    */
   on_mismatch?: 'accept' | 'return';
@@ -698,6 +713,10 @@ export type CardAuthorization = {
   cleared_minor: number;
   /** Amount in kobo that refunds of the merchant returned. */
   refunded_minor: number;
+  /** Amount in kobo of the disputes of the payment, without those that failed or were cancelled. */
+  disputed_minor: number;
+  /** Amount in kobo that the issuer returned because of disputes. */
+  credited_minor: number;
   /** ISO 4217 code of the currency. */
   currency: string;
   /** Channel of the purchase. */
@@ -726,6 +745,44 @@ export type CardAuthorization = {
   created_at: string;
   /** When the authorization last changed. */
   updated_at: string;
+};
+
+export type CardDispute = {
+  /** Id. */
+  id: string;
+  /** Id of the card. */
+  card_id: string;
+  /** Id of the disputed payment. */
+  authorization_id: string;
+  /** Disputed amount in kobo. */
+  amount_minor: number;
+  /** Amount in kobo that the issuer has given, and not taken back: a provisional credit while the dispute is open. */
+  credited_minor: number;
+  /** ISO 4217 code of the currency. */
+  currency: 'NGN';
+  /** `pending`: the issuer has not confirmed yet that it has the dispute. `open`: it pursues it. `won`: `credited_minor` stays. `lost`: nothing stays. `cancelled`: it was withdrawn. `failed`: the issuer refused it. */
+  status: 'pending' | 'open' | 'won' | 'lost' | 'cancelled' | 'failed';
+  /** The reason, for people. */
+  reason: 'fraud' | 'not_received' | 'duplicate' | 'not_as_described' | 'cancelled' | 'other';
+  /** Your explanation; null once the customer is erased. */
+  explanation: string | null;
+  /** Your own name of the operation; null without one. */
+  transaction_reference: string | null;
+  /** `requested`: the issuer is asked to withdraw the dispute. `refused`: it pursues it, or has decided it before. Null without a request, and once the dispute is cancelled. */
+  cancellation: ('requested' | 'refused') | null;
+  /** Code and text of the reason; null unless it has failed. */
+  failure: {
+    /** The reason or the name, for programs. */
+    code: string;
+    /** The reason, for people. It may change. */
+    message: string;
+  } | null;
+  /** When the dispute was accepted. */
+  created_at: string;
+  /** When the dispute last changed. */
+  updated_at: string;
+  /** When the dispute ended. */
+  decided_at: string | null;
 };
 
 export type CardAutoReload = {
@@ -1060,6 +1117,8 @@ export type RecurringCharge = {
   end_at: string | null;
   /** Number of periods, including periods that a pause skipped. */
   count: number | null;
+  /** It ends after so many failed periods in a row. */
+  max_failed_periods: number | null;
   /** `past_due`: a charge was declined, or the payment token was deleted. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it, if its payment token is not deleted. */
   status: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
   /** When the next period is charged. */
@@ -1585,6 +1644,116 @@ export type WebhookEvent =
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: CardAuthorization;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.dispute.opened';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardDispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.dispute.credited';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardDispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.dispute.won';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardDispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.dispute.lost';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardDispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.dispute.cancelled';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardDispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.dispute.cancellation_refused';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardDispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.dispute.failed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: CardDispute;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'payment_token.setup_requires_action';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: PaymentToken;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'payment_token.setup_completed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: PaymentToken;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'payment_token.setup_failed';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      data: PaymentToken;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
@@ -2154,6 +2323,59 @@ export type Operations = {
     data: CardAuthorization;
   };
   /**
+   * Dispute a card payment.
+   *
+   * Demands money back that a payment has taken, in full or in part. The issuer pursues the dispute against the merchant; that takes weeks. It may give a provisional credit meanwhile, which it takes back if the dispute is lost. What it gives goes to the card or the wallet, whichever paid, the last payer first.
+   */
+  createCardDispute: {
+    input: {
+      id: string;
+    } & NewCardDispute;
+    data: CardDispute;
+  };
+  /** List the disputes of card payments, newest first */
+  listCardDisputes: {
+    input: {
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * Number of results to skip. Beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+      card_id?: string;
+      /** Id of the disputed payment. */
+      authorization_id?: string;
+      status?: 'pending' | 'open' | 'won' | 'lost' | 'cancelled' | 'failed';
+      /** First day of the acceptance, UTC. */
+      start_date?: string;
+      /** Last day of the acceptance, UTC; not before `start_date`. */
+      end_date?: string;
+    };
+    data: CardDispute;
+  };
+  /** Get a dispute of a card payment */
+  getCardDispute: {
+    input: {
+      id: string;
+    };
+    data: CardDispute;
+  };
+  /**
+   * Cancel an open dispute of a card payment.
+   *
+   * Asks the issuer to withdraw the dispute. It is `cancelled` when the issuer has; a provisional credit is taken back. An issuer may refuse: then `cancellation` is `refused`, the event `card.dispute.cancellation_refused` says so, and the dispute goes on; another call asks again. Repeated calls are safe.
+   */
+  cancelCardDispute: {
+    input: {
+      id: string;
+    } & {};
+    data: CardDispute;
+  };
+  /**
    * Create a card token.
    *
    * The token has no card data: a setup charge with this token sends the customer to the provider’s page, which takes the card. A body with a card number or a security code is refused.
@@ -2554,7 +2776,7 @@ export type Operations = {
   /**
    * List customers, newest first.
    *
-   * A customer exists as soon as a card, a payment token, a charge or a check names it.
+   * A customer exists as soon as a card, a payment token, a charge, a virtual account or an identity check names it.
    */
   listCustomers: {
     input: {
@@ -3015,6 +3237,15 @@ export const operations = {
     safe: true,
   },
   getAuthorization: { method: 'GET', path: '/api/v1/cards/authorizations/{id}', safe: true },
+  createCardDispute: {
+    method: 'POST',
+    path: '/api/v1/cards/authorizations/{id}/disputes',
+    idempotent: true,
+    waits: true,
+  },
+  listCardDisputes: { method: 'GET', path: '/api/v1/cards/disputes', list: true, safe: true },
+  getCardDispute: { method: 'GET', path: '/api/v1/cards/disputes/{id}', safe: true },
+  cancelCardDispute: { method: 'POST', path: '/api/v1/cards/disputes/{id}/cancel', safe: true },
   createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
   createBankAccountToken: {
     method: 'POST',

@@ -10,6 +10,7 @@ const PAGES = new Map<string, Behaviour>([
   ['009', 'reported_out_of_order'],
   ['010', 'throttled_first'],
   ['014', 'another_amount'],
+  ['015', 'paid_twice'],
   ['016', 'declined_first'],
   ['017', 'fee_later'],
   ['018', 'surcharged'],
@@ -18,6 +19,7 @@ const PAGES = new Map<string, Behaviour>([
   ['021', 'dispute_won'],
   ['022', 'dispute_lost'],
   ['023', 'unknown_word'],
+  ['024', 'event_elsewhere'],
 ]);
 
 const CHARGES = new Map<string, Behaviour>([
@@ -83,7 +85,7 @@ const FEE_FLAT_FROM_MINOR = 250_000;
 const FEE_FLAT_MINOR = 10_000;
 const FEE_MOST_MINOR = 200_000;
 
-/** The delay from a payment to its dispute or its refund at the desk, and from there to what follows. */
+/** The delay from a payment to its dispute, its refund at the desk or the payment of another page, and from there to what follows. */
 export const NEXT_AFTER_MS = 3_000;
 
 /** The time after which a refund that is listed later is in the list. */

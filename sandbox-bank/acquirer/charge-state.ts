@@ -42,6 +42,10 @@ export type Charge = NumberedRecord<ChargeRequest, ChargeStatus> & {
 export const isSetup = ({ order }: Pick<Charge, 'order'>): boolean =>
   'channel' in order && order.setup === true;
 
+/** True as long as the customer may choose on the page, also after having gone away from it. */
+export const isUnpaidPage = ({ status }: Pick<Charge, 'status'>): boolean =>
+  status === 'open' || status === 'abandoned';
+
 /** The means of payment on the page of a charge; null if it has no page. */
 export const channelOf = ({ order, accessCode, authorization }: Charge): Channel | null =>
   'channel' in order

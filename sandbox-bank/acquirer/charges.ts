@@ -1,9 +1,9 @@
 import { isOutcomeWithheld } from '../shared/behaviours.js';
 import { createRequestHandler } from '../shared/request-handler.js';
-import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
+import { answer, errorAnswer, SILENCE, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import { authorizedChargeRequestKind, chargePageRequestKind } from './charge-kinds.js';
-import { isSetup, type Charge } from './charge-state.js';
+import { isSetup, isUnpaidPage, type Charge } from './charge-state.js';
 import type { AcquirerContext } from './context.js';
 import type { ChargePageRequest } from './records.js';
 import { takenBack } from './taken-back.js';
@@ -28,22 +28,13 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
     ...(isSetup(charge) ? presentSetup(charge) : present(charge)),
     ...pageOf(charge),
   });
-  /** A page moves no money, so one reference always makes one page, even without de-duplication. */
-  const open = createRequestHandler(chargePageRequestKind(parts, presentPage), {
-    ...rules,
-    deduplicate: true,
-    deduplicateForMs: null,
-  });
   const find = (reference: string, setup: boolean) =>
     rules.copy.lacks(reference)
       ? undefined
       : decisive(charges.withReference(reference).filter((each) => isSetup(each) === setup));
 
   return {
-    initialize: (order: ChargePageRequest): Outcome =>
-      parts.pages === 'new_reference' && charges.withReference(order.reference).length > 0
-        ? errorAnswer(409, 'reference_taken', 'the address of this page was given')
-        : open(order),
+    initialize: createInitialize(parts, presentPage),
     charge: createRequestHandler(authorizedChargeRequestKind(parts, outcomes, present), rules),
     lookup(reference: string): Outcome {
       const charge = find(reference, false);
@@ -57,9 +48,7 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
     cancel(reference: string): Outcome {
       const charge = find(reference, false);
       if (!charge) return noSuchCharge();
-      if (charge.status === 'open' || charge.status === 'abandoned') {
-        outcomes.leave(charge, 'cancelled');
-      }
+      if (isUnpaidPage(charge)) outcomes.leave(charge, 'cancelled');
       return answer(200, present(charge));
     },
     /** Tells the fee of a paid charge, found by its own or by the client's reference. */
@@ -83,6 +72,24 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
       }
       return answer(200, { authorization: code, revoked: true });
     },
+  };
+}
+
+/** A page moves no money, so one reference always makes one page, even without de-duplication. */
+function createInitialize(parts: AcquirerContext, present: (charge: Charge) => unknown) {
+  const { charges } = parts.state;
+  const open = createRequestHandler(chargePageRequestKind(parts, present), {
+    ...parts.rules,
+    deduplicate: true,
+    deduplicateForMs: null,
+  });
+  return (order: ChargePageRequest): Outcome => {
+    if (parts.pages === 'new_reference' && charges.withReference(order.reference).length > 0) {
+      return errorAnswer(409, 'reference_taken', 'the address of this page was given');
+    }
+    const isFirst = charges.withClientReference(order.client_reference).length === 0;
+    const outcome = open(order);
+    return isFirst && charges.behaviourOf(order) === 'paid_twice' ? SILENCE : outcome;
   };
 }
 

@@ -1,6 +1,6 @@
 import { answer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
-import { channelOf, type Charge, type ChargeState } from './charge-state.js';
+import { channelOf, isUnpaidPage, type Charge, type ChargeState } from './charge-state.js';
 import { paymentMethodOf, paymentMethodsOf } from './payment-methods.js';
 import { endPage, missingPage, PAGE_HEADERS, payPage } from './page-html.js';
 
@@ -10,7 +10,7 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
     show(accessCode: string): Outcome {
       const charge = charges.withAccessCode(accessCode);
       if (!charge) return page(404, missingPage());
-      return page(200, isOpen(charge) ? openPage(charge, null) : closedPage(charge));
+      return page(200, isUnpaidPage(charge) ? openPage(charge, null) : closedPage(charge));
     },
     /**
      * Only the first submission counts; a repeat, or one after going back in the browser, shows the result of the
@@ -20,12 +20,12 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
       const charge = charges.withAccessCode(accessCode);
       const channel = charge && channelOf(charge);
       if (!channel) return page(404, missingPage());
-      if (isOpen(charge)) {
+      if (isUnpaidPage(charge)) {
         const choice = paymentMethodOf(channel, form.get('choice') ?? '');
         if (form.get('action') === 'cancel') outcomes.leave(charge, 'cancelled');
         else if (form.get('action') === 'pay' && choice) outcomes.choose(charge, choice);
         else return page(400, openPage(charge, 'Choose what to pay with.'));
-        if (isOpen(charge) && choice?.declines) {
+        if (isUnpaidPage(charge) && choice?.declines) {
           return page(200, openPage(charge, 'Declined. Choose something else to pay with.'));
         }
       }
@@ -34,9 +34,6 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
     },
   };
 }
-
-/** True as long as the customer may choose on the page, also after having gone away from it. */
-const isOpen = ({ status }: Charge): boolean => status === 'open' || status === 'abandoned';
 
 function page(status: number, html: string, headers: Record<string, string> = {}): Outcome {
   return answer(status, html, { ...PAGE_HEADERS, ...headers });

@@ -10,7 +10,8 @@ import { presentCheck } from './wire.js';
 
 /** The bank's operations on identity checks. */
 export type Checks = {
-  start(order: CheckRequest): Outcome;
+  /** `earlierDigests`: those that the same request has under earlier secrets. */
+  start(order: CheckRequest, earlierDigests: readonly string[]): Outcome;
   lookup(reference: string): Outcome;
   /** Decides a pending check, for tests. */
   setOutcome(reference: string, result: CheckResult, code: string | null): Outcome;
@@ -35,20 +36,26 @@ export function createChecks(parts: Parts): Checks {
     return presentCheck(check, ended && isOutcomeWithheld(check, sendsCallbacks));
   };
 
+  const handle = createRequestHandler<CheckRequest, Check>(
+    {
+      what: 'check',
+      find: ({ reference }) => state.withReference(reference),
+      isSame: ({ order }, repeated) =>
+        order.check_type === repeated.check_type && order.digest === repeated.digest,
+      behaviourOf: checkBehaviour,
+      keyOf: ({ reference }) => `check/${reference}`,
+      accept: outcomes.accept,
+      present,
+    },
+    rules,
+  );
+
   return {
-    start: createRequestHandler<CheckRequest, Check>(
-      {
-        what: 'check',
-        find: ({ reference }) => state.withReference(reference),
-        isSame: ({ order }, repeated) =>
-          order.check_type === repeated.check_type && order.digest === repeated.digest,
-        behaviourOf: checkBehaviour,
-        keyOf: ({ reference }) => `check/${reference}`,
-        accept: outcomes.accept,
-        present,
-      },
-      rules,
-    ),
+    start(order, earlierDigests) {
+      const digest = state.withReference(order.reference)?.order.digest;
+      const isEarlier = digest !== undefined && earlierDigests.includes(digest);
+      return handle(isEarlier ? { ...order, digest } : order);
+    },
     lookup(reference) {
       const check = rules.copy.lacks(reference) ? undefined : state.withReference(reference);
       return check ? answer(200, present(check)) : noSuchCheck();

@@ -3,16 +3,22 @@ import type { RouteEntry } from '../shared/route.js';
 import type { Checks } from './checks.js';
 import { checkBody, setCheckOutcomeBody, toStoredRequest } from './wire.js';
 
-/** The routes of identity checks. `secret` keys the digests of the requests. */
-export const identityRoutes = (checks: Checks, secret: string): RouteEntry[] => [
+/** The routes of identity checks. The secrets key the digests of the requests. */
+export const identityRoutes = (checks: Checks, secrets: readonly string[]): RouteEntry[] => [
   [
     '/v1/checks',
     () => ({
       POST: {
         call: 'check',
         read: async (req) => {
-          const order = toStoredRequest(await readBody(req, checkBody), secret);
-          return () => checks.start(order);
+          const body = await readBody(req, checkBody);
+          const [order, ...earlier] = secrets.map((secret) => toStoredRequest(body, secret));
+          if (order === undefined) throw new Error('the bank has no secret');
+          return () =>
+            checks.start(
+              order,
+              earlier.map(({ digest }) => digest),
+            );
         },
       },
     }),

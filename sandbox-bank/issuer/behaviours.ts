@@ -28,6 +28,24 @@ const FUNDINGS = new Map<string, Behaviour>([
   ['022', 'executed_late'],
 ]);
 
+const DISPUTES = new Map<string, Behaviour>([
+  ['001', 'done_later'],
+  ['002', 'refused'],
+  ['004', 'done_without_answer'],
+  ['005', 'lost'],
+  ['006', 'pending'],
+  ['007', 'failing_first'],
+  ['009', 'reported_out_of_order'],
+  ['010', 'throttled_first'],
+  ['012', 'slow'],
+  ['015', 'not_withdrawable'],
+  ['021', 'credited_then_won'],
+  ['022', 'credited_then_lost'],
+]);
+
+/** The pause between the steps of a dispute that takes a course by itself. */
+export const NEXT_AFTER_MS = 2_000;
+
 const STATES = new Map<string, Behaviour>([
   ['002', 'refused_first'],
   ['004', 'done_without_answer'],
@@ -49,5 +67,7 @@ const chosenFrom = (table: Map<string, Behaviour>) => (clientReference: string) 
 export const issueBehaviour = chosenFrom(ISSUES);
 /** The behaviour of a card funding. */
 export const fundingBehaviour = chosenFrom(FUNDINGS);
+/** The behaviour of a dispute of a payment. */
+export const disputeBehaviour = chosenFrom(DISPUTES);
 /** The behaviour of a change of a card's state. */
 export const stateBehaviour = chosenFrom(STATES);

@@ -32,7 +32,10 @@ export type Card = NumberedRecord<CardRequest, 'pending' | 'issued' | 'refused'>
 /** The issuer's cards. */
 export type CardRecords = ReturnType<typeof createCardState>;
 
-type Record = Exclude<CardRecord, { authorization: number } | { funding: number }>;
+type Record = Exclude<
+  CardRecord,
+  { authorization: number } | { funding: number } | { cardDispute: number }
+>;
 
 /** Holds the issuer's cards. Only `apply` changes them. */
 export function createCardState(effects: JournalEffects) {

@@ -3,11 +3,17 @@ import type { CallbackUrls } from '../shared/callbacks.js';
 import type { CardContext } from './context.js';
 import { createCards, type Cards } from './cards.js';
 import { createFundings, type Fundings } from './fundings.js';
+import { createDisputes, type Disputes } from './disputes.js';
 import type { Log } from '../shared/log.js';
 import type { CallbackSender } from '../shared/callback-sender.js';
 
 /** The issuer's operations. The issuer shares only the journal, signatures and faults with the bank. */
-export type Issuer = { cards: Cards; fundings: Fundings; authorizations: Authorizations };
+export type Issuer = {
+  cards: Cards;
+  fundings: Fundings;
+  authorizations: Authorizations;
+  disputes: Disputes;
+};
 
 /** Creates the card issuer. */
 export function createIssuer(
@@ -26,6 +32,7 @@ export function createIssuer(
   return {
     cards: createCards(cardContext),
     fundings: createFundings(cardContext),
+    disputes: createDisputes(cardContext),
     authorizations: createAuthorizations({ ...parts, url: urls.cards, answerWithinMs }),
   };
 }

@@ -1,5 +1,6 @@
 import type {
   AuthorizationOutcome,
+  CardDisputeOutcome,
   IssuerCardState,
   IssuerChange,
 } from '../shared/journal-effects.js';
@@ -58,6 +59,21 @@ export type AuthorizationRequest = {
   merchant: { name: string; category: string; country: string };
 };
 
+/** A client's request to dispute a card payment. */
+export type DisputeRequest = {
+  reference: string;
+  client_reference: string;
+  /** The issuer's id of the card. */
+  card: string;
+  /** The token of the payment. */
+  authorization: string;
+  amount_minor: number;
+  currency: 'NGN';
+  reason: string;
+  explanation: string;
+  requested_at: string;
+};
+
 /** The visible data of an issued card. */
 export type CardFace = {
   /** Opaque: nothing can be derived from it. */
@@ -69,8 +85,8 @@ export type CardFace = {
 };
 
 /**
- * The issuer's facts in the journal; each number is assigned by the first record of its card, funding or
- * authorization.
+ * The issuer's facts in the journal; each number is assigned by the first record of its card, funding,
+ * authorization or dispute.
  */
 export type CardRecord =
   | { kind: 'card_ordered'; card: number; order: CardRequest; at: number }
@@ -81,6 +97,16 @@ export type CardRecord =
   | { kind: 'issuer_changed_card'; card: number; seq: number; status: IssuerChange; at: number }
   | { kind: 'funding_ordered'; funding: number; order: CardFundingRequest; at: number }
   | { kind: 'funded' | 'funding_reversed'; funding: number; seq: number; at: number }
+  | { kind: 'dispute_ordered'; cardDispute: number; order: DisputeRequest; at: number }
+  | {
+      kind: CardDisputeOutcome;
+      cardDispute: number;
+      message_id: string;
+      seq: number;
+      amount_minor: number;
+      code: string | null;
+      at: number;
+    }
   | { kind: 'funding_refused'; funding: number; code: string; at: number }
   | {
       kind: 'authorization_asked';

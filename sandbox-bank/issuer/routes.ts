@@ -2,19 +2,22 @@ import type { Authorizations } from './authorizations.js';
 import {
   authorizationBody,
   cardBody,
+  disputeBody,
+  disputeOutcomeBody,
   endBody,
   fundingBody,
   issuerChangeBody,
   stateBody,
   setFundingOutcomeBody,
 } from './wire.js';
+import type { Disputes } from './disputes.js';
 import type { Fundings } from './fundings.js';
 import { readBody } from '../shared/http.js';
 import type { Issuer } from './issuer.js';
 import type { RouteEntry } from '../shared/route.js';
 
-/** The issuer's routes: cards, fundings, and the controls for tests. */
-export function cardRoutes({ cards, fundings, authorizations }: Issuer): RouteEntry[] {
+/** The issuer's routes: cards, fundings, disputes, and the controls for tests. */
+export function cardRoutes({ cards, fundings, authorizations, disputes }: Issuer): RouteEntry[] {
   return [
     [
       '/v1/cards',
@@ -59,6 +62,7 @@ export function cardRoutes({ cards, fundings, authorizations }: Issuer): RouteEn
     ],
     ...fundingRoutes(fundings),
     ...authorizationRoutes(authorizations),
+    ...disputeRoutes(disputes),
   ];
 }
 
@@ -147,6 +151,45 @@ function authorizationRoutes(authorizations: Authorizations): RouteEntry[] {
           read: async (req) => {
             const order = await readBody(req, endBody);
             return () => authorizations.end(token, order);
+          },
+        },
+      }),
+    ],
+  ];
+}
+
+function disputeRoutes(disputes: Disputes): RouteEntry[] {
+  return [
+    [
+      '/v1/disputes',
+      () => ({
+        POST: {
+          call: 'dispute',
+          read: async (req) => {
+            const order = await readBody(req, disputeBody);
+            return () => disputes.submit(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/disputes/:',
+      (reference) => ({ GET: { call: 'lookup', read: () => () => disputes.lookup(reference) } }),
+    ],
+    [
+      '/v1/disputes/:/withdraw',
+      (reference) => ({
+        POST: { call: 'withdraw_dispute', read: () => () => disputes.withdraw(reference) },
+      }),
+    ],
+    [
+      '/_sandbox/card-disputes/:',
+      (reference) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const setting = await readBody(req, disputeOutcomeBody);
+            return () => disputes.set(reference, setting);
           },
         },
       }),

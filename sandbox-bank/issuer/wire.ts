@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CardEventName } from '../shared/callback-record.js';
 import type { Authorization, AuthorizationMessage } from './authorization-state.js';
 import { shownState, type Card } from './card-state.js';
+import { DISPUTE_EVENTS, type DisputeCase, type DisputeReport } from './dispute-state.js';
 import { movedMinor, type Funding } from './funding-state.js';
 import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
 
@@ -97,6 +98,30 @@ export const endBody = z
     message: 'only a correction may be negative',
   });
 
+/** The body of a request to dispute a payment. */
+export const disputeBody = z.strictObject({
+  reference,
+  client_reference: clientReference,
+  card: cardId,
+  authorization: z.string().min(1).max(100),
+  amount_minor: amountMinor,
+  currency: z.literal('NGN'),
+  reason: z.enum(['fraud', 'not_received', 'duplicate', 'not_as_described', 'cancelled', 'other']),
+  explanation: z.string().min(1).max(4_000),
+  requested_at: requestedAt,
+});
+
+/** The body of the control that decides a dispute, or moves its provisional credit. */
+export const disputeOutcomeBody = z.strictObject({
+  outcome: z.enum(['submitted', 'refused', 'credited', 'credit_reversed', 'won', 'lost']),
+  /** The default is the disputed amount. */
+  amount_minor: amountMinor.optional(),
+  /** False: no callback reports it, and only a look-up finds it. */
+  report: z.boolean().default(true),
+  /** The number of deliveries of the callback. */
+  times: z.int().min(1).max(10).default(1),
+});
+
 /** The client's answer to an authorization request. */
 export const decisionAnswer = z.object({
   approved: z.boolean(),
@@ -186,6 +211,36 @@ export const presentReports = (one: Authorization, from = 0) => ({
     const occurred_at = new Date(message.at).toISOString();
     return event === null ? [] : [{ event, occurred_at, data: reportData(one, message) }];
   }),
+});
+
+/** The data of the event that reports a step of a dispute. */
+export const disputeReportData = ({ order }: DisputeCase, report: DisputeReport) => ({
+  reference: order.reference,
+  client_reference: order.client_reference,
+  card: order.card,
+  authorization: order.authorization,
+  message_id: report.id,
+  amount_minor: report.amountMinor,
+  currency: order.currency,
+  code: report.code,
+});
+
+/** Presents a dispute with its reports; with a withheld outcome there is none yet. */
+export const presentDispute = (dispute: DisputeCase, isWithheld = false) => ({
+  reference: dispute.order.reference,
+  client_reference: dispute.order.client_reference,
+  card: dispute.order.card,
+  authorization: dispute.order.authorization,
+  amount_minor: dispute.order.amount_minor,
+  currency: dispute.order.currency,
+  reason: dispute.order.reason,
+  status: isWithheld ? 'pending' : dispute.status,
+  credited_minor: dispute.creditedMinor,
+  reports: (isWithheld ? [] : dispute.reports).map((report) => ({
+    event: DISPUTE_EVENTS[report.kind],
+    occurred_at: new Date(report.at).toISOString(),
+    data: disputeReportData(dispute, report),
+  })),
 });
 
 /** The event that reports a message; null for an open request and for an approval of the client. */

@@ -26,6 +26,8 @@ export type Behaviour =
   | 'another_amount'
   /** A declined payment method leaves the page open for another one. */
   | 'declined_first'
+  /** The answer of the first page never comes. If a page is paid, the customer pays the others too, 3 s later. */
+  | 'paid_twice'
   /** Paid; the fee becomes known 3 s later. */
   | 'fee_later'
   /** Paid, and the bank charges a fee for it. */
@@ -79,7 +81,12 @@ export type Behaviour =
   | 'needs_activation'
   /** Done, and undone by the issuer 3 s later. */
   | 'undone_later'
-  | 'lost_first';
+  | 'lost_first'
+  /** A dispute of a card payment is accepted, and credited 2 s later; after another 2 s it is won, or lost. */
+  | 'credited_then_won'
+  | 'credited_then_lost'
+  /** The dispute is accepted, and cannot be withdrawn. */
+  | 'not_withdrawable';
 
 /** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */
 function isReportedByCallbackOnly(behaviour: Behaviour): boolean {

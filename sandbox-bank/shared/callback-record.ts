@@ -11,7 +11,7 @@ export type EventName =
 export type TransferEventName =
   'transfer.paid' | 'transfer.refused' | 'transfer.reversed' | 'transfer.pending';
 
-/** Events of cards, fundings and authorizations. */
+/** Events of cards, fundings, authorizations and disputes of payments. */
 export type CardEventName =
   | 'card.issued'
   | 'card.state_changed'
@@ -31,7 +31,14 @@ export type CardEventName =
   | 'card.refunded'
   | 'card.refund_reversed'
   | 'card.corrected'
-  | 'card.authorization_updated';
+  | 'card.authorization_updated'
+  | 'card.dispute_submitted'
+  | 'card.dispute_refused'
+  | 'card.dispute_credited'
+  | 'card.dispute_credit_reversed'
+  | 'card.dispute_won'
+  | 'card.dispute_lost'
+  | 'card.dispute_withdrawn';
 
 /** Events of charges and refunds. */
 export type AcquirerEventName =
@@ -68,6 +75,7 @@ export type Subject =
   | { funding: number }
   /** `from`: the event reports all messages from this one on. */
   | { authorization: number; message: number; from?: number }
+  | { cardDispute: number; message: number }
   | { charge: number }
   | { refund: number }
   | { account: number }

@@ -31,6 +31,8 @@ const CALLS = [
   'unload',
   'set_state',
   'find_authorization',
+  'dispute',
+  'withdraw_dispute',
   'authorization',
   'initialize',
   'charge',

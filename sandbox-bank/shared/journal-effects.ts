@@ -20,6 +20,16 @@ export type AuthorizationOutcome =
   | 'card_refund_reversed'
   | 'clearing_corrected';
 
+/** The changes of a dispute of a card payment. */
+export type CardDisputeOutcome =
+  | 'card_disputed'
+  | 'card_dispute_refused'
+  | 'card_dispute_credited'
+  | 'card_dispute_credit_reversed'
+  | 'card_dispute_won'
+  | 'card_dispute_lost'
+  | 'card_dispute_withdrawn';
+
 const STATE_EFFECTS = {
   open: 'card_opened',
   locked: 'card_locked',
@@ -40,6 +50,7 @@ export type EffectKind =
   | 'authorized'
   | 'declined'
   | AuthorizationOutcome
+  | CardDisputeOutcome
   | 'charged'
   | 'refunded'
   | 'refund_returned'

@@ -80,7 +80,7 @@ export const TEST_ACCOUNTS: readonly {
     ending: '012',
     behaviour: 'charged_for',
     bank: 'paid, and the bank charges ₦10 for it',
-    transfer: 'completed; the bank’s fee is read and not booked yet',
+    transfer: 'completed; we pay the bank’s fee, which is booked',
   },
   {
     ending: '013',

@@ -2,7 +2,12 @@ import Koa from 'koa';
 import type { Environment } from '../platform/api-keys/api-key.js';
 import type { ApiKeys } from '../platform/api-keys/store.js';
 import type { WriteProbe } from '../platform/database/write-probe.js';
-import { authenticate, authorize, findBearerToken } from '../platform/http/authenticate.js';
+import {
+  authenticate,
+  authorize,
+  findBearerToken,
+  requireFeatures,
+} from '../platform/http/authenticate.js';
 import { clientAddress } from '../platform/http/client-address.js';
 import type { AppContext, AppState, Middleware } from '../platform/http/context.js';
 import { crossOrigin } from '../platform/http/cross-origin.js';
@@ -50,7 +55,8 @@ type AppDeps = {
   /** The routes of all capabilities. */
   routes: readonly Route[];
   /** The document served at /openapi.json. */
-  openApi: object;
+  /** As JSON. */
+  openApi: string;
   environment: Environment;
   trustedProxies: number;
   /** Time limits of a request while the database is unavailable. */
@@ -90,15 +96,18 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
   const { docsAllowance = DOCS_ALLOWANCE } = deps;
   const limit = limitBySource({ rateLimits, name: 'docs', allowance: docsAllowance });
-  app.use(docsPage({ environment: deps.environment, limit }));
+  // In live, readers would paste keys that move money beside the viewer's script.
+  if (deps.environment !== 'live') app.use(docsPage({ environment: deps.environment, limit }));
   app.use(limitUncounted({ rateLimits, perMinute, hasOwnLimit }));
   app.use(documents({ openApi: deps.openApi }));
   app.use(crossOrigin({ operationAt: api.operationAt }));
   app.use(answerOptions({ methodsAt }));
   app.use(callbacks.middleware);
   app.use(underApi(authenticate({ apiKeys })));
-  app.use(underApi(limitByTenant({ rateLimits })));
-  app.use(underApi(authorize({ operationAt: api.operationAt, serves: deps.providers.serves })));
+  app.use(underApi(authorize({ operationAt: api.operationAt })));
+  app.use(underApi(limitByTenant({ rateLimits, operationAt: api.operationAt })));
+  const { serves } = deps.providers;
+  app.use(underApi(requireFeatures({ operationAt: api.operationAt, serves })));
   app.use(underApi(api.middleware));
   app.use(notFound({ methodsAt }));
   // Reached only by errors after the error handler, usually because the client has disconnected.

@@ -4,6 +4,7 @@ import { billPaymentCapability } from '../capabilities/bill-payments/index.js';
 import { billerCapability } from '../capabilities/billers/index.js';
 import { bulkTransferCapability } from '../capabilities/bulk-transfers/index.js';
 import { cardAuthorizationCapability } from '../capabilities/card-authorizations/index.js';
+import { cardDisputeCapability } from '../capabilities/card-disputes/index.js';
 import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
 import { cardStateCapability } from '../capabilities/card-states/index.js';
 import { cardUnloadCapability } from '../capabilities/card-unloads/index.js';
@@ -43,6 +44,7 @@ export const list = [
   cardFundingCapability,
   cardUnloadCapability,
   cardAuthorizationCapability,
+  cardDisputeCapability,
   paymentTokenCapability,
   chargeCapability,
   refundCapability,
@@ -99,6 +101,9 @@ export const collectionsWith = (
 
 /** The records of all capabilities that an archive takes. */
 export const archivedRecords = capabilities.flatMap(({ archived = [] }) => archived);
+
+/** The records of all capabilities that an erasure of a customer takes, those that others belong to first. */
+export const erasedRecords = capabilities.flatMap(({ erased = [] }) => erased);
 
 /** Each capability's part of the ledger audit. */
 export const audits = capabilities.flatMap(({ audit }) => audit ?? []);

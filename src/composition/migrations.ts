@@ -1,5 +1,10 @@
 import { capabilities } from './capabilities.js';
-import { paymentTokens } from '../capabilities/payment-tokens/payment-token.js';
+import { cardAuthorizations } from '../capabilities/card-authorizations/record.js';
+import { cardDisputes } from '../capabilities/card-disputes/record.js';
+import { cardOperations } from '../capabilities/cards/card-operation.js';
+import { customerCounts } from '../capabilities/customers/counts.js';
+import { deposits } from '../capabilities/deposits/record.js';
+import { paymentTokens } from '../capabilities/payment-tokens/record.js';
 import { approvals } from '../core/approvals/approval.js';
 import { operatorCommandsCollection } from '../core/approvals/operator-acts.js';
 import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
@@ -16,6 +21,8 @@ import {
 import { providerFaultsCollection } from '../core/providers/faults.js';
 import { providerHealthCollection } from '../core/providers/health.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
+import { breaksCollection } from '../core/reconciliation/break.js';
+import { rowsCollection, runsCollection } from '../core/reconciliation/statement.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
 import { collectionsMigration, wantedOf, type Migration } from '../platform/database/migrations.js';
@@ -53,6 +60,16 @@ export const migrations: readonly Migration[] = [
     ...capabilities.flatMap(({ collections = [] }) => collections),
   ]),
   collectionsMigration('0002-sealed-fields', [paymentTokens, sealingKeysCollection]),
+  collectionsMigration('0003-keys', [apiKeysCollection, operatorKeysCollection]),
+  collectionsMigration('0004-reconciliation', [breaksCollection, runsCollection, rowsCollection]),
+  collectionsMigration('0005-card-disputes', [cardDisputes, cardOperations, cardAuthorizations]),
+  collectionsMigration('0006-deposits-by-account', [
+    deposits,
+    cardAuthorizations,
+    breaksCollection,
+  ]),
+  collectionsMigration('0007-counts', [customerCounts]),
+  collectionsMigration('0008-card-operations-by-time', [cardOperations]),
 ];
 
 /** The collections with sealed fields. */

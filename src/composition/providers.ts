@@ -15,12 +15,23 @@ import { createSandboxBankPayments } from '../core/providers/sandbox-bank/paymen
 import type { Config } from '../shared/config.js';
 import type { PaystackSettings } from '../shared/paystack-settings.js';
 
-/** Creates the providers that the configuration has. `observe` is told of each call. */
-export const createProviders = (config: Config, observe: ObserveCall = () => undefined) =>
-  createRegistry(adaptersOf(config), { config, observe });
+/**
+ * Creates the providers that the configuration has. `observe` is told of each call, `onVerified` of the secret that has verified
+ * a message.
+ */
+export const createProviders = (
+  config: Config,
+  observe: ObserveCall = () => undefined,
+  onVerified: (secret: string) => void = () => undefined,
+) => createRegistry(adaptersOf(withListener(config, onVerified)), { config, observe });
+
+const withListener = ({ sandboxBank, paystack }: Config, onVerified: (secret: string) => void) => ({
+  sandboxBank: sandboxBank && { ...sandboxBank, onVerified },
+  paystack: paystack && { ...paystack, onVerified },
+});
 
 /** The one list of adapters: a new provider is a folder, and a line for each of its ports here. */
-function adaptersOf({ sandboxBank, paystack }: Config): Adapters {
+function adaptersOf({ sandboxBank, paystack }: ReturnType<typeof withListener>): Adapters {
   const paystackBanks = paystack && createPaystackBanks(createPaystackClient(paystack));
   const withCustomers = paystack && settingsWithCustomers(paystack);
   return {

@@ -72,7 +72,7 @@ export const traceProviderCalls =
   (tracer: Tracer): ObserveCall =>
   ({ capability, provider, call, result, seconds, given, requestId, failed }) => {
     if (!tracer.isOn) return;
-    const resource = resourceIn(given) ?? tracer.current();
+    const resource = recordOfCall(given, tracer);
     tracer.record({
       name: `${provider} ${capability}.${call}`,
       kind: 'client',
@@ -87,6 +87,10 @@ export const traceProviderCalls =
       error: failed ? result : undefined,
     });
   };
+
+/** The record that a call to a provider is about: that which its argument names, or whose activity makes it. */
+export const recordOfCall = (given: unknown, tracer: Pick<Tracer, 'current'>): string | null =>
+  resourceIn(given) ?? tracer.current();
 
 /** The id of ours that the argument of a call names: a reference, which may have the number of an attempt. */
 function resourceIn(given: unknown): string | null {

@@ -1,22 +1,24 @@
-import { billPaymentWorkflowId } from '../capabilities/bill-payments/bill-payment.js';
-import { bulkTransferWorkflowId } from '../capabilities/bulk-transfers/bulk-transfer.js';
+import { billPaymentWorkflowId } from '../capabilities/bill-payments/record.js';
+import { bulkTransferWorkflowId } from '../capabilities/bulk-transfers/record.js';
 import { authorizationWorkflowId } from '../capabilities/card-authorizations/workflow-contract.js';
+import { disputeWatchWorkflowId } from '../capabilities/card-disputes/workflow-contract.js';
 import type { CardOperation } from '../capabilities/cards/card-operation.js';
 import { operationWorkflowId } from '../capabilities/cards/workflow-contract.js';
-import { chargeWorkflowId } from '../capabilities/charges/charge.js';
-import type { Deposit } from '../capabilities/deposits/deposit.js';
+import { chargeWorkflowId } from '../capabilities/charges/record.js';
+import type { Deposit } from '../capabilities/deposits/record.js';
 import { depositWorkflowId } from '../capabilities/deposits/workflow-contract.js';
-import { identityCheckWorkflowId } from '../capabilities/identity-checks/identity-check.js';
-import { revocationWorkflowId } from '../capabilities/payment-tokens/payment-token.js';
-import { renewalWorkflowId } from '../capabilities/recurring-charges/recurring-charge.js';
-import { refundWorkflowId } from '../capabilities/refunds/refund.js';
-import { transferWorkflowId } from '../capabilities/transfers/transfer.js';
-import type { VirtualAccount } from '../capabilities/virtual-accounts/virtual-account.js';
+import { identityCheckWorkflowId } from '../capabilities/identity-checks/record.js';
+import { revocationWorkflowId } from '../capabilities/payment-tokens/record.js';
+import { renewalWorkflowId } from '../capabilities/recurring-charges/record.js';
+import { refundWorkflowId } from '../capabilities/refunds/record.js';
+import { transferWorkflowId } from '../capabilities/transfers/record.js';
+import type { VirtualAccount } from '../capabilities/virtual-accounts/record.js';
 import { accountWorkflowId } from '../capabilities/virtual-accounts/workflow-contract.js';
 import {
   providerEventReplayWorkflowId,
   providerEventWorkflowId,
 } from '../core/provider-events/workflow-contract.js';
+import { logIdsOf as idsOfRecord } from '../core/supervision/attention-log.js';
 
 type Named = { _id: string };
 const byId =
@@ -32,6 +34,7 @@ export const workflowIds: Readonly<Record<string, (record: Named) => string>> = 
   bulk_transfers: byId(bulkTransferWorkflowId),
   card_operations: typed<CardOperation>(operationWorkflowId),
   card_authorizations: byId(authorizationWorkflowId),
+  card_disputes: byId(disputeWatchWorkflowId),
   charges: byId(chargeWorkflowId),
   refunds: byId(refundWorkflowId),
   bill_payments: byId(billPaymentWorkflowId),
@@ -45,8 +48,5 @@ export const workflowIds: Readonly<Record<string, (record: Named) => string>> = 
 };
 
 /** The ids of a record for a log line about it. */
-export const logIdsOf = (collection: string, record: Named & { tenant_id?: string | null }) => ({
-  resource: record._id,
-  ...(record.tenant_id && { tenant: record.tenant_id }),
-  ...(workflowIds[collection] && { workflow_id: workflowIds[collection](record) }),
-});
+export const logIdsOf = (collection: string, record: Named & { tenant_id?: string | null }) =>
+  idsOfRecord(record, workflowIds[collection]?.(record));

@@ -2,6 +2,7 @@ import type { CollectionSpec } from '../platform/database/migrations.js';
 import type { Events } from '../platform/http/openapi.js';
 import type { Operation } from '../platform/http/operation.js';
 import type { Route } from '../platform/http/routes.js';
+import type { ErasedRecords } from './erasure/erased-records.js';
 import type { ArchivedRecords } from './ledger/archive.js';
 import type { RecordAudit } from './ledger/audit-checks.js';
 import type { Reconciled } from './reconciliation/comparison.js';
@@ -33,6 +34,8 @@ export type CoreDeps = {
   database: Database;
   groupCommit: GroupCommit;
   client: Client;
+  /** True if workflows may begin in this process at once. */
+  startsEagerly: boolean;
   providers: Providers;
   sealing: Sealing;
   tenants: Tenants;
@@ -97,6 +100,8 @@ export type Capability<
   audit?: RecordAudit;
   /** Its records that an archive takes. */
   archived?: readonly ArchivedRecords[];
+  /** Its records that name a customer, for the erasure of one. */
+  erased?: readonly ErasedRecords[];
   /** One route for each operation. */
   routes?: (deps: RouteDeps) => Route[];
   /** Records whose workflows the dispatcher starts when their next check is due, by the collection's name. */

@@ -42,6 +42,10 @@ export const FAILPOINTS = [
   'cancel.answered',
   /** The provider has opened the page of a token, or told what was saved on it, and nothing of it is recorded. */
   'setup.answered',
+  /** The provider has the account of the customer for a refund, and the refund keeps it still. */
+  'refund.resumed',
+  /** The provider was asked about an account for the last time before its closing, which is not requested yet. */
+  'closing.requeried',
   /** The provider has revoked an authorization, and its token does not know it. */
   'revocation.answered',
   'outcome.before',

@@ -1,13 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadConfig, type Config } from './config.js';
+import { withSecretFiles } from './secret-files.js';
 
 /**
  * Finds the configuration of the service that a tool of the operator works on. The environment variables come first. If
  * MONGODB_URI is not set, missing ones come from `dev.json` of the service that `npm start` runs in BURSAR_HOME
  * (default: `.bursar` here). Throws if no service is found.
  */
-export function findService(env: NodeJS.ProcessEnv = process.env): Config {
+export function findService(given: NodeJS.ProcessEnv = process.env): Config {
+  const env = withSecretFiles(given);
   const home = homeOf(env);
   // Settings of two services are never mixed.
   const isNamed = env.MONGODB_URI !== undefined && env.MONGODB_URI !== '';

@@ -10,6 +10,7 @@ const PREFIXES = {
   card: 'crd',
   cardOperation: 'cop',
   authorization: 'aut',
+  cardDispute: 'cdp',
   providerEvent: 'pev',
   providerEventReplay: 'rpl',
   charge: 'chg',
@@ -29,6 +30,8 @@ const PREFIXES = {
   operator: 'opr',
   operatorCommand: 'ocm',
   approval: 'apr',
+  break: 'brk',
+  reconciliationRun: 'rcn',
 } as const;
 
 const EXAMPLE = '01kaj2v6wte8v9kcz0t3yd4m5n';
@@ -67,6 +70,12 @@ export function firstIdAt(kind: IdKind, at: Date): string {
   const bytes = new Uint8Array(16);
   Buffer.from(bytes.buffer).writeUIntBE(Math.max(0, at.getTime()), 0, 6);
   return idOf(kind, bytes);
+}
+
+/** The time at which an id was made. */
+export function timeOf(id: string): Date {
+  const bytes = Buffer.from(TypeID.fromString(id).toUUIDBytes());
+  return new Date(bytes.readUIntBE(0, 6));
 }
 
 /** Tests the shape of an id of any kind; an attempt at a charge has its number behind the id. */

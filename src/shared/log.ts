@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 
 /** A structured logger that masks personal data and secrets. */
@@ -19,16 +20,18 @@ const MASK = '[redacted]';
 const MAX_DEPTH = 6;
 
 /**
- * Creates a JSON logger. `destination` is for tests; the default is standard output, written without blocking the event
- * loop.
+ * Creates a JSON logger. `debugSample` is the share of records and requests whose debug lines are written, from 0 to 1.
+ * `destination` is for tests; the default is standard output, written without blocking the event loop.
  */
 export function createLog({
   level,
   name,
+  debugSample = 1,
   destination = pino.destination({ fd: 1, sync: false }),
 }: {
   level: string;
   name: string;
+  debugSample?: number;
   destination?: DestinationStream;
 }): Log {
   return pino(
@@ -38,7 +41,13 @@ export function createLog({
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
-      hooks: { logMethod: maskErrorMessage },
+      hooks: {
+        logMethod(args, method, of) {
+          const [fields] = args as unknown[];
+          if (of === DEBUG && !isSampled(fields, debugSample)) return;
+          maskErrorMessage.call(this, args, method);
+        },
+      },
       formatters: {
         level: (label) => ({ level: label }),
         log: (fields) => hideFields(fields, 0) as Record<string, unknown>,
@@ -46,6 +55,19 @@ export function createLog({
     },
     destination,
   );
+}
+
+const DEBUG = 20;
+/** The fields by which debug lines belong together. */
+const SAMPLED_BY = ['resource', 'request_id', 'workflow_id'];
+
+/** True if the debug line is written: all lines of one record or request, or none of them. */
+function isSampled(fields: unknown, share: number): boolean {
+  if (share >= 1) return true;
+  const line = typeof fields === 'object' ? (fields as Record<string, unknown> | null) : null;
+  const id = SAMPLED_BY.map((name) => line?.[name]).find((each) => typeof each === 'string');
+  if (typeof id !== 'string') return Math.random() < share;
+  return createHash('sha256').update(id).digest().readUInt32BE(0) < share * 2 ** 32;
 }
 
 /** pino uses the error's own message, unmasked, for a line that has no message. */

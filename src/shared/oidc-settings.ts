@@ -10,13 +10,26 @@ const issuer = z.url().refine((text) => {
 
 /** The environment variables of the sign-in of operators by OpenID Connect. */
 export const oidcFields = {
-  /** Without an issuer, operators sign in by keys. */
-  OIDC_ISSUER: issuer.optional(),
-  OIDC_CLIENT_ID: z.string().min(1).optional(),
-  /** The claim of the ID token with the roles; a dotted path for one inside of another. */
-  OIDC_ROLE_CLAIM: z.string().min(1).default('roles'),
-  /** The scopes that the command line asks for: they bring name, e-mail, roles and a refresh token. */
-  OIDC_SCOPES: z.string().min(1).default('openid profile email offline_access'),
+  OIDC_ISSUER: issuer
+    .optional()
+    .describe('issuer at which operators sign in; without one, they sign in by keys'),
+  OIDC_CLIENT_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('our client at the issuer; set together with `OIDC_ISSUER`'),
+  OIDC_ROLE_CLAIM: z
+    .string()
+    .min(1)
+    .default('roles')
+    .describe('claim of the ID token with the roles; a dotted path for one inside of another'),
+  OIDC_SCOPES: z
+    .string()
+    .min(1)
+    .default('openid profile email offline_access')
+    .describe(
+      'scopes that the command line asks for: they bring name, e-mail, roles and a refresh token',
+    ),
 };
 
 type Variables = z.output<z.ZodObject<typeof oidcFields>>;

@@ -5,7 +5,6 @@ const OFFICIAL_URL = 'https://api.paystack.co';
 
 /** The variables of Paystack. */
 export const paystackVariables = {
-  /** Secret keys, separated by commas: the first signs requests, all of them verify messages. */
   PAYSTACK_SECRET_KEY: z
     .string()
     .transform((list) => list.split(',').map((key) => key.trim()))
@@ -19,27 +18,55 @@ export const paystackVariables = {
           ),
       ),
     )
-    .optional(),
-  PAYSTACK_BASE_URL: z.url({ protocol: /^https?$/ }).default(OFFICIAL_URL),
-  /** Replaces the rate that most calls share. */
-  PAYSTACK_CALLS_PER_SECOND: z.coerce.number().positive().optional(),
-  /** Bound of one call, from the first byte to the last. */
-  PAYSTACK_TIMEOUT_MS: z.coerce.number().int().positive().max(60_000).default(10_000),
-  /** The e-mail domain of the customers that Bursar makes at Paystack. Nothing is sent to it by Bursar. */
+    .optional()
+    .describe(
+      'secret keys, separated by commas: the first signs requests, all of them verify messages',
+    )
+    .meta({ live: 'keys that begin with `sk_live_`' }),
+  PAYSTACK_BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .default(OFFICIAL_URL)
+    .describe('address of Paystack; plain HTTP only to this machine')
+    .meta({ live: 'https, unless `BURSAR_LIVE_REHEARSAL` is set' }),
+  PAYSTACK_CALLS_PER_SECOND: z.coerce
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      'rate of the calls that share a limit; without it 8 in live and 1.3 in test mode, 80 % of Paystack’s',
+    ),
+  PAYSTACK_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(60_000)
+    .default(10_000)
+    .describe('bound of one call, from the first byte to the last'),
   PAYSTACK_CUSTOMER_DOMAIN: z
     .string()
     .regex(
       /^(?=.{4,100}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/,
       'must be a domain in lower case, such as accounts.example.com',
     )
-    .optional(),
-  /** Paystack's word for the bank of virtual accounts for which no bank is wished. */
+    .optional()
+    .describe(
+      'e-mail domain of the customers that Bursar makes at Paystack, to which it sends nothing; with it, Paystack serves virtual accounts and identity checks',
+    ),
   PAYSTACK_PREFERRED_BANK: z
     .string()
     .regex(/^[a-z0-9-]{1,60}$/, 'must be a word of Paystack’s for a bank, such as wema-bank')
-    .optional(),
-  /** The health check raises an alarm while our balance at Paystack is below this amount. */
-  PAYSTACK_FLOAT_ALERT_MINOR: z.coerce.number().int().min(0).default(0),
+    .optional()
+    .describe(
+      'Paystack’s word for the bank of virtual accounts for which no bank is wished; without it Paystack chooses',
+    ),
+  PAYSTACK_FLOAT_ALERT_MINOR: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'while our balance at Paystack is below this amount, the row of `bursar doctor` fails and `BursarFloatLow` tells an operator; `BursarFloatShort` is for a balance that does not cover a payment',
+    ),
 };
 
 /** The variables of Paystack, and those that decide which of them are allowed. */
@@ -49,7 +76,10 @@ export type PaystackVariables = z.output<z.ZodObject<typeof paystackVariables>> 
 };
 
 /** The settings of Paystack. */
-export type PaystackSettings = NonNullable<ReturnType<typeof paystackOf>>;
+export type PaystackSettings = NonNullable<ReturnType<typeof paystackOf>> & {
+  /** Is told of the key that has verified a message. */
+  onVerified?: (key: string) => void;
+};
 
 /** The settings of Paystack; null if there is no key. */
 export function paystackOf(e: PaystackVariables) {

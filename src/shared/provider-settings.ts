@@ -25,20 +25,27 @@ const PAYSTACK = 'paystack';
 const BY_KEY: ReadonlySet<ProviderCapability> = new Set(['transfers', 'payments']);
 /** Those for which it makes customers at Paystack, so that it needs an e-mail domain too. */
 const BY_DOMAIN: ReadonlySet<ProviderCapability> = new Set(['virtual_accounts', 'identity']);
-const of = (...names: string[]) => z.enum([SANDBOX_BANK, ...names, NONE]).optional();
+const of = (capability: string, ...names: string[]) =>
+  z
+    .enum([SANDBOX_BANK, ...names, NONE])
+    .optional()
+    .describe(
+      `provider of new ${capability}; \`none\` turns them off. Without it Paystack, if it serves them and has its settings, else the sandbox bank`,
+    )
+    .meta({ live: 'not `sandbox-bank`, unless `BURSAR_LIVE_REHEARSAL` is set' });
 
 /** The settings that name the provider of each capability's new records; `none` turns the capability off. */
 export const providerFields = {
-  BURSAR_PROVIDER_TRANSFERS: of(PAYSTACK),
-  BURSAR_PROVIDER_PAYMENTS: of(PAYSTACK),
-  BURSAR_PROVIDER_CARDS: of(),
-  BURSAR_PROVIDER_VIRTUAL_ACCOUNTS: of(PAYSTACK),
-  BURSAR_PROVIDER_IDENTITY: of(PAYSTACK),
-  BURSAR_PROVIDER_BILLPAY: of(),
+  BURSAR_PROVIDER_TRANSFERS: of('transfers', PAYSTACK),
+  BURSAR_PROVIDER_PAYMENTS: of('charges and refunds', PAYSTACK),
+  BURSAR_PROVIDER_CARDS: of('cards'),
+  BURSAR_PROVIDER_VIRTUAL_ACCOUNTS: of('virtual accounts', PAYSTACK),
+  BURSAR_PROVIDER_IDENTITY: of('identity checks', PAYSTACK),
+  BURSAR_PROVIDER_BILLPAY: of('bill payments'),
 };
 
 type Settings = z.output<z.ZodObject<typeof providerFields>> &
-  PaystackVariables & { SANDBOX_BANK_SECRET?: string | undefined };
+  PaystackVariables & { SANDBOX_BANK_SECRET?: string[] | undefined };
 
 /** True if the sandbox bank may serve this deployment: in the sandbox, and in a rehearsal of live. */
 export const allowsSandboxBank = (e: Pick<Settings, 'BURSAR_ENV' | 'BURSAR_LIVE_REHEARSAL'>) =>

@@ -7,6 +7,7 @@ import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import type { AcceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { createGroupCommit, type GroupCommit } from '../../src/core/commit/group-commit.js';
 import { createTenants } from '../../src/platform/tenants/store.js';
+import { claimOf } from '../support/transfers.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 
 const BALANCE_MINOR = 10_000_000n;
@@ -73,7 +74,7 @@ describe('the plain transaction that benchmarks compare with', () => {
     await accept(input);
     const before = await written(input);
     await expect(accept(input)).rejects.toThrow('key is taken');
-    const other = { ...input, claim: input.claim && { ...input.claim, id: randomUUID() } };
+    const other = { ...input, claim: claimOf(randomUUID()) };
     await expect(accept(other)).rejects.toThrow('reference is taken');
     const total_minor = BALANCE_MINOR + 1n;
     const dear = {

@@ -1,5 +1,5 @@
 import { newBillPayment } from '../../src/capabilities/bill-payments/create.js';
-import type { BillPayment } from '../../src/capabilities/bill-payments/bill-payment.js';
+import type { BillPayment } from '../../src/capabilities/bill-payments/record.js';
 import {
   transitionBillPayment,
   WITHOUT_TOKEN,

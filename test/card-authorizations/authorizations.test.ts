@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { cardAuthorizationResource } from '../../src/capabilities/card-authorizations/schema.js';
-import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import type { CardAuthorization } from '../../src/capabilities/card-authorizations/record.js';
 import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/workflow-contract.js';
-import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
+import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/record.js';
 import { cardClient, type CardClient } from '../support/cards.js';
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';

@@ -1,13 +1,13 @@
 import {
   authorizationId,
   type CardAuthorization,
-} from '../../src/capabilities/card-authorizations/card-authorization.js';
+} from '../../src/capabilities/card-authorizations/record.js';
 import { createDecisions } from '../../src/capabilities/card-authorizations/create.js';
 import {
   createAuthorizationStore,
   type AuthorizationStore,
 } from '../../src/capabilities/card-authorizations/store.js';
-import type { Card } from '../../src/capabilities/cards/card.js';
+import type { Card } from '../../src/capabilities/cards/record.js';
 import { connectDatabase, type Database } from '../../src/platform/database/client.js';
 import { newId } from '../../src/shared/ids.js';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';

@@ -1,59 +1,7 @@
 import fc from 'fast-check';
-import {
-  cardAuthorizations,
-  isApproved,
-} from '../../src/capabilities/card-authorizations/card-authorization.js';
-import { cards, OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
-import {
-  authorizationFactMutation,
-  decideAuthorizationMutation,
-  standInMutation,
-  stateWith,
-} from '../support/authorizations.js';
-import { openCard } from '../support/card-record.js';
-import { balances, run } from '../support/decisions.js';
-import type { AnyMutation } from '../support/mutations.js';
-import { NOW } from '../support/transfers.js';
-
-/** One payment after these mutations in sequence: the record, its card, and the sums of the ledger. */
-function after(mutations: AnyMutation[], card: Partial<Card> = {}, walletMinor = 0n) {
-  const start = stateWith(openCard({ available_minor: 10_000n, ...card }), walletMinor);
-  const { state, outcomes, commits } = run(
-    start,
-    mutations.map((mutation) => [mutation]),
-  );
-  const [one] = state.records.all(cardAuthorizations);
-  if (!one) throw new Error('nothing was decided');
-  const ledger = balances(state);
-  const of = (account: string) => ledger.get(account) ?? 0n;
-  return {
-    one,
-    outcomes,
-    events: commits.flatMap(({ events }) => events.map(({ name }) => name)),
-    card: state.records.get(cards, 'crd_a') as Card,
-    ledger: {
-      card: of('card:crd_a:available'),
-      held: of('card:crd_a:held'),
-      wallet: of('wallet:ten_a:available'),
-      walletHeld: of('wallet:ten_a:held'),
-      network: of('network:sandbox-bank'),
-      owed: -of('receivable:ten_a'),
-    },
-  };
-}
-
-const seconds = (at: number) => new Date(NOW.getTime() + at * 1_000);
-
-/** A message of the payment; `at` is the time of its request. */
-const message = (messageId: string, amountMinor: bigint, at = 0) =>
-  decideAuthorizationMutation({ messageId, amountMinor, requestedAt: seconds(at) });
-const fact = (
-  kind: Parameters<typeof authorizationFactMutation>[0],
-  at: number,
-  more: Parameters<typeof authorizationFactMutation>[1] = {},
-) => authorizationFactMutation(kind, { at, key: `${kind}-${at}`, ...more });
-const cleared = (minor: bigint, at: number, partial = false) =>
-  fact('cleared', at, { minor, partial });
+import { isApproved } from '../../src/capabilities/card-authorizations/record.js';
+import { OPEN_SECURITY } from '../../src/capabilities/cards/record.js';
+import { after, cleared, fact, message } from '../support/one-payment.js';
 
 describe('another message of one payment', () => {
   test('an increment is decided by itself, and its amount is held on top', () => {
@@ -183,31 +131,6 @@ describe('parts of a payment', () => {
     const { one, ledger } = after([fact('refunded', 1, { minor: 700n })]);
     expect(one).toMatchObject({ status: 'cleared', refunded_minor: 700n, attention: null });
     expect(ledger).toMatchObject({ card: 10_700n, network: -700n });
-  });
-});
-
-describe('an approval in our place', () => {
-  test('a payment that the network approved in our place is held as far as there is money, and calls an operator beyond', () => {
-    const covered = after([standInMutation(4_000n)]);
-    expect(covered).toMatchObject({
-      one: { status: 'approved', stand_in: 'network', held_minor: 4_000n, attention: null },
-      ledger: { card: 6_000n, held: 4_000n },
-    });
-    const beyond = after([standInMutation(14_000n)]);
-    expect(beyond.one).toMatchObject({ held_minor: 10_000n });
-    expect(beyond.one.attention?.reason).toContain('in our place');
-  });
-
-  test('a payment that we had declined is held once the network approved it in our place', () => {
-    const late = decideAuthorizationMutation({}, { answerBy: new Date(NOW.getTime() - 1) });
-    const { one, ledger } = after([late, standInMutation(5_000n, { at: 1 })]);
-    expect(one).toMatchObject({ status: 'approved', held_minor: 5_000n });
-    expect(ledger.held).toBe(5_000n);
-  });
-
-  test('an advice about a message that we approved ourselves changes nothing', () => {
-    const { ledger } = after([message('msg_1', 5_000n), standInMutation(5_000n, { at: 1 })]);
-    expect(ledger.held).toBe(5_000n);
   });
 });
 

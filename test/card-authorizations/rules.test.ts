@@ -3,7 +3,11 @@ import {
   DECLINES,
   evaluateAuthorization,
 } from '../../src/capabilities/card-authorizations/rules.js';
-import { OPEN_SECURITY, type Card, type CardSecurity } from '../../src/capabilities/cards/card.js';
+import {
+  OPEN_SECURITY,
+  type Card,
+  type CardSecurity,
+} from '../../src/capabilities/cards/record.js';
 import type { AuthorizationRequest } from '../../src/core/providers/card-issuer.js';
 import { request } from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';

@@ -1,11 +1,8 @@
 import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
 import { type Named, type AnyMutation } from '../support/mutations.js';
 import fc from 'fast-check';
-import {
-  cardAuthorizations,
-  type CardAuthorization,
-} from '../../src/capabilities/card-authorizations/card-authorization.js';
-import { cards, OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
+import { type CardAuthorization } from '../../src/capabilities/card-authorizations/record.js';
+import { cards, OPEN_SECURITY } from '../../src/capabilities/cards/record.js';
 import {
   decideAuthorizationMutation,
   authorizationFactMutation,
@@ -15,35 +12,19 @@ import {
 import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';
 import { reloadOf } from '../support/fundings.js';
+import { after as onePayment } from '../support/one-payment.js';
 import { NOW } from '../support/transfers.js';
 
-/** The state after these mutations in sequence, for a card and a wallet with these balances. */
-function after(mutations: AnyMutation[], card: Partial<Card> = {}, wallet = 0n) {
-  const start = stateWith(openCard({ available_minor: 10_000n, ...card }), wallet);
-  const { state, outcomes } = run(
-    start,
-    mutations.map((mutation) => [mutation]),
-  );
-  const [authorization] = state.records.all(cardAuthorizations);
-  if (!authorization) throw new Error('nothing was decided');
-  const ledger = balances(state);
-  const of = (account: string) => ledger.get(account) ?? 0n;
+/** One payment after these mutations, with the verdict of each and the names of the postings. */
+function after(...given: Parameters<typeof onePayment>) {
+  const { one, ...found } = onePayment(...given);
   return {
-    authorization,
-    card: state.records.get(cards, 'crd_a') as Card,
-    verdicts: outcomes.map((outcome) => ('verdict' in outcome ? outcome.verdict : 'decided')),
-    postings: [...state.postings.keys()]
+    ...found,
+    authorization: one,
+    verdicts: found.outcomes.map((of) => ('verdict' in of ? of.verdict : 'decided')),
+    postings: [...found.state.postings.keys()]
       .filter((id) => id !== 'given')
       .map((id) => id.split('/')[1]),
-    ledger: {
-      card: of('card:crd_a:available'),
-      held: of('card:crd_a:held'),
-      wallet: of('wallet:ten_a:available'),
-      walletHeld: of('wallet:ten_a:held'),
-      network: of('network:sandbox-bank'),
-      owed: -of('receivable:ten_a'),
-    },
-    state,
   };
 }
 

@@ -1,10 +1,10 @@
 import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
 import { type AnyMutation } from '../support/mutations.js';
-import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/card.js';
+import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/record.js';
 import { changeCard } from '../../src/capabilities/cards/mutations.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';
-import { lagosDay } from '../../src/core/ledger/wallet.js';
+import { lagosDay, type Wallet } from '../../src/core/ledger/wallet.js';
 import { apply, run } from '../support/decisions.js';
 import { CARD, openCard } from '../support/card-record.js';
 import { reloadOf, snapshotWith } from '../support/fundings.js';
@@ -105,6 +105,18 @@ test('no more than the wallet has: refused without a hold', () => {
   const poor = spend(start({ wallet: 499n }), 250n);
   expect(poor.postings.size).toBe(0);
   expect(cardIn(poor).auto_reload).toMatchObject({ refusals: 1, triggered: false });
+});
+
+test('no reload while the tenant is frozen, and that is no refusal: the next spending after the freeze reloads', () => {
+  const before = start();
+  const wallet = before.wallets.get('ten_a') as Wallet;
+  before.wallets.set('ten_a', { ...wallet, isFrozen: true });
+  const frozen = spend(before, 250n);
+  expect(reloadsIn(frozen)).toEqual([]);
+  expect(frozen.wallets.get('ten_a')?.availableMinor).toBe(wallet.availableMinor);
+  expect(cardIn(frozen).auto_reload).toEqual(reloadOf());
+  frozen.wallets.set('ten_a', wallet);
+  expect(reloadsIn(spend(frozen, 1n))).toHaveLength(1);
 });
 
 test('after three refusals in a row the card is not reloaded until its settings are set again', () => {

@@ -1,4 +1,4 @@
-import type { Card } from '../../src/capabilities/cards/card.js';
+import type { Card } from '../../src/capabilities/cards/record.js';
 import { cardClient, type CardClient, type CardView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { shareService, type Service } from '../support/service.js';
@@ -122,9 +122,12 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
     expect(new Set(replies.map((reply) => reply.body.data.id)).size).toBe(1);
     const other = await cards.act(id, action, { ...body, amount_minor: 6_000 }, { key });
     expect(other.body.error.code).toBe('idempotency_key_reused');
-    await eventually('it is funded', async () =>
-      (await cards.balance(id)).available_minor === 5_000 ? true : undefined,
-    );
+    const funded = replies[0]?.body.data.id;
+    await eventually('it is funded', async () => {
+      if ((await cards.balance(id)).available_minor === 5_000) return true;
+      const found = await service.deps.cards.operations.find(String(funded));
+      throw new Error(JSON.stringify(found && [found.status, found.failure, found.attention]));
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { type AnyMutation, type AnyResult } from '../support/mutations.js';
 import fc from 'fast-check';
-import { cards, type CardStatus } from '../../src/capabilities/cards/card.js';
+import { cards, type CardStatus } from '../../src/capabilities/cards/record.js';
 import { fundReversalIdOf } from '../../src/capabilities/card-fundings/transitions.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import { cardOperations, type CardOperation } from '../../src/capabilities/cards/card-operation.js';

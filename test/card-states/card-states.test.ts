@@ -1,4 +1,4 @@
-import type { Card } from '../../src/capabilities/cards/card.js';
+import type { Card } from '../../src/capabilities/cards/record.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { presentOperation } from '../../src/capabilities/cards/presenter.js';
 import { approvedPayload } from '../support/approvals.js';

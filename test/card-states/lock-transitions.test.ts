@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { newOperation } from '../../src/capabilities/cards/card-operation.js';
 import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
-import { cards, statusByLocks } from '../../src/capabilities/cards/card.js';
+import { cards, statusByLocks } from '../../src/capabilities/cards/record.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { stateWith } from '../support/authorizations.js';

@@ -1,6 +1,6 @@
 import { type Named, type AnyMutation } from '../support/mutations.js';
 import fc from 'fast-check';
-import { cards, isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
+import { cards, isPastExpiry, type Card } from '../../src/capabilities/cards/record.js';
 import { type CardStateType } from '../../src/capabilities/card-states/transitions.js';
 import { createCardStateStarter } from '../../src/capabilities/card-states/index.js';
 import { cardOperations, newOperation } from '../../src/capabilities/cards/card-operation.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { cards } from '../../src/capabilities/cards/card.js';
+import { cards } from '../../src/capabilities/cards/record.js';
 import { cardOperations, newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionFact } from '../../src/core/instructions/fact.js';
 import { accounts, posting } from '../../src/core/ledger/posting.js';

@@ -1,4 +1,6 @@
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { createCardCreation } from '../../src/capabilities/cards/create.js';
+import { createCardBody } from '../../src/capabilities/cards/schema.js';
 import { cardClient, newCard, type CardClient, type OperationView } from '../support/cards.js';
 import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
@@ -108,6 +110,28 @@ describe('issuing by the table of test values', () => {
 });
 
 describe('POST /cards', () => {
+  test('a type that the issuer does not issue without the address of the holder is refused, and nothing is stored', async () => {
+    const { groupCommit, providers, tenants } = service.deps;
+    const own = await tenants.get(tenant.id);
+    if (!own) throw new Error('the tenant was there');
+    const issuer = providers.forCards();
+    const create = createCardCreation({
+      groupCommit,
+      starter: { startSoon: () => undefined },
+      issuer: () => ({ name: issuer.name, cards: { ...issuer.cards, types: ['virtual'] } }),
+    });
+    const body = (type: 'virtual' | 'physical') => createCardBody.parse(newCard('789', { type }));
+    const [physical, virtual] = [body('physical'), body('virtual')];
+    await expect(create(own, physical, null)).rejects.toMatchObject({
+      code: 'validation_error',
+      field: 'type',
+      message: expect.stringContaining('physical'),
+    });
+    const stored = service.deps.database.db.collection('cards');
+    expect(await stored.countDocuments({ customer_id: physical.customer_id })).toBe(0);
+    expect((await create(own, virtual, null)).answer.status).toBe(201);
+  });
+
   test('the same key is the same card, also at the same moment; another body is refused', async () => {
     const body = newCard();
     const key = `card-${body.customer_id}`;

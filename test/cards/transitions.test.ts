@@ -1,4 +1,4 @@
-import type { Card } from '../../src/capabilities/cards/card.js';
+import type { Card } from '../../src/capabilities/cards/record.js';
 import { transitionIssuance, type IssuanceFact } from '../../src/capabilities/cards/transitions.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { byProvider, NOW } from '../support/transfers.js';

@@ -17,7 +17,7 @@ let tenant: TestTenant;
 let payments: PaymentClient;
 
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_DUNNING_DAYS: '1,3' } });
+  service = await startService({ oneProcess: true, env: { BURSAR_DUNNING_DAYS: '1,3' } });
   tenant = await service.tenant({ balanceMinor: 0 });
   payments = paymentClient(tenant);
 });

@@ -1,4 +1,4 @@
-import type { Charge } from '../../src/capabilities/charges/charge.js';
+import type { Charge } from '../../src/capabilities/charges/record.js';
 import { chargeAgrees } from '../../src/capabilities/charges/comparison.js';
 import type { VerifyChargeAnswer } from '../../src/core/providers/payment-provider.js';
 import { chargeFields, pageCharge } from '../support/charge-facts.js';

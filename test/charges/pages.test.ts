@@ -9,7 +9,8 @@ import {
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
-import type { Charge } from '../../src/capabilities/charges/charge.js';
+import type { Charge } from '../../src/capabilities/charges/record.js';
+import type { ProviderEvent } from '../../src/core/provider-events/event.js';
 
 /** A bank that gives the address of a page once. */
 let service: Service;
@@ -63,6 +64,42 @@ describe('a page whose address was lost', () => {
     await payments.waitFor(body.reference, 'completed');
     expect(await record(body.reference)).toMatchObject({ attempt: 1 });
     expect(await timesPaid(body.reference)).toBe(1);
+  });
+});
+
+describe('a page of the sandbox bank', () => {
+  test('015: the payment of a second page completes the charge, and that of the first one waits in suspense', async () => {
+    const { reference, url } = await payments.page('015');
+    expect((await record(reference))?.attempt).toBe(2);
+    await onPage(url);
+    await payments.waitFor(reference, 'completed');
+    const { suspended, attention } = await eventually('the first page is paid too', async () => {
+      const found = await record(reference);
+      return found && found.suspended.length > 0 ? found : undefined;
+    });
+    expect(suspended).toMatchObject([{ attempt: 1, amount_minor: 300_000n }]);
+    expect(attention).not.toBeNull();
+    expect(await timesPaid(reference)).toBe(2);
+    expect(await tenant.balance()).toMatchObject({ held: 0 });
+  });
+
+  test('024: a callback of another environment has no effect and waits for an operator, and a poll completes the charge', async () => {
+    const since = new Date();
+    const { reference, url } = await payments.page('024');
+    await onPage(url);
+    const { attention } = await eventually('the message is stored', async () => {
+      const found = await service.deps.database.db
+        .collection<ProviderEvent>('provider_events')
+        .findOne({ status: 'failed', received_at: { $gte: since } });
+      return found ?? undefined;
+    });
+    expect(attention).not.toBeNull();
+    await payments.verify(reference);
+    await payments.waitFor(reference, 'completed');
+    const origins = (await payments.timeline(reference)).map(({ type }) => type);
+    expect(origins).toContain('poll');
+    expect(origins).not.toContain('webhook');
+    expect(await timesPaid(reference)).toBe(1);
   });
 });
 

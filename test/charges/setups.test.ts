@@ -4,10 +4,8 @@ import {
   transitionSetup,
   type SetupFact,
 } from '../../src/capabilities/payment-tokens/setup.js';
-import {
-  deletedToken,
-  type PaymentToken,
-} from '../../src/capabilities/payment-tokens/payment-token.js';
+import { deletedToken, type PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
+import { withSetupEvent } from '../../src/capabilities/payment-tokens/webhook-events.js';
 import type { SavedMethod } from '../../src/core/providers/payment-provider.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -19,6 +17,7 @@ import {
   type TokenView,
 } from '../support/payments.js';
 import { paymentToken } from '../support/recurring.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
@@ -101,6 +100,37 @@ describe('a page without a payment', () => {
     }
   });
 
+  test('tells its tenant each state that it sees, once and numbered, and never the method', () => {
+    const events = (token: PaymentToken, ...facts: (SetupFact & { at?: Date })[]) => {
+      let before = token;
+      return facts.flatMap(({ at = NOW, ...fact }) => {
+        const next = transitionSetup(before, before.setup?.number ?? 0, fact, at);
+        if (!next) return [];
+        const told = withSetupEvent(before, next);
+        before = told.next;
+        expect(JSON.stringify(told.event)).not.toContain('authz_1');
+        return told.event ? [`${told.event.sequence} ${told.event.name}`] : [];
+      });
+    };
+    expect(events(asked(), { kind: 'page_lost' }, opened, opened, saved, saved)).toEqual([
+      '1 payment_token.setup_requires_action',
+      '2 payment_token.setup_completed',
+    ]);
+    const declined = { kind: 'declined', code: 'card_declined' } as const;
+    expect(events(asked(), opened, declined, declined, saved)).toEqual([
+      '1 payment_token.setup_requires_action',
+      '2 payment_token.setup_failed',
+      '3 payment_token.setup_completed',
+    ]);
+    const open = after(asked(), opened);
+    const { event } = withSetupEvent(open, deletedToken(open, NOW));
+    expect(event).toMatchObject({
+      name: 'payment_token.setup_failed',
+      data: { status: 'revoked', setup: { failure: { code: 'token_revoked' } } },
+    });
+    expect(withSetupEvent(unbound, deletedToken(unbound, NOW)).event).toBeNull();
+  });
+
   test('that nobody has opened is not asked about once its token is deleted', () => {
     expect(deletedToken(asked(), NOW).next_check_at).toBeNull();
   });
@@ -110,14 +140,21 @@ describe('a request to set a payment token up without a payment', () => {
   let service: Service;
   let tenant: TestTenant;
   let payments: PaymentClient;
+  let receiver: Receiver;
 
   beforeAll(async () => {
     // A bank that gives the address of a page once.
-    service = await startService({ env: { SANDBOX_BANK_PAGES: 'new_reference' } });
+    const env = { SANDBOX_BANK_PAGES: 'new_reference', BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
+    service = await startService({ oneProcess: true, env });
     tenant = await service.tenant({ balanceMinor: 0 });
     payments = paymentClient(tenant);
+    receiver = await startReceiver();
+    await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
   });
-  afterAll(() => service?.close());
+  afterAll(async () => {
+    await service?.close();
+    await receiver?.close();
+  });
   afterEach(() => service?.bank.faults([]));
 
   const setUp = (id: string, body: Record<string, unknown> = {}, client = payments) =>
@@ -189,6 +226,15 @@ describe('a request to set a payment token up without a payment', () => {
     expect(pageOf(next.body.data)).not.toBe(pageOf(body.data));
     await onPage(pageOf(next.body.data));
     expect((await waitFor(id, 'completed')).status).toBe('active');
+    const events = () => receiver.events().filter(({ data }) => data['payment_token_id'] === id);
+    await eventually('its events have arrived', () => (events().length >= 4 ? true : undefined));
+    const inOrder = events().toSorted((a, b) => a.sequence - b.sequence);
+    expect(inOrder.map(({ event, sequence }) => [event, sequence])).toEqual([
+      ['payment_token.setup_requires_action', 1],
+      ['payment_token.setup_failed', 2],
+      ['payment_token.setup_requires_action', 3],
+      ['payment_token.setup_completed', 4],
+    ]);
   });
 
   test('whose first answer is lost leads to another page, and one whose event is lost is asked about', async () => {

@@ -1,5 +1,5 @@
-import { attemptReference } from '../../src/capabilities/charges/charge.js';
-import { type ChargeFact } from '../../src/capabilities/charges/transitions.js';
+import { attemptReference, type Charge } from '../../src/capabilities/charges/record.js';
+import { type ChargeFact } from '../../src/capabilities/charges/facts.js';
 import type { Posting } from '../../src/core/ledger/posting.js';
 import { NOW } from '../support/transfers.js';
 import {
@@ -13,6 +13,22 @@ import {
   sent,
   transition,
 } from '../support/charge-facts.js';
+
+const half = paid({ amountMinor: 150_000n, feeMinor: null });
+/** The payment of the requested amount with the provider's surcharge, which a report may have in one sum. */
+const SURCHARGE = 102_830n;
+const whole = paid({ surchargeMinor: SURCHARGE });
+const gross = (changes: object = {}) =>
+  paid({ amountMinor: 300_000n + SURCHARGE, feeMinor: null, ...changes });
+
+/** The balances after these postings. */
+function sumsOf(...postings: Posting[]) {
+  const sums = new Map<string, bigint>();
+  for (const { account, amountMinor } of postings.flatMap(({ legs }) => legs)) {
+    sums.set(account, (sums.get(account) ?? 0n) + amountMinor);
+  }
+  return Object.fromEntries([...sums].filter(([, minor]) => minor !== 0n));
+}
 
 /** The legs of postings, by id. */
 const legsOf = (postings: readonly Posting[]) =>
@@ -45,7 +61,6 @@ describe('a payment', () => {
   });
 
   test('of another amount is booked in suspense once, also of a charge that has failed', () => {
-    const half = paid({ amountMinor: 150_000n });
     for (const charge of [
       sent(pageCharge()),
       transition(sent(pageCharge()), of('cancelled')).next,
@@ -64,7 +79,6 @@ describe('a payment', () => {
   });
 
   test('that was returned from suspense is not booked again if its provider reports it once more', () => {
-    const half = paid({ amountMinor: 150_000n });
     const suspended = transition(sent(pageCharge()), half).next;
     const returned = { ...suspended, suspended: [], returned_attempts: [1], attention: null };
     expect(transition(returned, half)).toMatchObject({ verdict: 'unchanged', postings: [] });
@@ -122,5 +136,177 @@ describe('a payment', () => {
     const { next } = transition(sent(pageCharge()), paid({ feeMinor: null }));
     const later = transition(next, paid(), NOW, { ...noDebt, availableMinor: 4_500n });
     expect(later).toMatchObject({ availableMinor: -4_500n, receivableMinor: 10_000n });
+  });
+});
+
+describe('a payment whose provider corrects its amount', () => {
+  test('leaves suspense and is credited once', () => {
+    const first = transition(sent(pageCharge()), gross());
+    const { next, postings, verdict } = transition(first.next, whole);
+    expect([verdict, next.status, next.attention]).toEqual(['applied', 'completed', null]);
+    expect(next).toMatchObject({ suspended: [], surcharge_minor: SURCHARGE });
+    expect(sumsOf(...first.postings, ...postings)).toEqual({
+      'clearing:sandbox-bank': -300_000n,
+      'provider-fees': 14_500n,
+      'wallet:ten_a:available': 285_500n,
+    });
+    for (const repeat of [gross(), whole]) {
+      expect(transition(next, repeat)).toMatchObject({ verdict: 'unchanged', postings: [] });
+    }
+    expect(transition(next, accepts(300_000n + SURCHARGE)).verdict).toBe('stale');
+  });
+
+  test('is booked once if the report with the surcharge in its amount comes last, which may bring the fee', () => {
+    const { next } = transition(sent(pageCharge()), paid({ ...whole, feeMinor: null }));
+    const fee = 14_500n;
+    const later = transition(next, gross({ feeMinor: SURCHARGE + fee }));
+    expect(sumsOf(...later.postings)).toEqual({
+      'provider-fees': fee,
+      'receivable:ten_a': -fee,
+    });
+    expect(later.next).toMatchObject({ provider_fee_minor: fee, attention: null });
+    expect(transition(later.next, gross({ feeMinor: SURCHARGE + fee })).verdict).toBe('unchanged');
+  });
+
+  const suspended = transition(sent(pageCharge()), gross()).next;
+  const [payment] = suspended.suspended;
+
+  const returned: [how: string, changes: object][] = [
+    ['is being returned', { suspended: [{ ...payment, returning: 'ref_1' }], attention: null }],
+    ['was returned', { suspended: [], returned_attempts: [1], attention: null }],
+    ['was returned in part', { returned_refunds: ['ref_1'] }],
+  ];
+
+  test.each(returned)('moves no money and calls an operator, once, if it %s', (_how, changes) => {
+    const charge = { ...suspended, ...changes } as Charge;
+    const { verdict, next, postings, availableMinor } = transition(charge, whole);
+    expect([verdict, postings, availableMinor]).toEqual(['attention', [], 0n]);
+    expect(next).toMatchObject({ status: charge.status, suspended: charge.suspended });
+    expect(next.attention?.reason).toContain('returned from suspense');
+    expect(transition(next, whole).verdict).toBe('unchanged');
+  });
+
+  test.each(returned)('calls the operator until one ends it, if it %s', (_how, changes) => {
+    const { next } = transition({ ...suspended, ...changes }, whole);
+    const second: Charge = { ...next, attempt: 2, capture_mode: 'merchant_initiated' };
+    const ends: [Charge, ChargeFact][] = [
+      [next, refused({ code: 'payment_returned', decline: 'hard' })],
+      [second, paid({ attempt: 2 })],
+      [second, refused({ attempt: 2 })],
+    ];
+    for (const [charge, fact] of ends) {
+      const ended = transition(charge, fact).next;
+      expect(ended.status).not.toBe(charge.status);
+      expect(ended.attention).toEqual(next.attention);
+      expect(ended.next_check_at).not.toBeNull();
+    }
+    const failed = transition(next, refused({ via: 'operator', actor: 'ada', decline: 'hard' }));
+    expect(failed.next).toMatchObject({ status: 'failed', attention: null });
+  });
+
+  test('to another one than the requested calls an operator', () => {
+    const { verdict, next, postings } = transition(suspended, half);
+    expect([verdict, postings]).toEqual(['attention', []]);
+    expect(next.suspended).toEqual(suspended.suspended);
+    expect(next.attention?.reason).toContain('in suspense');
+  });
+});
+
+describe('attention for a payment in suspense stays until somebody decides about it', () => {
+  const onPage = transition(sent(pageCharge()), half).next;
+  const withSecond = sent(transition(sent(merchantCharge()), refused()).next, days(1));
+  const ofFirst = transition(withSecond, half).next;
+
+  test.each<[what: string, charge: Charge, fact: ChargeFact]>([
+    [
+      'its tenant cancels the charge',
+      { ...onPage, next_action: { type: 'redirect', url: 'https://pages.example' } },
+      { ...of('cancelled'), kind: 'cancel_requested', attempt: null, endsHere: true },
+    ],
+    ['its page is cancelled', onPage, of('cancelled')],
+    ['another attempt is paid', ofFirst, paid({ attempt: 2 })],
+    ['another attempt is declined for good', ofFirst, refused({ attempt: 2, decline: 'hard' })],
+    ['another attempt is declined for now', ofFirst, refused({ attempt: 2 })],
+  ])('if %s', (_what, charge, fact) => {
+    const { next, verdict } = transition(charge, fact);
+    expect([verdict, next.status]).not.toEqual(['applied', charge.status]);
+    expect(next.attention).toEqual(charge.attention);
+    expect(next.attention).not.toBeNull();
+    expect(next.next_check_at).not.toBeNull();
+  });
+
+  test('if Bursar itself ends the retries, and a person who fails the charge ends it', () => {
+    const failing = refused({ attempt: null, decline: 'hard', via: 'operator', actor: 'bursar' });
+    expect(transition(ofFirst, failing).next.attention).toEqual(ofFirst.attention);
+    expect(transition(ofFirst, { ...failing, actor: 'ada' }).next.attention).toBeNull();
+  });
+
+  test('also if another reason has replaced it, which an operator ends', () => {
+    const elsewhere = transition(transition(ofFirst, paid({ attempt: 2 })).next, {
+      ...paid({ attempt: 2, feeMinor: 1n }),
+    });
+    expect(elsewhere.next.attention?.reason).toContain('another fee');
+    const confirmed = transition(elsewhere.next, of('operator_confirmed'), days(1)).next;
+    expect(confirmed.attention).toEqual({
+      since: days(1),
+      reason: 'a payment is still in suspense: accept it or return it',
+    });
+    expect(confirmed.next_check_at).not.toBeNull();
+    expect(transition(confirmed, of('operator_confirmed')).next.attention).toBeNull();
+  });
+
+  test('and its customer is not charged again meanwhile', () => {
+    const { next } = transition(ofFirst, refused({ attempt: 2 }), days(1));
+    expect(next).toMatchObject({ status: 'failed', attempt: 2, next_attempt_at: null });
+  });
+
+  test('and one that is accepted leaves attention for a later attempt that may have been paid too', () => {
+    const { next, verdict } = transition(ofFirst, accepts(150_000n));
+    expect([verdict, next.status, next.attempt]).toEqual(['attention', 'completed', 1]);
+    expect(next.attention?.reason).toContain(attemptReference(ofFirst));
+  });
+});
+
+test('a fee that becomes known while a payment is in suspense is booked when an operator accepts the payment', () => {
+  const first = transition(sent(pageCharge()), half).next;
+  const known = transition(first, { ...half, feeMinor: 2_250n } as ChargeFact);
+  expect(known).toMatchObject({ verdict: 'applied', postings: [] });
+  expect(known.next.suspended).toEqual([{ attempt: 1, amount_minor: 150_000n, fee_minor: 2_250n }]);
+  expect(known.next.attention).toEqual(first.attention);
+  expect(transition(known.next, half).verdict).toBe('unchanged');
+  expect(transition(known.next, accepts(150_000n))).toMatchObject({ availableMinor: 147_750n });
+  const other = transition(known.next, { ...half, feeMinor: 1n } as ChargeFact);
+  expect([other.verdict, other.next.suspended]).toEqual(['attention', known.next.suspended]);
+});
+
+describe('a completed charge whose payment the provider has taken back', () => {
+  const takenBack = { ...of('cancelled'), kind: 'taken_back' } as ChargeFact;
+  const completed = transition(sent(pageCharge()), paid()).next;
+
+  test('calls an operator, once, if its refunds and disputes do not explain it', () => {
+    const part: Charge = { ...completed, refunded_minor: 100_000n, disputed_minor: 199_999n };
+    for (const charge of [completed, part]) {
+      const { verdict, next, postings } = transition(charge, takenBack);
+      expect([verdict, postings]).toEqual(['attention', []]);
+      expect(next.attention?.reason).toContain('do not explain it');
+      const cleared = transition(next, of('operator_confirmed')).next;
+      expect([cleared.attention, transition(cleared, takenBack).verdict]).toEqual([
+        null,
+        'unchanged',
+      ]);
+    }
+  });
+
+  test('calls nobody if they do, if another attempt is meant, or if it was never paid', () => {
+    const counts = [
+      { refunded_minor: 300_000n },
+      { refund_pending_minor: 300_000n },
+      { refunded_minor: 100_000n, disputed_minor: 200_000n },
+      { attempt: 2 },
+      { status: 'failed' as const },
+    ];
+    for (const explained of counts) {
+      expect(transition({ ...completed, ...explained }, takenBack).verdict).toBe('unchanged');
+    }
   });
 });

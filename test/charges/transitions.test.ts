@@ -4,13 +4,11 @@ import {
   attemptReference,
   statusOf,
   type Charge,
-} from '../../src/capabilities/charges/charge.js';
-import { type ChargeFact } from '../../src/capabilities/charges/transitions.js';
+} from '../../src/capabilities/charges/record.js';
+import { type ChargeFact } from '../../src/capabilities/charges/facts.js';
+import { factIn, type Answer } from '../../src/capabilities/charges/provider-answers.js';
 import { chargeReads } from '../../src/capabilities/charges/mutations.js';
-import {
-  paymentTokens,
-  type PaymentToken,
-} from '../../src/capabilities/payment-tokens/payment-token.js';
+import { paymentTokens, type PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
 import { decide, balances, run } from '../support/decisions.js';
 import { emptySnapshot, NOW } from '../support/transfers.js';
@@ -108,6 +106,50 @@ describe('the time of a customer', () => {
     expect(transition(open, of('expired'), new Date(days(1).getTime() - 1)).verdict).toBe('stale');
     expect(transition(open, of('expired'), days(1)).next.failure?.code).toBe('expired');
     expect(transition(sent(merchantCharge()), of('expired'), days(9)).verdict).toBe('stale');
+  });
+
+  describe('that a saved method wanted', () => {
+    const declined = (kind: 'soft' | 'hard', charge = merchantCharge()): Charge => ({
+      ...sent(charge),
+      next_action: { type: 'redirect', url: 'https://pages.example' },
+      expires_at: days(1),
+      last_decline: 'insufficient_funds',
+      last_decline_kind: kind,
+    });
+    const trace = { providerRequestId: null };
+    const pending = { ...trace, kind: 'pending', awaits: 'customer', redirect: null } as const;
+    const left = { ...pending, lastDecline: null };
+    /** The charge after the first answer behind its customer's time. */
+    const over = (charge: Charge, answer: Answer = left): Charge => {
+      const fact = factIn(charge, answer, 'poll', days(1));
+      if (fact === null) throw new Error('no fact');
+      return transition(charge, fact, days(1)).next;
+    };
+
+    test('ends by its latest decline: after a soft one there is a next attempt, which forgets it', () => {
+      const again = over(declined('soft'));
+      expect(again).toMatchObject({ status: 'pending', attempt: 2, last_decline: null });
+      expect(again.next_attempt_at).toEqual(days(2));
+      const last = over(declined('soft', merchantCharge({ dunning_days: [] })));
+      expect([last.status, last.failure?.code]).toEqual(['failed', 'insufficient_funds']);
+    });
+
+    test('ends by a hard decline, also by one that only the last answer tells', () => {
+      expect(over(declined('hard')).failure?.code).toBe('insufficient_funds');
+      const told = { code: 'expired_card', decline: 'hard' } as const;
+      const never = { ...declined('soft'), last_decline: null };
+      expect(over(never, { ...pending, lastDecline: told }).failure?.code).toBe('expired_card');
+    });
+
+    test('ends as expired without a decline, and before its end nothing ends', () => {
+      expect(over({ ...declined('soft'), last_decline: null }).failure?.code).toBe('expired');
+      expect(factIn(declined('soft'), left, 'poll', days(0.5))).toBeNull();
+    });
+
+    test('never ends a page of the customer by a decline on it', () => {
+      const page = { ...declined('soft'), capture_mode: 'customer_action_required' as const };
+      expect(over(page).failure?.code).toBe('expired');
+    });
   });
 });
 

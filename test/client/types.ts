@@ -40,7 +40,7 @@ type Checks = {
   ids: Same<keyof Operations, Called>;
   methods: Same<keyof Client, Called>;
   codes: Same<ErrorCode, ServiceErrorCode>;
-  events: Same<WebhookEvent['data'], z.output<(typeof events)[number]['data']>>;
+  events: Same<WebhookEvent['data'], Json<z.output<(typeof events)[number]['data']>>>;
   item: Fits<NewTransfer, z.input<typeof transferBody>>;
 } & {
   [Id in Called as `${Id} answers`]: Same<

@@ -1,20 +1,20 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { runInNewContext } from 'node:vm';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { loadConfig } from '../../src/shared/config.js';
+import { CONFIG_VARIABLES } from '../../src/shared/config.js';
 import { packageRoot } from '../../src/shared/package-root.js';
-import { composeFile, environmentOf, interpolate, readRoot, type Service } from './file.js';
+import { composeFile, environmentOf, readRoot, type Service } from './file.js';
 import { composeSchema } from './schema.js';
+import { configIn, newSecrets, SECRETS } from './secrets.js';
 
 const file = composeFile();
 const services = Object.entries(file.services);
-const SECRETS = {
-  BURSAR_KEY_PEPPER: 'p'.repeat(64),
-  BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
-  SANDBOX_BANK_SECRET: 's'.repeat(64),
-  POSTGRES_PASSWORD: 'w'.repeat(64),
-};
+let made: string;
+beforeAll(() => (made = newSecrets()));
+afterAll(() => rmSync(made, { recursive: true }));
+
+const configOf = (name: string) => configIn(made, serviceOf(name));
+
 const ours = services.filter(([, { build }]) => build !== undefined);
 
 function serviceOf(name: string): Service {
@@ -52,11 +52,33 @@ test('docker-compose.yml has every service of a deployment', () => {
       'mongo1',
     ]),
   );
-  expect(ours.map(([name]) => name).toSorted()).toEqual(['api', 'bank', 'worker']);
+  expect(ours.map(([name]) => name).toSorted()).toEqual([
+    'api',
+    'bank',
+    'database-migrate',
+    'database-users',
+    'operator',
+    'worker',
+  ]);
 });
 
 test.each(services)('the image of %s is pinned to a version', (_, { image }) => {
   expect(image).toMatch(/:v?\d+\.\d+/);
+});
+
+/** Images whose digest is not known to this repository: SECURITY.md has the step of a release that pins them. */
+const WITHOUT_DIGEST = new Set(['mongo', 'temporalio/ui']);
+
+test('every image that we do not build has a digest, but for those that a release pins', () => {
+  const bases = [...readRoot('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, base]) =>
+    String(base),
+  );
+  const used = services
+    .filter(([, { build }]) => build === undefined)
+    .map(([, { image }]) => image);
+  const without = [...bases, ...used].filter((image) => !/@sha256:[0-9a-f]{64}$/.test(image));
+  expect(new Set(without.map((image) => image.split(':')[0]))).toEqual(WITHOUT_DIGEST);
+  for (const name of WITHOUT_DIGEST) expect(readRoot('SECURITY.md')).toContain(`\`${name}\``);
 });
 
 test('networks, volumes, configs and dependencies that a service names exist', () => {
@@ -65,6 +87,7 @@ test('networks, volumes, configs and dependencies that a service names exist', (
       networks: service.networks,
       volumes: (service.volumes ?? []).map((mount) => mount.split(':')[0]),
       configs: (service.configs ?? []).map(({ source }) => source),
+      secrets: service.secrets ?? [],
       services: Object.keys(service.depends_on ?? {}),
     };
     for (const [kind, names] of Object.entries(named)) {
@@ -103,15 +126,18 @@ function before(name: string, path: string[] = []): Set<string> {
   return new Set(needed.flatMap((next) => [next, ...before(next, [...path, name])]));
 }
 
+const DATABASE_FIRST = ['bank', 'database-migrate', 'database-users', 'mongo1', 'mongo2', 'mongo3'];
+
 test('services start in the order databases, Temporal and bank, API and worker, without a cycle', () => {
   const startOrder = Object.fromEntries(
     services.map(([name]) => [name, [...before(name)].toSorted()]),
   );
   expect(startOrder['worker']).toEqual(
-    ['bank', 'mongo1', 'mongo2', 'mongo3', 'postgres', 'temporal', 'temporal-schema'].toSorted(),
+    [...DATABASE_FIRST, 'postgres', 'temporal', 'temporal-schema'].toSorted(),
   );
   expect(startOrder['temporal']).toEqual(['postgres', 'temporal-schema']);
-  expect(startOrder['api']).toEqual(['bank', 'mongo1', 'mongo2', 'mongo3']);
+  expect(startOrder['api']).toEqual(DATABASE_FIRST);
+  expect(startOrder['operator']).toEqual(DATABASE_FIRST);
 });
 
 test.each(ours)('%s runs a program of the build', (_, { command = [] }) => {
@@ -126,24 +152,35 @@ function variablesReadBy(source: string): string[] {
   return [...readRoot(source).matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map((match) => match[1] ?? '');
 }
 
+/** The variables of TLS that @temporalio/envconfig reads; docs/deploying.md lists them. */
+const TEMPORAL_TLS = [
+  'TEMPORAL_TLS',
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+];
+
 test.each([
-  ['api', 'src/shared/config.ts'],
-  ['worker', 'src/shared/config.ts'],
+  ['api', 'src/shared/settings.ts'],
+  ['operator', 'src/shared/settings.ts'],
+  ['worker', 'src/shared/settings.ts'],
+  ['database-migrate', 'src/shared/settings.ts'],
   ['bank', 'sandbox-bank/main.ts'],
 ])('%s gets no variable that %s does not read', (name, source) => {
-  const read = variablesReadBy(source);
+  const read = name === 'bank' ? variablesReadBy(source) : [...CONFIG_VARIABLES, ...TEMPORAL_TLS];
   expect(read.length).toBeGreaterThan(3);
   const given = Object.keys(serviceOf(name).environment ?? {});
   expect(given.filter((variable) => !read.includes(variable))).toEqual([]);
 });
 
 test('the environment of API and worker is a valid configuration', () => {
-  const [api, worker] = ['api', 'worker'].map((name) =>
-    loadConfig(environmentOf(serviceOf(name), SECRETS)),
-  );
+  const [api, worker, operator] = ['api', 'worker', 'operator'].map((name) => configOf(name));
   expect(api).toMatchObject({ environment: 'sandbox', http: { host: '0.0.0.0', port: 8080 } });
   // API and worker must agree on everything that they share.
   expect({ ...worker, http: null }).toEqual({ ...api, http: null });
+  const own = { http: null, operators: null, mongodb: null };
+  expect({ ...operator, ...own }).toEqual({ ...api, ...own });
+  expect(operator).toMatchObject({ operators: { host: '127.0.0.1', port: 8081 } });
 });
 
 test('every address in the environment belongs to a service on a common network', () => {
@@ -172,68 +209,60 @@ test('every address in the environment belongs to a service on a common network'
   }
 });
 
-test('docker-compose.yml contains no secret; each has to be set', () => {
-  const secret = /SECRET|PASSWORD|PWD|PEPPER|SEALING/;
-  for (const [name, { environment = {} }] of services) {
-    for (const [variable, value] of Object.entries(environment)) {
-      if (!secret.test(variable)) continue;
-      expect({ name, variable, value }).toMatchObject({
-        value: expect.stringMatching(/^\$\{\w+:\?[^}]+\}$/),
-      });
-    }
-  }
-  expect(() => environmentOf(serviceOf('api'), {})).toThrow(/BURSAR_KEY_PEPPER.* is not filled in/);
-});
-
-test('databases are on an internal network and publish no port', () => {
-  expect(file.networks['data']).toEqual({ internal: true });
-  for (const name of ['mongo1', 'mongo2', 'mongo3', 'postgres']) {
-    expect(serviceOf(name)).toMatchObject({ networks: ['data'] });
-    expect(serviceOf(name)).not.toHaveProperty('ports');
-  }
-});
-
-/** Runs the health check of the first MongoDB member, as its shell would, on a replica set in this state. */
-function checkMongo(set: { initiated: boolean; primary: boolean }): {
-  exit: number;
-  initiated: object[];
-} {
-  const script = interpolate(serviceOf('mongo1').healthcheck?.test.at(-1) ?? '', {});
-  const initiated: object[] = [];
-  let exit = -1;
-  runInNewContext(script, {
-    rs: {
-      status() {
-        if (!set.initiated) throw new Error('no replset config has been received');
-      },
-      initiate: (config: object) => initiated.push(config),
-    },
-    db: { hello: () => (set.primary ? { primary: 'mongo1:27017' } : {}) },
-    quit: (code: number) => (exit = code),
+test('each engine is on an internal network of its own, without a published port, and the bank reaches none', () => {
+  const members = Object.fromEntries(
+    Object.keys(file.networks).map((network) => [
+      network,
+      services.filter(([, { networks }]) => networks.includes(network)).map(([name]) => name),
+    ]),
+  );
+  const clients = ['api', 'operator', 'worker'];
+  expect(members).toEqual({
+    default: [...clients, 'bank'],
+    mongodb: [...clients, 'database-users', 'database-migrate', 'mongo1', 'mongo2', 'mongo3'],
+    temporal: [...clients, 'temporal', 'temporal-ui', 'temporal-tools'],
+    postgres: ['temporal', 'temporal-schema', 'postgres'],
+    'temporal-ui': ['temporal-ui', 'temporal-ui-sign-in'],
+    'sign-in': ['temporal-ui-sign-in'],
   });
-  return { exit, initiated };
-}
+  const open = Object.entries(file.networks).filter(([, network]) => network?.internal !== true);
+  expect(open.map(([name]) => name)).toEqual(['default', 'sign-in']);
+  const publishing = services.filter(([, { ports }]) => ports !== undefined);
+  expect(publishing.map(([name]) => name)).toEqual(['api', 'bank', 'temporal-ui-sign-in']);
+});
 
-test('the health check of MongoDB initiates the replica set once, and succeeds with a primary', () => {
-  const first = checkMongo({ initiated: false, primary: false });
-  expect(first.exit).toBe(1);
-  const uri = environmentOf(serviceOf('api'), SECRETS)['MONGODB_URI'] ?? '';
-  const [, hosts = '', set] = /^mongodb:\/\/([^/]+)\/\?replicaSet=(\w+)$/.exec(uri) ?? [];
-  expect(first.initiated).toEqual([
-    expect.objectContaining({
-      _id: set,
-      members: hosts.split(',').map((host) => expect.objectContaining({ host })),
-    }),
+test('every container runs without capabilities and new privileges, and read-only where its image permits it', () => {
+  for (const [name, service] of services) {
+    expect({ name, ...service }).toMatchObject({
+      name,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+  }
+  const writing = services.filter(([, service]) => service.read_only !== true);
+  const images = new Set(writing.map(([, { image }]) => image.replace(/:.*/, '')));
+  // The file says why.
+  expect([...images].toSorted()).toEqual([
+    'temporalio/admin-tools',
+    'temporalio/server',
+    'temporalio/ui',
   ]);
-  expect(serviceOf('mongo1').command).toContain(`--replSet=${set}`);
-  expect(checkMongo({ initiated: true, primary: false })).toEqual({ exit: 1, initiated: [] });
-  expect(checkMongo({ initiated: true, primary: true })).toEqual({ exit: 0, initiated: [] });
+});
+
+test('nobody reaches the Temporal UI without its sign-in', () => {
+  expect(serviceOf('temporal-ui')).not.toHaveProperty('ports');
+  const proxy = readRoot(file.configs['temporal-ui-sign-in']?.file ?? '');
+  const server = proxy.slice(proxy.indexOf('server {'));
+  expect(server.slice(0, server.indexOf('location'))).toMatch(
+    /auth_basic '.+';\s+auth_basic_user_file \/run\/secrets\/temporal-ui\.htpasswd;/,
+  );
+  expect(proxy).not.toMatch(/auth_basic\s+off|satisfy/);
 });
 
 test('the image has a pinned base, existing sources, production packages only, and does not run as root', () => {
   const lines = readRoot('Dockerfile').split('\n');
   for (const base of lines.filter((line) => line.startsWith('FROM'))) {
-    expect(base).toMatch(/^FROM node:24\.\d+\.\d+-bookworm-slim( AS \w+)?$/);
+    expect(base).toMatch(/^FROM node:24\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}( AS \w+)?$/);
   }
   const ignored = readRoot('.dockerignore').split('\n');
   for (const line of lines.filter(
@@ -254,12 +283,3 @@ test('the image has a pinned base, existing sources, production packages only, a
   );
   expect(lines.join('\n')).toContain('npm prune --omit=dev');
 });
-
-test.each(['docker-compose.yml', 'README.md'])(
-  'the instructions of %s let nobody else read the .env that they write',
-  (file) => {
-    const text = readRoot(file);
-    const before = text.slice(0, text.indexOf('> .env'));
-    expect(before.slice(-300)).toMatch(/umask 077/);
-  },
-);

@@ -10,6 +10,13 @@ export type Service = {
   command?: string[];
   entrypoint?: string[];
   restart: string;
+  user?: string;
+  read_only?: boolean;
+  tmpfs?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
+  secrets?: string[];
+  ports?: string[];
   environment?: Record<string, string | number>;
   networks: string[];
   volumes?: string[];
@@ -21,9 +28,10 @@ export type Service = {
 /** The parts of docker-compose.yml that the tests read. */
 export type ComposeFile = {
   services: Record<string, Service>;
-  networks: Record<string, unknown>;
+  networks: Record<string, { internal?: boolean } | null>;
   volumes: Record<string, unknown>;
-  configs: Record<string, unknown>;
+  configs: Record<string, { file: string }>;
+  secrets: Record<string, { file: string }>;
 };
 
 /** The text of a file in the repository's root. */

@@ -45,7 +45,7 @@ const dependency = closed(
 
 const service = closed(
   {
-    image: { type: 'string', pattern: '^[a-z0-9./_-]+:[A-Za-z0-9._-]+$' },
+    image: { type: 'string', pattern: '^[a-z0-9./_-]+:[A-Za-z0-9._-]+(@sha256:[0-9a-f]{64})?$' },
     build: text,
     command: texts,
     entrypoint: texts,
@@ -53,6 +53,10 @@ const service = closed(
     init: { type: 'boolean' },
     read_only: { type: 'boolean' },
     cap_drop: names,
+    user: { type: 'string', pattern: '^[0-9]+:[0-9]+$' },
+    tmpfs: { type: 'array', items: { type: 'string', pattern: '^/' }, minItems: 1 },
+    profiles: names,
+    secrets: names,
     security_opt: names,
     environment: map(scalar),
     ports: { type: 'array', items: { type: 'string', pattern: '^127\\.0\\.0\\.1:\\d+:\\d+$' } },
@@ -74,7 +78,8 @@ export const composeSchema = {
     services: map(service),
     networks: map({ anyOf: [{ type: 'null' }, closed({ internal: { type: 'boolean' } })] }),
     volumes: map({ type: 'null' }),
-    configs: map(closed({ content: text }, ['content'])),
+    configs: map(closed({ file: text }, ['file'])),
+    secrets: map(closed({ file: text }, ['file'])),
   },
   patternProperties: { '^x-': {} },
   required: ['services'],

@@ -1,4 +1,5 @@
 import { generateKey } from '../../src/platform/api-keys/api-key.js';
+import { isScoped, KEY_SCOPES, type KeyScope } from '../../src/platform/api-keys/scopes.js';
 import { openApi } from '../../src/composition/operations.js';
 import { conformance } from '../support/conformance.js';
 import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
@@ -10,19 +11,22 @@ import {
   findForeignInList,
   findSharedKey,
   findWrongAuthority,
+  findWrongScope,
   type Keys,
   type Party,
   type Send,
 } from './isolation.js';
 
-const operations = documented(openApi as unknown as Document);
-const problemsOf = conformance(openApi as unknown as Document);
+const operations = documented(openApi() as unknown as Document);
+const problemsOf = conformance(openApi() as unknown as Document);
 const each = (some: Documented[]): [string, Documented][] => some.map((one) => [one.id, one]);
 
 let service: Service;
 let ada: Party;
 let bob: Party;
 let keys: Keys;
+/** An admin key for each scope. */
+let scoped: Record<string, string>;
 let bad: Record<string, string | undefined>;
 
 beforeAll(async () => {
@@ -38,6 +42,10 @@ beforeAll(async () => {
     admin: (await key('admin')).key,
     public: (await key('write', 'public')).key,
   };
+  const admin = { tenantId: ada.tenant, level: 'admin', kind: 'secret' } as const;
+  const withScope = async (scope: KeyScope) =>
+    [scope, (await apiKeys.create({ ...admin, scopes: [scope] })).key] as const;
+  scoped = Object.fromEntries(await Promise.all(KEY_SCOPES.map(withScope)));
   const revoked = await key('admin');
   await apiKeys.revoke(revoked.id);
   bad = {
@@ -167,6 +175,17 @@ describe('levels of keys', () => {
       expect(await findWrongAuthority(send, operation, { keys, bad, ids: ada.ids })).toEqual([]);
     },
   );
+});
+
+describe('scopes of keys', () => {
+  test.each(each(keyed))('%s accepts keys of its scope and no others', async (_id, operation) => {
+    expect(await findWrongScope(send, operation, { scoped, ids: ada.ids })).toEqual([]);
+  });
+
+  test('every part of the API is in the table of scopes', () => {
+    expect(keyed.filter((operation) => !isScoped(operation)).map(({ id }) => id)).toEqual([]);
+    expect(new Set(keyed.map(({ scope }) => scope))).toEqual(new Set([...KEY_SCOPES, null]));
+  });
 });
 
 describe('idempotency keys', () => {

@@ -106,6 +106,24 @@ export async function findWrongAuthority(
   return problems;
 }
 
+/** Checks that a key with one scope reaches an operation of this scope alone. `scoped` has a key for each scope. */
+export async function findWrongScope(
+  send: Send,
+  operation: Documented,
+  { scoped, ids }: { scoped: Record<string, string>; ids: Party['ids'] },
+): Promise<string[]> {
+  const path = pathWith(operation, (resource) => ids[resource] ?? '');
+  const problems: string[] = [];
+  for (const [scope, key] of Object.entries(scoped)) {
+    const answer = await send({ operation, path, key, body: operation.body });
+    const isRefused = codeOf(answer) === 'forbidden';
+    if (isRefused === (scope === operation.scope)) {
+      problems.push(`a key for ${scope}: ${summarize(answer)}`);
+    }
+  }
+  return problems;
+}
+
 /** Checks that an idempotency key counts within its tenant only. */
 export async function findSharedKey(
   send: Send,

@@ -3,8 +3,11 @@ import { Command } from 'commander';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { backlogs } from '../../src/composition/backlogs.js';
+import { measureBreaks } from '../../src/composition/break-metrics.js';
 import { measureCommits } from '../../src/composition/commit-metrics.js';
 import { measureDecisions } from '../../src/composition/decision-metrics.js';
+import { measureFloats } from '../../src/composition/float-metrics.js';
+import { measureForwarding } from '../../src/composition/forwarding-metrics.js';
 import { measureMoney } from '../../src/composition/money-metrics.js';
 import { measureDeliveries } from '../../src/composition/webhook-metrics.js';
 import { measureOutcomes } from '../../src/composition/outcome-metrics.js';
@@ -15,6 +18,7 @@ import { observed, type ProviderCall } from '../../src/core/providers/observed.j
 import { addCommands } from '../../src/ops/cli/commands.js';
 import { measureBacklogs } from '../../src/platform/metrics/backlog.js';
 import { measureBuild } from '../../src/platform/metrics/build.js';
+import { measureClaims } from '../../src/platform/metrics/claims.js';
 import { measureClosings } from '../../src/platform/metrics/closings.js';
 import { measureQueues } from '../../src/platform/metrics/queues.js';
 import { measureRequests } from '../../src/platform/metrics/requests.js';
@@ -32,12 +36,19 @@ async function allMetrics(): Promise<string> {
   const log = createLog({ level: 'silent', name: 'test' });
   const refused = { event_loop: 0, in_flight: 0, connections: 0 };
   measureBacklogs(registry, { db: client.db('nowhere'), backlogs, log });
+  measureBreaks(registry, { db: client.db('nowhere'), log });
+  measureFloats(registry, { providers: { all: [] }, health: { list: async () => [] }, log });
   measureBuild(registry);
+  measureClaims(registry, []);
   measureClosings(registry, { read: async () => null, log });
   measureOutcomes(registry, { onChanged: () => undefined });
   measureProviderCalls(registry);
   measureQueues(registry, {});
   measureCommits(registry, { onBatch: () => undefined });
+  measureForwarding(registry, {
+    forwarding: { onForwarded: () => undefined, contendedWallets: () => 0 },
+    processes: { known: () => 0, reportedAt: () => null },
+  });
   measureDecisions(registry, { onAnswered: () => undefined });
   measureDeliveries(registry);
   measureMoney(registry, { db: client.db('nowhere'), log });
@@ -79,12 +90,12 @@ test('every alert has a runbook and a test, and every runbook an alert', () => {
   }
 });
 
-test('every command and option of the runbooks exists in the command line', async () => {
+test('every command and option of the runbooks and of the way to live exists in the command line', async () => {
   const program = new Command('bursar');
   await addCommands(program, () => true);
   let checked = 0;
-  for (const page of RUNBOOKS) {
-    const text = readFileSync(`docs/runbooks/${page}`, 'utf8');
+  for (const page of [...RUNBOOKS.map((name) => `runbooks/${name}`), 'going-live.md']) {
+    const text = readFileSync(`docs/${page}`, 'utf8');
     for (const [line, given = ''] of text.matchAll(/\bbursar ([a-z][^`\n#]*)/g)) {
       const words = given.trim().split(/\s+/);
       let command = program;

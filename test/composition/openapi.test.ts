@@ -14,7 +14,7 @@ type Document = {
   components: { schemas: Schemas; responses: Record<string, Content> };
 };
 
-const document = openApi as unknown as Document;
+const document = openApi() as unknown as Document;
 
 /** Every object of the document but its examples. */
 function partsOf(part: unknown): { properties?: Schemas; type?: unknown }[] {

@@ -25,12 +25,26 @@ test('every collection of data of tenants may be sharded, but for those that are
     'webhook_endpoints',
   ]);
   expect(names(sharded.filter(({ shardBy }) => shardBy === '_id'))).toEqual([
+    'customer_counts',
     'deposit_counts',
     'idempotency_keys',
     'transfer_monthly_counts',
     'virtual_account_counts',
     'wallets',
   ]);
+});
+
+test('docs/sharding.md names each collection that stays on one shard', () => {
+  const [, section = ''] = readFileSync('docs/sharding.md', 'utf8').split('These stay unsharded');
+  const rows = section.split('\n## ')[0]?.matchAll(/^\| (`[^|]+`) +\|/gm) ?? [];
+  const named = [...rows].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => String(name)),
+  );
+  // Created outside the migrations.
+  const others = new Set(['environment', 'migrations', 'migration_lock']);
+  expect(named.filter((name) => !others.has(name)).toSorted()).toEqual(
+    names(specs.filter(({ shardBy }) => !shardBy)),
+  );
 });
 
 test('docs/sharding.md names the shard key of each collection, and its commands set these keys', () => {

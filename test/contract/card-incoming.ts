@@ -60,6 +60,26 @@ export function describeCardEvents(at: Subject): void {
       expect((await silent).kind).toBe('unknown');
     });
 
+    test('a report has the same id in its message and in the answer to a query, and no other report has it', async () => {
+      const asked = read(await at.harness.authorizationRequest(at.card, 9_000));
+      if (asked.kind !== 'authorization') throw new Error('no request');
+      const { token } = asked.request;
+      const messages = await at.harness.reportedClearings(token, [1_000, 1_000, 2_500]);
+      const told = messages.map((message) => {
+        const reading = read(message);
+        if (reading.kind !== 'event' || reading.event.state.subject !== 'authorization') {
+          throw new Error(`not a report about a payment: ${JSON.stringify(reading.kind)}`);
+        }
+        const { state, occurredAt } = reading.event;
+        return { state: state.state, at: occurredAt };
+      });
+      const found = await at.issuer.findAuthorization(token, never);
+      if (found.kind !== 'authorization') throw new Error(`the payment is ${found.kind}`);
+      expect(told.map(({ state }) => state.kind)).toEqual(['cleared', 'cleared', 'cleared']);
+      expect(found.reports).toEqual(told);
+      expect(new Set(told.map(({ state }) => state.messageId)).size).toBe(3);
+    });
+
     test('a repeat of one delivery reads the same', () => {
       for (const each of [delivered, request]) {
         expect(read(each).kind).not.toBe('unreadable');

@@ -1,3 +1,4 @@
+import { describeDisputes } from './card-disputes.js';
 import { describeFundings } from './card-fundings.js';
 import { describeCardEvents } from './card-incoming.js';
 import { describeUnloads } from './card-unloads.js';
@@ -97,6 +98,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
 
     describeFundings(at);
     describeUnloads(at);
+    describeDisputes(at);
     describeCardStates(at);
     describeCardEvents(at);
 
@@ -112,6 +114,8 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
         unreachable.reverseFunding(reference, never),
         unreachable.unload?.(fundingOrder('funded'), never),
         unreachable.findUnload?.(reference, never),
+        unreachable.findDispute?.(reference, never),
+        unreachable.withdrawDispute?.(reference, never),
         unreachable.setState(stateOrder('set', 'locked', 1), never),
         unreachable.readState(at.card, never),
       ])) {

@@ -21,6 +21,8 @@ export type FundingScenario =
   | 'throttledFirst'
   | 'slow'
   | 'slowForGood';
+export type DisputeScenario =
+  'accepted' | 'later' | 'refused' | 'withoutAnswer' | 'lost' | 'notWithdrawable';
 export type StateScenario = 'set' | 'refusedTwice' | 'withoutAnswer' | 'lostOnce' | 'failingFirst';
 
 export type Delivered = { raw: Buffer; headers: Record<string, string | undefined> };
@@ -33,12 +35,15 @@ export type CardIssuerHarness = {
   issues: Record<IssueScenario, string>;
   fundings: Record<FundingScenario, string>;
   states: Record<StateScenario, string>;
+  disputes: Record<DisputeScenario, string>;
   /** Our codes for the refusals. */
-  refusals: { issue: string; funding: string; state: string };
+  refusals: { issue: string; funding: string; state: string; dispute: string };
   /** The first callbacks about a reference, as they came in over HTTP. */
   callbacksAbout(reference: string, count: number): Promise<Delivered[]>;
   /** Someone pays with the card; answers the request that comes in for it. */
   authorizationRequest(card: string, amountMinor: number): Promise<Delivered>;
+  /** Money of an approved payment is taken in these parts, and each part is reported by a message of its own. */
+  reportedClearings(token: string, amounts: readonly number[]): Promise<Delivered[]>;
   close(): Promise<void>;
 };
 

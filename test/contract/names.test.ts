@@ -1,7 +1,7 @@
 import { createActivities } from '../../activities/index.js';
 import { withEmptyParts } from '../support/parts.js';
-import { billPaymentWorkflowId } from '../../src/capabilities/bill-payments/bill-payment.js';
-import { bulkTransferWorkflowId } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { billPaymentWorkflowId } from '../../src/capabilities/bill-payments/record.js';
+import { bulkTransferWorkflowId } from '../../src/capabilities/bulk-transfers/record.js';
 import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/workflow-contract.js';
 import {
   providerEventWorkflowId,
@@ -9,13 +9,10 @@ import {
 } from '../../src/core/provider-events/workflow-contract.js';
 import type { CardOperationType } from '../../src/capabilities/cards/card-operation.js';
 import { operationWorkflowId } from '../../src/capabilities/cards/workflow-contract.js';
-import {
-  renewalWorkflowId,
-  scheduleId,
-} from '../../src/capabilities/recurring-charges/recurring-charge.js';
-import { chargeWorkflowId } from '../../src/capabilities/charges/charge.js';
-import { identityCheckWorkflowId } from '../../src/capabilities/identity-checks/identity-check.js';
-import { refundWorkflowId } from '../../src/capabilities/refunds/refund.js';
+import { renewalWorkflowId, scheduleId } from '../../src/capabilities/recurring-charges/record.js';
+import { chargeWorkflowId } from '../../src/capabilities/charges/record.js';
+import { identityCheckWorkflowId } from '../../src/capabilities/identity-checks/record.js';
+import { refundWorkflowId } from '../../src/capabilities/refunds/record.js';
 import {
   accountRateLimitKey,
   billRateLimitKey,
@@ -31,7 +28,8 @@ import { ledgerClosingId } from '../../src/core/ledger/workflow-contract.js';
 import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands.js';
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/workflow-starter.js';
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
+import { recordReconciliationId } from '../../src/core/reconciliation/workflow-contract.js';
 import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
 import {
   depositReconciliationId,
@@ -49,6 +47,8 @@ describe('names in histories, saved queries and scripts', () => {
       'billPayment',
       'bulkTransfer',
       'cardAuthorization',
+      'cardDispute',
+      'cardDisputeWatch',
       'cardFunding',
       'cardIssuance',
       'cardState',
@@ -63,6 +63,7 @@ describe('names in histories, saved queries and scripts', () => {
       'paymentTokenSetup',
       'providerEvent',
       'providerEventReplay',
+      'recordReconciliation',
       'recurringChargeRenewal',
       'refund',
       'transfer',
@@ -85,6 +86,9 @@ describe('names in histories, saved queries and scripts', () => {
     expect(transferReconciliationId('bursar', 'sandbox-bank')).toBe(
       'transfer-reconciliation/bursar/sandbox-bank',
     );
+    expect(recordReconciliationId('bursar', 'charges')).toBe(
+      'record-reconciliation/bursar/charges',
+    );
     expect(ledgerClosingId('bursar')).toBe('ledger-closing/bursar');
     const operation = (type: CardOperationType, reversed: string | null = null) =>
       operationWorkflowId({
@@ -99,6 +103,8 @@ describe('names in histories, saved queries and scripts', () => {
     }
     expect(operation('fund_reversal', 'cop_2')).toBe('card-funding/cop_2');
     expect(operation('unload')).toBe('card-unload/cop_1');
+    expect(operation('dispute')).toBe('card-dispute/cop_1');
+    expect(operation('dispute_withdrawal')).toBe('card-dispute/cop_1');
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card-state/crd_1');
     }
@@ -139,6 +145,7 @@ describe('names in histories, saved queries and scripts', () => {
     expect(Object.keys(activities).toSorted()).toEqual([
       'advanceTokenSetup',
       'applyBillPaymentOutcome',
+      'applyCardDisputeOutcome',
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',
       'applyCardStateOutcome',
@@ -152,9 +159,11 @@ describe('names in histories, saved queries and scripts', () => {
       'applyTransferOutcome',
       'applyVirtualAccountAssignmentOutcome',
       'applyVirtualAccountClosingOutcome',
+      'askAboutCardDispute',
       'attestAbsence',
       'chargeRecurringPeriod',
       'checkCardAuthorizationHold',
+      'checkOpenCardDispute',
       'closeLedgerDays',
       'completeBulkTransfer',
       'deliverWebhooks',
@@ -163,6 +172,7 @@ describe('names in histories, saved queries and scripts', () => {
       'raiseAttention',
       'readInstructionStatus',
       'reconcileDeposits',
+      'reconcileRecords',
       'reconcileTransfers',
       'recordCancellationRequest',
       'recordOperatorCommand',
@@ -173,6 +183,8 @@ describe('names in histories, saved queries and scripts', () => {
       'submitBillPayment',
       'submitBillPaymentLocally',
       'submitBulkTransferChunk',
+      'submitCardDispute',
+      'submitCardDisputeLocally',
       'submitCardFunding',
       'submitCardFundingLocally',
       'submitCardIssuance',
@@ -200,6 +212,7 @@ describe('names in histories, saved queries and scripts', () => {
       'submitVirtualAccountClosingLocally',
       'verifyBillPayment',
       'verifyCardAuthorization',
+      'verifyCardDispute',
       'verifyCardFunding',
       'verifyCardIssuance',
       'verifyCardState',

@@ -19,7 +19,7 @@ export function describePaymentEvents(at: Subject): void {
       expect(read(delivered)).toEqual(read(delivered));
     });
 
-    test('any changed byte of the body is a bad signature, and so is an old one', () => {
+    test('any changed byte of the body is a bad signature, and so is an old one where signatures have a time', () => {
       const bad = { kind: 'bad_signature' };
       const { raw, headers } = delivered;
       for (let i = 0; i < raw.length; i += 7) {
@@ -28,8 +28,9 @@ export function describePaymentEvents(at: Subject): void {
         expect(read({ raw: changed, headers })).toEqual(bad);
       }
       expect(read({ raw: Buffer.alloc(0), headers })).toEqual(bad);
-      expect(read(delivered, new Date(Date.now() + 3_600_000))).toEqual(bad);
-      expect(read(delivered, new Date(Date.now() - 3_600_000))).toEqual(bad);
+      const atOtherTimes = at.harness.ways.signsTime ? bad : read(delivered);
+      expect(read(delivered, new Date(Date.now() + 3_600_000))).toEqual(atOtherTimes);
+      expect(read(delivered, new Date(Date.now() - 3_600_000))).toEqual(atOtherTimes);
     });
 
     test('missing, cut, changed or foreign signatures are bad ones', () => {

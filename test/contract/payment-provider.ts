@@ -50,6 +50,8 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
         unreachable.findRefunds(find, never),
         unreachable.findDisputes(find, never),
         unreachable.revokeMethod({ code: at.method.code }, never),
+        unreachable.listDisputes?.({ from: find.since, to: find.since, cursor: null }, never) ??
+          away,
       ])) {
         expect(answer).toEqual(away);
       }

@@ -1,5 +1,6 @@
 import { newId } from '../../src/shared/ids.js';
 import type {
+  Channel,
   TokenChargeRequest,
   SavedMethod,
   ChargePageRequest,
@@ -38,18 +39,63 @@ export type RefundScenario =
 /** The customer's action on the page. */
 export type Act = 'pay' | 'pay_once' | 'be_declined' | 'leave';
 
+type Scenarios<All extends string, Optional extends All> = Record<Exclude<All, Optional>, string> &
+  Partial<Record<Optional, string>>;
+
 export type Delivered = { raw: Buffer; headers: Record<string, string | undefined> };
+
+/** Properties in which good providers differ. Objects are parts of answers. */
+export type PaymentWays = {
+  page: { handle: unknown; expiresAt: unknown };
+  /** The state of a page on which nobody has paid. */
+  unpaid: object;
+  /** The query parameters of the return address, beside our reference. */
+  adds: readonly string[];
+  events: { paid: string; refunded: string };
+  /** The bank that a saved card names. */
+  cardBank: string | null;
+  /** The state after a decline and after the customer left, and the event that reports it. */
+  declinedPage: { state: object; event: string | null };
+  leftPage: { state: object; event: string | null };
+  /** A method that serves once is marked as such, or is none at all. */
+  singleUse: 'marked' | 'left_out';
+  /** True if a page takes payments from a bank account that we name. */
+  accountsOnPages: boolean;
+  /** The means of payment that a setup saves. */
+  setup: Channel;
+  /** The answer to the repeat of a charge, at a provider that de-duplicates. */
+  repeats: 'first_result' | 'conflict';
+  /** The charge of a revoked method, and of one that never was. */
+  revoked: object;
+  noMethod: object;
+  /** The answer to the second revocation of a method. */
+  revokedAgain: 'revoked' | 'not_found';
+  refunds: {
+    /** `later`: a refund is accepted as pending, and its outcome follows. */
+    outcomes: 'at_once' | 'later';
+    chargeHandle: unknown;
+    /** Answers to a refund of more than is left, and of a charge that is not paid. */
+    exceeds: object;
+    notPaid: object;
+  };
+  /** A signature is good for a time only. */
+  signsTime: boolean;
+};
 
 export type PaymentHarness = {
   /** With a time limit of a second or less for each call. */
   provider: PaymentProvider;
   /** The same provider at an address without a server. */
   unreachable: PaymentProvider;
-  pages: Record<PageScenario, string>;
-  charges: Record<ChargeScenario, string>;
+  /** Without the scenarios that the provider does not have. */
+  pages: Scenarios<PageScenario, 'pending'>;
+  charges: Scenarios<ChargeScenario, 'outOfOrder'>;
   refunds: Record<RefundScenario, string>;
   /** Our codes for the refusals. */
-  refusals: { hard: string; soft: string; page: string; refund: string };
+  refusals: { hard: string; soft: string; page: string; refund: string | null };
+  ways: PaymentWays;
+  /** The amounts of refunds that select a scenario. */
+  refundAmounts?: Partial<Record<RefundScenario, bigint>>;
   /** As a browser would; answers where it leads to. */
   act(url: string, act: Act): Promise<string | null>;
   /** The first callbacks about a charge, as they came in over HTTP. */
@@ -78,7 +124,7 @@ export const RETURN_URL = 'https://shop.example/paid?cart=7';
 export function ordersFor(at: Subject) {
   let names = 0;
   const ask = (clientReference: string) => ({
-    reference: newId('transfer'),
+    reference: `${newId('charge')}-1`,
     clientReference,
     amountMinor: 300_000n,
     currency: 'NGN' as const,
@@ -94,12 +140,12 @@ export function ordersFor(at: Subject) {
     scenario: PageScenario = 'page',
     channel: ChargePageRequest['channel'] = { type: 'card' },
   ): ChargePageRequest => ({
-    ...ask(own(at.harness.pages[scenario])),
+    ...ask(own(at.harness.pages[scenario] ?? '')),
     channel,
     returnUrl: RETURN_URL,
   });
   const chargeOrder = (scenario: ChargeScenario, amountMinor = 300_000n): TokenChargeRequest => ({
-    ...ask(own(at.harness.charges[scenario])),
+    ...ask(own(at.harness.charges[scenario] ?? '')),
     amountMinor,
     method: at.method.code,
     returnUrl: null,
@@ -109,9 +155,9 @@ export function ordersFor(at: Subject) {
     scenario: RefundScenario = 'refunded',
   ): RefundRequest => ({
     charge: about(reference),
-    amountMinor: 100_000n,
+    amountMinor: at.harness.refundAmounts?.[scenario] ?? 100_000n,
     currency: 'NGN',
-    marker: newId('transfer'),
+    marker: newId('refund'),
     clientReference: own(at.harness.refunds[scenario]),
     requestedAt: new Date(),
   });

@@ -11,7 +11,7 @@ const accountsAt = (url: string) =>
     deduplicates: true,
     deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
-    timeoutMs: 700,
+    timeoutMs: 1_500,
     callsPerSecond: 100,
   });
 

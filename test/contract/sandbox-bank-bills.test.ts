@@ -21,7 +21,7 @@ const providerAt = (url: string, deduplicates = true) =>
     deduplicates,
     deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
-    timeoutMs: 400,
+    timeoutMs: 1_500,
     callsPerSecond: 100,
   });
 

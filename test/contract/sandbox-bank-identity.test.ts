@@ -13,7 +13,7 @@ function identityAt(url: string, deduplicates = true) {
     deduplicates,
     deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
-    timeoutMs: 700,
+    timeoutMs: 1_500,
     callsPerSecond: 100,
   });
 }

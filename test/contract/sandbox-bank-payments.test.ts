@@ -7,6 +7,7 @@ import { startSandboxBank } from '../../sandbox-bank/server.js';
 import { submitForm } from '../sandbox-bank/acquirer/support.js';
 import { removeFolder, SECRET, startReceiver, temporaryFolder } from '../sandbox-bank/support.js';
 import { describePaymentProvider } from './payment-provider.js';
+import type { PaymentWays } from './payment-subject.js';
 
 const never = new AbortController().signal;
 
@@ -17,7 +18,7 @@ function paymentsAt(url: string, deduplicates = true) {
     deduplicates,
     deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
-    timeoutMs: 700,
+    timeoutMs: 1_500,
     callsPerSecond: 100,
   });
 }
@@ -27,6 +28,31 @@ const ACTS = {
   pay_once: { action: 'pay', choice: 'once' },
   be_declined: { action: 'pay', choice: 'stolen' },
   leave: { action: 'cancel' },
+};
+
+/** The sandbox bank's ways. */
+const WAYS: PaymentWays = {
+  page: { handle: null, expiresAt: null },
+  unpaid: { kind: 'pending', awaits: 'customer' },
+  adds: [],
+  events: { paid: 'charge.paid', refunded: 'refund.refunded' },
+  cardBank: null,
+  declinedPage: { state: { kind: 'declined', decline: 'hard' }, event: 'charge.declined' },
+  leftPage: { state: { kind: 'cancelled' }, event: 'charge.cancelled' },
+  singleUse: 'marked',
+  accountsOnPages: true,
+  setup: { type: 'card' },
+  repeats: 'first_result',
+  revoked: { kind: 'declined', code: 'authorization_revoked', decline: 'hard' },
+  noMethod: { kind: 'declined', decline: 'hard' },
+  revokedAgain: 'revoked',
+  refunds: {
+    outcomes: 'at_once',
+    chargeHandle: null,
+    exceeds: { refund: { code: 'exceeds_charge' } },
+    notPaid: { refund: { code: 'charge_not_paid' } },
+  },
+  signsTime: true,
 };
 
 for (const deduplicate of [true, false]) {
@@ -69,6 +95,7 @@ for (const deduplicate of [true, false]) {
         page: 'invalid_account',
         refund: 'refund_refused',
       },
+      ways: WAYS,
       async act(url, act) {
         const response = await submitForm(url, ACTS[act]);
         return response.headers.get('location');

@@ -30,7 +30,7 @@ function providerAt(url: string, deduplicates = true) {
     deduplicates,
     deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
-    timeoutMs: 400,
+    timeoutMs: 1_500,
     callsPerSecond: 100,
   });
 }
@@ -60,6 +60,12 @@ for (const deduplicate of [true, false]) {
         enquiryWithoutAnswer: recipient('011'),
       },
       refusalCode: 'account_closed',
+      ways: {
+        outcomes: 'at_once',
+        feeMinor: 0n,
+        sessionId: /^\d{30}$/,
+        repeats: 'first_answer',
+      },
       async callbackAbout(reference) {
         const [callback] = await receiver.wait(reference, 1);
         if (!callback) throw new Error('no callback');
@@ -255,7 +261,7 @@ describe('callbacks of the sandbox bank', () => {
   const read = (body: string, signedAt = now, secret = SECRET) => {
     const timestamp = String(signedAt.getTime() / 1000);
     const signature = createHmac('sha512', secret).update(`${timestamp}.${body}`).digest('hex');
-    return readSigned(SECRET, readTransferMessage)(
+    return readSigned({ secret: SECRET }, readTransferMessage)(
       Buffer.from(body),
       { 'x-sandbox-bank-timestamp': timestamp, 'x-sandbox-bank-signature': signature },
       now,

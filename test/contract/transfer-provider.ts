@@ -26,6 +26,15 @@ export type TransferProviderHarness = {
   recipients: Record<Scenario, { account: string; bankCode: string }>;
   /** Our code for the refusal of the `refused` recipient. */
   refusalCode: string;
+  /** Properties in which good providers differ. */
+  ways: {
+    /** `later`: a submission is accepted as pending, and its outcome follows. */
+    outcomes: 'at_once' | 'later';
+    feeMinor: bigint;
+    sessionId: RegExp;
+    /** The answer to the repeat of a submission, at a provider that de-duplicates. */
+    repeats: 'first_answer' | 'conflict';
+  };
   /** The first callback about a transfer, as it came in over HTTP. */
   callbackAbout(reference: string): Promise<DeliveredCallback>;
   close(): Promise<void>;
@@ -56,6 +65,17 @@ export function describeTransferProvider(
       narration: 'Invoice 001',
       requestedAt: new Date(),
     });
+    /** The provider's id of the preparation, where it wants one. */
+    const handleOf = async (order: TransferRequest) => {
+      const ready = await provider.prepare?.(order, never);
+      if (ready && ready.kind !== 'ready') throw new Error(`not prepared: ${ready.kind}`);
+      return ready?.handle ?? null;
+    };
+    const submit = async (order: TransferRequest, signal = never) =>
+      provider.submit({ ...order, handle: await handleOf(order) }, signal);
+    /** The answer to a submission with this outcome. */
+    const answered = <Outcome extends { kind: string }>(outcome: Outcome) =>
+      harness.ways.outcomes === 'at_once' ? outcome : { kind: 'pending' };
     const verifyUntil = async (reference: string, kind: VerifyAnswer['kind']) => {
       for (;;) {
         const answer = await provider.verify(reference, never);
@@ -66,42 +86,38 @@ export function describeTransferProvider(
 
     test('a payment is reported as paid, with its session and the trace of the call', async () => {
       const order = orderFor('paid');
-      const answer = await provider.submit(order, never);
-      expect(answer).toEqual({
+      const { feeMinor, sessionId } = harness.ways;
+      const paid = {
         kind: 'succeeded',
         amountMinor: 250_000n,
-        feeMinor: 0n,
-        sessionId: expect.stringMatching(/^\d{30}$/) as string,
+        feeMinor,
+        sessionId: expect.stringMatching(sessionId) as string,
         providerRequestId: expect.any(String) as string,
-      });
-      expect(await provider.verify(order.reference, never)).toMatchObject({
-        ...answer,
-        providerRequestId: expect.any(String) as string,
-      });
+      };
+      expect(await submit(order)).toMatchObject(answered(paid));
+      expect(await verifyUntil(order.reference, 'succeeded')).toEqual(paid);
     });
 
     test.each([1n, 100n, 99_999_999n, 500_000_000n])(
       'the amount %s arrives to the unit',
       async (amountMinor) => {
         const order = orderFor('paid', amountMinor);
-        expect(await provider.submit(order, never)).toMatchObject({
-          kind: 'succeeded',
-          amountMinor,
-        });
-        expect(await provider.verify(order.reference, never)).toMatchObject({ amountMinor });
+        const paid = { kind: 'succeeded', amountMinor };
+        expect(await submit(order)).toMatchObject(answered(paid));
+        expect(await verifyUntil(order.reference, 'succeeded')).toMatchObject(paid);
       },
     );
 
     test('a conclusive refusal of a transfer is reported with our code', async () => {
       const order = orderFor('refused');
       const refusal = { kind: 'rejected', code: harness.refusalCode };
-      expect(await provider.submit(order, never)).toMatchObject(refusal);
-      expect(await provider.verify(order.reference, never)).toMatchObject(refusal);
+      expect(await submit(order)).toMatchObject(answered(refusal));
+      expect(await verifyUntil(order.reference, 'rejected')).toMatchObject(refusal);
     });
 
     test('the outcome of a pending payment is reported by callback, and afterwards by verification', async () => {
       const order = orderFor('paidLaterByCallback');
-      expect(await provider.submit(order, never)).toMatchObject({ kind: 'pending' });
+      expect(await submit(order)).toMatchObject({ kind: 'pending' });
       const { raw, headers } = await harness.callbackAbout(order.reference);
       const reading = provider.readMessage(raw, headers, new Date());
       expect(reading).toMatchObject({
@@ -119,51 +135,54 @@ export function describeTransferProvider(
 
     test('a submit without an answer is unknown, and the payment is found by its reference', async () => {
       const order = orderFor('paidWithoutAnswer');
-      expect(await provider.submit(order, never)).toEqual({
+      expect(await submit(order)).toEqual({
         kind: 'unknown',
         reason: 'timeout',
         providerRequestId: null,
       });
-      expect(await provider.verify(order.reference, never)).toMatchObject({
-        kind: 'succeeded',
+      const { kind } = await provider.verify(order.reference, never);
+      expect(['succeeded', answered({ kind }).kind]).toContain(kind);
+      expect(await verifyUntil(order.reference, 'succeeded')).toMatchObject({
         amountMinor: 250_000n,
       });
     });
 
     test('a submit without an answer and without effect is unknown, and verified as not found', async () => {
       const order = orderFor('lostWithoutAnswer');
-      expect(await provider.submit(order, never)).toMatchObject({ kind: 'unknown' });
+      expect(await submit(order)).toMatchObject({ kind: 'unknown' });
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
     });
 
     test('a throttled submit was not executed, has a pause, and is paid when it is submitted again', async () => {
       const order = orderFor('throttledFirst');
-      const answer = await provider.submit(order, never);
+      const answer = await submit(order);
       expect(answer).toMatchObject({ kind: 'throttled' });
       expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeGreaterThan(0);
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
       const again = { ...order, requestedAt: new Date() };
-      expect(await provider.submit(again, never)).toMatchObject({ kind: 'succeeded' });
+      expect(await submit(again)).toMatchObject(answered({ kind: 'succeeded' }));
+      await verifyUntil(order.reference, 'succeeded');
     });
 
-    test('a repeat at a provider that de-duplicates gets the first answer', async () => {
+    test('a repeat at a provider that de-duplicates gets the first answer, or is a conflict', async () => {
       if (provider.traits.resendSafety.kind !== 'idempotent') return;
       const order = orderFor('paid');
-      const first = await provider.submit(order, never);
-      const second = await provider.submit({ ...order, requestedAt: new Date() }, never);
+      const first = await submit(order);
+      const second = await submit({ ...order, requestedAt: new Date() });
       expect(second).toEqual({
-        ...first,
+        ...(harness.ways.repeats === 'conflict' ? { kind: 'unknown', reason: 'conflict' } : first),
         providerRequestId: expect.any(String) as string,
       });
+      await verifyUntil(order.reference, 'succeeded');
     });
 
     test('a known reference with another amount at a provider that de-duplicates is no refusal of the transfer', async () => {
       if (provider.traits.resendSafety.kind !== 'idempotent') return;
       const order = orderFor('paid');
-      await provider.submit(order, never);
-      const other = await provider.submit({ ...order, amountMinor: 1n }, never);
+      await submit(order);
+      const other = await submit({ ...order, amountMinor: 1n });
       expect(['unknown', 'succeeded']).toContain(other.kind);
-      expect(await provider.verify(order.reference, never)).toMatchObject({
+      expect(await verifyUntil(order.reference, 'succeeded')).toMatchObject({
         amountMinor: 250_000n,
       });
     });
@@ -176,7 +195,9 @@ export function describeTransferProvider(
       const { unreachable } = harness;
       const order = orderFor('paid');
       const unknown = { kind: 'unknown', reason: 'connection', providerRequestId: null };
-      expect(await unreachable.submit(order, never)).toEqual(unknown);
+      const handle = await handleOf(order);
+      expect(await unreachable.submit({ ...order, handle }, never)).toEqual(unknown);
+      if (unreachable.prepare) expect(await unreachable.prepare(order, never)).toEqual(unknown);
       expect(await unreachable.verify(order.reference, never)).toEqual(unknown);
       expect(await unreachable.resolveAccount(order.recipient, never)).toEqual({
         kind: 'no_answer',
@@ -220,8 +241,9 @@ export function describeTransferProvider(
     test('a call that its caller aborts is unknown at once', async () => {
       const caller = new AbortController();
       const order = orderFor('lostWithoutAnswer');
+      const handle = await handleOf(order);
       const calls = [
-        provider.submit(order, caller.signal),
+        provider.submit({ ...order, handle }, caller.signal),
         provider.resolveAccount(harness.recipients.enquiryWithoutAnswer, caller.signal),
       ];
       caller.abort();
@@ -235,7 +257,7 @@ export function describeTransferProvider(
 
     test('a submit that was aborted before it was sent is never sent', async () => {
       const order = orderFor('paid');
-      await provider.submit(order, AbortSignal.abort());
+      await submit(order, AbortSignal.abort());
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
     });
 
@@ -250,7 +272,7 @@ export function describeTransferProvider(
       beforeAll(async () => {
         const order = orderFor('paidLaterByCallback');
         reference = order.reference;
-        await provider.submit(order, never);
+        await submit(order);
         callback = await harness.callbackAbout(reference);
       });
 

@@ -1,8 +1,13 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createSandboxBankAccounts } from '../../src/core/providers/sandbox-bank/account-adapter.js';
 import { createSandboxBankProvider } from '../../src/core/providers/sandbox-bank/adapter.js';
 import { createSandboxBankBills } from '../../src/core/providers/sandbox-bank/bill-adapter.js';
 import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
+import { createSandboxBankIdentity } from '../../src/core/providers/sandbox-bank/identity-adapter.js';
 import { createSandboxBankPayments } from '../../src/core/providers/sandbox-bank/payment-adapter.js';
+
+const BEGINNING =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"a';
 
 /** The ends of an exchange after the server has read a whole request. */
 const ENDS: Record<string, (socket: Socket) => void> = {
@@ -12,12 +17,21 @@ const ENDS: Record<string, (socket: Socket) => void> = {
   409: (socket) => void socket.end(response('409 Conflict', '{}')),
   'redirect 307': (socket) =>
     void socket.end(response('307 Temporary Redirect', '{}', 'location: /elsewhere\r\n')),
-  'half an answer': (socket) =>
-    void socket.write(
-      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{"a',
-    ),
+  '100 Continue, then 500': (socket) => {
+    socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.end(response('500 Internal Server Error', '{}'));
+  },
+  'half an answer': (socket) => void socket.write(BEGINNING),
+  'a slow body': (socket) => {
+    socket.write(BEGINNING);
+    const timer = setInterval(() => socket.write('a'), 10);
+    socket.on('close', () => clearInterval(timer));
+  },
   'no answer': () => undefined,
 };
+/** The caller gives up these exchanges so long after the server has read the request. */
+const NEVER_END = new Set(['half an answer', 'a slow body', 'no answer']);
+const GIVEN_UP_AFTER_MS = 50;
 
 const response = (status: string, body: string, headers = '') =>
   `HTTP/1.1 ${status}\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
@@ -55,7 +69,7 @@ const options = () => ({
   deduplicatesForMs: null,
   conclusiveAfterMs: 1_000,
   prepares: true,
-  timeoutMs: 150,
+  timeoutMs: 60_000,
   callsPerSecond: 100,
 });
 
@@ -87,6 +101,15 @@ function submissions(): [string, (signal: AbortSignal) => Promise<unknown>][] {
     ],
     ['fund a card', (signal) => issuer.fund(funding, signal)],
     ['unload a card', async (signal) => issuer.unload?.(funding, signal)],
+    [
+      'dispute a payment',
+      async (signal) =>
+        issuer.submitDispute?.(
+          { ...funding, token: 'auth_1', reason: 'fraud', explanation: 'Not ours' },
+          signal,
+        ),
+    ],
+    ['withdraw a dispute', async (signal) => issuer.withdrawDispute?.('cop_1', signal)],
     ['reverse a funding', (signal) => issuer.reverseFunding('cop_1', signal)],
     [
       'set the state of a card',
@@ -112,8 +135,62 @@ function submissions(): [string, (signal: AbortSignal) => Promise<unknown>][] {
           signal,
         ),
     ],
+    [
+      'open a page that saves a method',
+      async (signal) =>
+        payments.setUp?.({ ...charge, reference: 'stp_1', channel: { type: 'card' } }, signal),
+    ],
+    [
+      'cancel a charge',
+      async (signal) => payments.cancelCharge?.({ reference: 'chg_1-1', handle: null }, signal),
+    ],
     ['refund a charge', (signal) => payments.refund(refund, signal)],
     ['revoke a method', (signal) => payments.revokeMethod({ code: 'aut' }, signal)],
+    ...accountSubmissions(),
+    [
+      'start an identity check',
+      (signal) =>
+        createSandboxBankIdentity(options()).startCheck(
+          {
+            reference: 'kyc_1',
+            customer: 'cus',
+            checkType: 'nin',
+            subject: { firstName: 'A', lastName: 'O', dateOfBirth: null, number: '12345678901' },
+            requestedAt,
+          },
+          signal,
+        ),
+    ],
+  ];
+}
+
+/** The same, of the provider of virtual accounts. */
+function accountSubmissions(): ReturnType<typeof submissions> {
+  const accounts = createSandboxBankAccounts(options());
+  const holder = { id: 'cus', name: 'Ada Obi', email: null, phone: null };
+  const wished = { holder, accountName: 'Ada Obi', bankCode: null, currency: 'NGN' as const };
+  return [
+    [
+      'assign an account',
+      (signal) => accounts.assign({ ...wished, reference: 'vac_1', requestedAt }, signal),
+    ],
+    [
+      'close an account',
+      (signal) => accounts.close({ reference: 'vac_1', handle: 'h', requestedAt }, signal),
+    ],
+    [
+      'ask for the deposits of a day',
+      async (signal) =>
+        accounts.requery?.({ accountNumber: '0123456789', handle: 'h', day: '2026-01-01' }, signal),
+    ],
+    [
+      'return a deposit',
+      async (signal) =>
+        accounts.returnDeposit?.(
+          { id: 'd', amountMinor: 100n, marker: 'dep_1', requestedAt },
+          signal,
+        ),
+    ],
   ];
 }
 
@@ -127,8 +204,12 @@ describe.each(Object.keys(ENDS))('one permit is one request, whatever the end: %
         await submit(never);
       }
       requests = 0;
-      end = ENDS[name] ?? end;
-      const answer = await submit(never);
+      const givenUp = new AbortController();
+      end = (socket) => {
+        ENDS[name]?.(socket);
+        if (NEVER_END.has(name)) setTimeout(() => givenUp.abort(), GIVEN_UP_AFTER_MS);
+      };
+      const answer = await submit(givenUp.signal);
       expect([call, requests]).toEqual([call, 1]);
       expect([call, answer]).toEqual([call, expect.objectContaining({ kind: 'unknown' })]);
     }

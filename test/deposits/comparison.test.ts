@@ -1,5 +1,5 @@
 import { depositAgrees } from '../../src/capabilities/deposits/comparison.js';
-import { newDeposit, type Deposit } from '../../src/capabilities/deposits/deposit.js';
+import { newDeposit, type Deposit } from '../../src/capabilities/deposits/record.js';
 
 const NOW = new Date('2026-11-25T09:00:00Z');
 const AMOUNT = 250_000n;
@@ -47,6 +47,7 @@ const ours: Record<string, Partial<Deposit>> = {
   received: {},
   credited: { state: 'credited', status: 'completed' },
   suspended: { state: 'suspended', status: 'completed' },
+  'being returned': { state: 'suspended', instruction: 'return', status: 'processing' },
   returned: { state: 'returned', status: 'completed' },
   reversed: { state: 'reversed', status: 'completed' },
   'failed by an operator': { state: 'reversed', status: 'failed' },
@@ -56,6 +57,7 @@ test.each([
   ['received', ['not_found']],
   ['credited', ['received']],
   ['suspended', ['received']],
+  ['being returned', ['received', 'returned']],
   ['returned', ['returned']],
   ['reversed', ['reversed']],
   ['failed by an operator', ['not_found', 'reversed']],

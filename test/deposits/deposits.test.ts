@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { depositId, UNOWNED } from '../../src/capabilities/deposits/deposit.js';
+import { createDepositActivities } from '../../activities/deposits.js';
+import { depositId, UNOWNED } from '../../src/capabilities/deposits/record.js';
 import type { depositResource } from '../../src/capabilities/deposits/schema.js';
 import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
@@ -28,7 +29,7 @@ beforeAll(async () => {
     BURSAR_DEPOSIT_SEARCH_DAYS: '1',
     BURSAR_DEPOSIT_SEARCH_EVERY_MS: '2000',
   };
-  service = await startService({ env });
+  service = await startService({ oneProcess: true, env });
   tenant = await service.tenant({ balanceMinor: 0 });
   accounts = accountClient(tenant);
   receiver = await startReceiver();
@@ -128,6 +129,17 @@ describe('a deposit', () => {
     },
   );
 
+  test('that only a requery shows is found after its account has closed, and is in suspense', async () => {
+    const account = await accounts.active();
+    await accounts.call('POST', `/virtual-accounts/${account.id}/close`);
+    await eventually('the account is closed', async () =>
+      (await accounts.get(account.id)).status === 'closed' ? true : undefined,
+    );
+    const id = await pay(account, '003');
+    const found = await waitFor(id, isState('suspended'));
+    expect(found).toMatchObject({ match: 'late', virtual_account_id: account.id });
+  });
+
   test('that is told by nobody is found in the list', async () => {
     const id = await pay(await accounts.active(), 'Obi', { tell: 'nobody' });
     await waitFor(id, isState('credited'));
@@ -217,6 +229,14 @@ describe('a deposit that is expected to have an amount', () => {
     await service.bank.faults([{ call: 'return', kind: 'error_500', probability: 1 }]);
     const theirs = await service.bank.deposit(account.account_number, { amount_minor: 250_000 });
     await waitFor(idOf(theirs), isState('suspended'));
+    // The return has a workflow of its own, and the one of the confirmation ends without touching it.
+    const { verifyDepositConfirmation } = createDepositActivities({
+      ...service.deps,
+      localSubmissions: {} as never,
+      callRates: {} as never,
+    });
+    const ref = { tenantId: tenant.id, id: idOf(theirs), nextPollMs: 1_000 };
+    expect(await verifyDepositConfirmation(ref)).toEqual({ kind: 'closed', attention: null });
     await service.bank.reverseDeposit(theirs);
     await eventually('its message is answered', async () =>
       (await service.bank.callbacksWaiting()) === 0 ? true : undefined,
@@ -238,6 +258,38 @@ describe('a deposit that is expected to have an amount', () => {
 });
 
 describe('a deposit in suspense', () => {
+  test('whose return was ended by force is given to nobody, and is returned once that is proven', async () => {
+    const [closed, other] = [await accounts.active(), await accounts.active()];
+    await accounts.close(closed.id);
+    await accounts.waitFor(closed.id, 'closed');
+    const before = await tenant.balance();
+    const id = await pay(closed);
+    await waitFor(id, isState('suspended'));
+    // The bank returns the money. Neither its answer nor a later question reaches us.
+    await service.bank.faults([
+      { call: 'return', kind: 'drop_after', probability: 1 },
+      { call: 'lookup', kind: 'error_500', probability: 1 },
+    ]);
+    const ordered = await bursar(`deposits return ${id} --reason closed`, service.env);
+    expect(ordered.code).toBe(0);
+    await eventually('it is submitted', async () =>
+      (await stored(id))?.status === 'processing' ? true : undefined,
+    );
+    const forced = await bursarApproved(`deposits fail ${id} --reason gone --force`, service.env);
+    expect(forced.code).toBe(0);
+    const line = `deposits assign ${id} --account ${other.id} --reason paid-too-late`;
+    const refused = await bursar(line, service.env);
+    expect([refused.code, refused.error]).toEqual([
+      1,
+      expect.stringContaining('may have returned it'),
+    ]);
+    await service.bank.faults([]);
+    await bursar(`deposits verify ${id} --reason proof`, service.env);
+    expect(await waitFor(id, isState('returned'))).toMatchObject({ attention: null });
+    expect(await tenant.balance()).toEqual(before);
+    expect((await bursar(line, service.env)).code).toBe(1);
+  });
+
   test('on a closed account waits for an operator, who assigns it', async () => {
     const [closed, other] = [await accounts.active(), await accounts.active()];
     await accounts.close(closed.id);

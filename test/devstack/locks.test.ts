@@ -10,18 +10,33 @@ import { temporaryFolder } from './support.js';
 
 const root = temporaryFolder();
 
-/** Runs a module in a process of its own and returns what it printed. */
-async function inProcess(code: string): Promise<string> {
+/** Runs a module in a process of its own. `ended` resolves with what it printed, `printed` as soon as it has printed something. */
+function inProcess(code: string) {
   const lib = JSON.stringify(join(packageRoot, 'scripts', 'lock.mjs'));
   const ports = JSON.stringify(join(packageRoot, 'dist', 'devstack', 'ports.js'));
   const source = `import { tryLock } from ${lib}; import { claimPort } from ${ports};\n${code}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   let out = '';
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  await once(child, 'close');
-  return out.trim();
+  const ended = once(child, 'close').then(() => out.trim());
+  const printed = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      resolve();
+    });
+    void ended.then(() => resolve());
+  });
+  return { ended, printed, release: () => child.stdin.end() };
+}
+
+/** Runs a module in several processes, each of which keeps what it holds until all have printed. Returns what they printed. */
+async function together(count: number, code: string): Promise<string[]> {
+  const untilReleased = `${code}\nprocess.stdin.resume();`;
+  const all = Array.from({ length: count }, () => inProcess(untilReleased));
+  await Promise.all(all.map(({ printed }) => printed));
+  for (const { release } of all) release();
+  return Promise.all(all.map(({ ended }) => ended));
 }
 
 test('a lock has one holder, who is named, and is free again when it is released', () => {
@@ -36,14 +51,13 @@ test('a lock has one holder, who is named, and is free again when it is released
 test('the lock of a process that was killed is taken over by exactly one of many', async () => {
   const file = join(root, 'dead.lock');
   const taken = `tryLock(${JSON.stringify(file)}); process.kill(process.pid, 'SIGKILL');`;
-  await inProcess(taken);
+  await inProcess(taken).ended;
   expect(existsSync(file)).toBe(true);
 
-  // A holder keeps the lock for a while, so that a second holder would be detected.
+  // The holder keeps the lock until all have tried, so that a second holder would be detected.
   const attempt = `const lock = tryLock(${JSON.stringify(file)});
-    console.log(lock.release ? 'got it' : 'taken');
-    if (lock.release) await new Promise((resolve) => setTimeout(resolve, 3000));`;
-  const all = await Promise.all(Array.from({ length: 6 }, () => inProcess(attempt)));
+    console.log(lock.release ? 'got it' : 'taken');`;
+  const all = await together(6, attempt);
   expect(all.filter((said) => said === 'got it')).toHaveLength(1);
 });
 
@@ -62,16 +76,13 @@ test('a process is distinguished from a later one with the same id', () => {
 });
 
 test('two claims at the same moment get different ports, also from two processes', async () => {
-  const claim = 'console.log((await claimPort(45000)).port);'.concat(
-    'await new Promise((resolve) => setTimeout(resolve, 1500));',
-  );
-  const ports = await Promise.all([
-    inProcess(claim),
-    inProcess(claim),
-    inProcess(claim),
-    claimPort(45_000).then(({ port }) => String(port)),
-    claimPort(45_000).then(({ port }) => String(port)),
+  const here = async () => String((await claimPort(45_000)).port);
+  const [there, ...others] = await Promise.all([
+    together(3, 'console.log((await claimPort(45000)).port);'),
+    here(),
+    here(),
   ]);
+  const ports = [...there, ...others];
   expect(new Set(ports).size).toBe(ports.length);
 });
 

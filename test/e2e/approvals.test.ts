@@ -2,7 +2,7 @@ import type { Approval } from '../../src/core/approvals/approval.js';
 import type { AuditEntry } from '../../src/core/audit/entry.js';
 import type { Deps } from '../../src/composition/deps.js';
 import type { OperatorRole } from '../../src/platform/operators/operator.js';
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { eventually } from '../support/eventually.js';
 import {
   createTestOperator,

@@ -1,5 +1,7 @@
 import { eventually } from '../support/eventually.js';
 import { bursar } from '../support/cli.js';
+import { cardClient } from '../support/cards.js';
+import { issuerClient } from '../support/issuer.js';
 import { shareService, type Service } from '../support/service.js';
 
 let service: Service;
@@ -48,4 +50,23 @@ test('a frozen tenant starts nothing and reads everything, what is under way end
     { action: 'tenants.unfreeze', reason: 'stolen-keys', after: { frozen_at: null } },
     { action: 'tenants.freeze', before: { frozen_at: null } },
   ]);
+}, 120_000);
+
+test('payments with the cards of a frozen tenant are declined, and approved again after the freeze', async () => {
+  const tenant = await service.tenant({ balanceMinor: 1_000_000 });
+  const { id } = await cardClient(tenant).issue({ funding: 'jit' });
+  const issuer = issuerClient(service);
+  const pay = async () => (await issuer.pay(id)).code;
+  expect(await pay()).toBe('approved');
+  await bursar(`tenants freeze ${tenant.id} --reason stolen-keys --json`, service.env);
+  await eventually('the freeze is known', async () =>
+    (await pay()) === 'cards_disabled' ? true : undefined,
+  );
+  const frozen = await tenant.balance();
+  expect(await pay()).toBe('cards_disabled');
+  expect(await tenant.balance()).toEqual(frozen);
+  await bursar(`tenants unfreeze ${tenant.id} --reason new-keys --json`, service.env);
+  await eventually('cards pay again', async () =>
+    (await pay()) === 'approved' ? true : undefined,
+  );
 }, 120_000);

@@ -37,6 +37,7 @@ def before_call(context, case, kwargs):
         raise_cap(case.body.get("auto_reload"))
         reload_prepaid_cards(case.body)
         name_one_customer(case.body)
+        expect_an_amount(case.body)
         pay_the_price(case.body)
 
 
@@ -172,6 +173,12 @@ def name_one_customer(body):
     """A customer's id that is given twice must be the same."""
     if isinstance(body.get("customer"), dict) and "customer_id" in body:
         del body["customer_id"]
+
+
+def expect_an_amount(body):
+    """A deposit is sent back for its amount only where an amount is expected."""
+    if body.get("on_mismatch") == "return" and "expected_amount_minor" not in body:
+        del body["on_mismatch"]
 
 
 def reload_prepaid_cards(body):

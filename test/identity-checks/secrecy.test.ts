@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { EJSON } from 'bson';
-import { identityCheckWorkflowId } from '../../src/capabilities/identity-checks/identity-check.js';
+import { identityCheckWorkflowId } from '../../src/capabilities/identity-checks/record.js';
 import { eventually } from '../support/eventually.js';
 import { identityClient, newCustomerId, type CheckView } from '../support/identity.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
@@ -13,7 +13,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   const env = { BURSAR_LOG_LEVEL: 'debug', BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
-  service = await startService({ env });
+  service = await startService({ oneProcess: true, env });
   tenant = await service.tenant();
   receiver = await startReceiver();
   await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);

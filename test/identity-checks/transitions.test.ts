@@ -3,7 +3,7 @@ import {
   checkStatusOf,
   newIdentityCheck,
   type IdentityCheck,
-} from '../../src/capabilities/identity-checks/identity-check.js';
+} from '../../src/capabilities/identity-checks/record.js';
 import { transitionCheck } from '../../src/capabilities/identity-checks/transitions.js';
 import type { InstructionFact } from '../../src/core/instructions/fact.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';

@@ -386,23 +386,25 @@ describe('virtual accounts by Paystack', () => {
 
     const order = { amountMinor: 100n, marker: newId('deposit'), requestedAt: new Date() };
     test.each(
-      ENDINGS.flatMap(([how, end]) => [
+      ENDINGS.flatMap(([how, end, timeoutMs]) => [
         [
           'a closing',
           how,
           end,
+          timeoutMs,
           (at: AccountProvider) => at.close({ ...request(), handle: '1' }, never),
         ] as const,
         [
           'a return',
           how,
           end,
+          timeoutMs,
           async (at: AccountProvider) => at.returnDeposit?.({ ...order, id: 'T1' }, never),
         ] as const,
       ]),
-    )('%s is one request, also after %s', async (_what, _how, end, call) => {
+    )('%s is one request, also after %s', async (_what, _how, end, timeoutMs, call) => {
       const counter = await startCounter(end);
-      expect(await call(adapterFor(counter.url, 300))).toMatchObject({ kind: 'unknown' });
+      expect(await call(adapterFor(counter.url, timeoutMs))).toMatchObject({ kind: 'unknown' });
       await sleep(50);
       expect(counter.requests()).toBe(1);
       counter.close();

@@ -57,6 +57,8 @@ describe('the envelope of an answer', () => {
   });
 });
 
+const NO_PRIVILEGE = 'Error: You do not have privileges for this action. Kindly contact admin';
+
 describe('the meaning of a refusal', () => {
   const meaning = (call: Call, message: string, code?: string) => {
     const read_ = read(400, refusal(message, code));
@@ -132,6 +134,16 @@ describe('the meaning of a refusal', () => {
       undefined,
       { kind: 'not_found' },
     ],
+    ...(['openPage', 'confirm', 'setUp', 'refund'] as const).map(
+      (call): [Call, string, undefined, unknown] => [
+        call,
+        NO_PRIVILEGE,
+        undefined,
+        paused('suspended', 'bad_request'),
+      ],
+    ),
+    ['refund', 'Access denied', undefined, paused('suspended', 'bad_request')],
+    ['submit', NO_PRIVILEGE, undefined, paused('suspended', 'suspended')],
     ['openPage', 'Duplicate Transaction Reference', 'duplicate_reference', conflict],
     [
       'confirm',

@@ -6,17 +6,35 @@ import {
   readKnown,
 } from '../../src/core/providers/paystack/account-calls.js';
 import { createAccountReader } from '../../src/core/providers/paystack/account-events.js';
-import { readCharge } from '../../src/core/providers/paystack/charge-calls.js';
+import {
+  readCharge,
+  readConfirmation,
+  readPage,
+  readSetup,
+  readSetupPage,
+} from '../../src/core/providers/paystack/charge-calls.js';
 import { readCheck } from '../../src/core/providers/paystack/check-calls.js';
 import { readDeposit, readDeposits } from '../../src/core/providers/paystack/deposit-wire.js';
 import { disputeData, disputeOf } from '../../src/core/providers/paystack/dispute-wire.js';
 import { SAFE_FIELDS } from '../../src/core/providers/paystack/messages.js';
 import { createPaymentReader } from '../../src/core/providers/paystack/payment-events.js';
 import { createIdentityReader } from '../../src/core/providers/paystack/identity-events.js';
-import { readRefunds } from '../../src/core/providers/paystack/refund-calls.js';
+import {
+  readDisputeList,
+  readDisputes,
+  readRefund,
+  readRefunds,
+  readResumed,
+} from '../../src/core/providers/paystack/refund-calls.js';
 import { readReturn, readReturns } from '../../src/core/providers/paystack/return-calls.js';
-import { readTransfer } from '../../src/core/providers/paystack/transfer-calls.js';
+import {
+  readBalance,
+  readHolder,
+  readRecipient,
+  readTransfer,
+} from '../../src/core/providers/paystack/transfer-calls.js';
 import { createTransferReader } from '../../src/core/providers/paystack/transfer-events.js';
+import { ANSWERS, REQUESTS } from './golden/answers.js';
 import { ACCOUNTS, ASSIGN_ANSWERS, KNOWN_ANSWERS, LISTED_ACCOUNTS } from './golden/accounts.js';
 import {
   ACCOUNT_MESSAGES,
@@ -37,6 +55,8 @@ const meta = { page: 1, pageCount: '1', perPage: '100' };
 
 /** As the wire has it: what JSON drops is dropped. */
 const sent = (data: unknown): unknown => JSON.parse(JSON.stringify(data));
+/** The answer of the other environment, to which the key belongs. */
+const ELSEWHERE = { kind: 'unknown', reason: 'mismatch', fault: 'environment' };
 const reading = (expected: unknown) => expect.objectContaining(expected as object) as unknown;
 
 describe('answers about transfers', () => {
@@ -45,9 +65,34 @@ describe('answers about transfers', () => {
   });
 });
 
+const readers: Record<keyof typeof ANSWERS, (found: { data: unknown; meta: unknown }) => unknown> =
+  {
+    recipient: (found) => readRecipient(found, REQUESTS.recipient, 'test'),
+    holder: (found) => readHolder(found, REQUESTS.account),
+    balance: (found) => readBalance(found, 'test'),
+    page: (found) => readPage(found, { ...REQUESTS.order, channel: { type: 'card' } }, wire),
+    confirmation: (found) => readConfirmation(found, { ...REQUESTS.order, method: 'AUTH_k' }, wire),
+    setupPage: (found) => readSetupPage(found, wire),
+    setup: (found) => readSetup(found, wire),
+    refund: (found) => readRefund(found, REQUESTS.refund, 'test'),
+    resumed: (found) => readResumed(found, REQUESTS.refundId, 'test'),
+  };
+
+describe.each(Object.entries(ANSWERS))('answers of the call: %s', (call, rows) => {
+  test.each([...rows] as [string, string, unknown, unknown][])(
+    '%s (%s)',
+    (_what, _source, data, expected) => {
+      const read = readers[call as keyof typeof ANSWERS];
+      expect(read({ data: sent(data), meta })).toEqual(expected);
+    },
+  );
+});
+
 describe('answers about charges', () => {
   test.each(CHARGE_ANSWERS)('%s (%s)', (_what, _source, data, expected) => {
-    expect(readCharge({ data: sent(data), meta }, CHARGES.ours, wire)).toEqual(expected);
+    expect(readCharge({ data: sent(data), meta }, { reference: CHARGES.ours }, wire)).toEqual(
+      expected,
+    );
   });
 });
 
@@ -73,16 +118,38 @@ describe('returns of deposits', () => {
   const { order } = RETURNS;
 
   test.each(RETURN_ANSWERS)('%s (%s)', (_what, _source, data, expected) => {
-    expect(readReturn({ data: sent(data), meta }, order)).toEqual(expected);
+    expect(readReturn({ data: sent(data), meta }, order, 'test')).toEqual(expected);
   });
 
   test('a return is found in the list by its marker as a whole word of the note alone', () => {
     const [, , first] = RETURN_ANSWERS[2] ?? [];
     const noted = (merchant_note: string | null) => [{ ...(sent(first) as object), merchant_note }];
-    const read = (rows: unknown) => readReturns({ data: rows, meta }, order.marker, 1);
+    const read = (rows: unknown) =>
+      readReturns({ data: rows, meta }, { marker: order.marker, domain: 'test' }, 1);
     expect(read(noted(`Note: ${order.marker}.`))).toMatchObject({ kind: 'succeeded' });
     for (const note of [`x${order.marker}`, null, 'Refund by desk@example.com']) {
       expect(read(noted(note))).toEqual({ kind: 'page', next: null });
+    }
+  });
+
+  test('a return in the list that is of the other environment is no answer', () => {
+    const [, , first] = RETURN_ANSWERS[2] ?? [];
+    const row = { ...(sent(first) as object), merchant_note: order.marker, domain: 'live' };
+    const asked = { marker: order.marker, domain: 'test' };
+    expect(readReturns({ data: [row], meta }, asked, 1)).toEqual(ELSEWHERE);
+  });
+
+  test('a row that cannot be read hides no return, unless it may be that one', () => {
+    const [, , first] = RETURN_ANSWERS[2] ?? [];
+    const ours = { ...(sent(first) as object), merchant_note: order.marker };
+    const read = (rows: unknown) =>
+      readReturns({ data: rows, meta }, { marker: order.marker, domain: 'test' }, 1);
+    const odd = { ...ours, amount: -5 };
+    const other = { ...odd, merchant_note: 'Refund by desk@example.com' };
+    expect(read([other, ours])).toMatchObject({ kind: 'succeeded' });
+    expect(read([other])).toEqual({ kind: 'page', next: null });
+    for (const row of [odd, { ...odd, merchant_note: null }, 'nothing']) {
+      expect(read([row])).toEqual({ kind: 'unknown', reason: 'unreadable' });
     }
   });
 });
@@ -117,25 +184,92 @@ describe('answers about deposits', () => {
   });
 });
 
-describe('rows of the list of refunds', () => {
-  const wanted = { reference: CHARGES.ours, transaction: String(CHARGES.paid.id) };
+const WANTED = {
+  reference: CHARGES.ours,
+  transaction: String(CHARGES.paid.id),
+  domain: 'test',
+};
 
+describe('rows of the list of refunds', () => {
   test.each(REFUNDS)('%s (%s)', (_what, _source, row, expected) => {
     const page = { kind: 'page', items: [expected], next: null };
-    expect(readRefunds({ data: [sent(row)], meta }, wanted, 1)).toEqual(page);
+    expect(readRefunds({ data: [sent(row)], meta }, WANTED, 1)).toEqual(page);
   });
 
   test('an unknown word makes the page of its charge unknown, and no other page', () => {
     const [, , row] = REFUNDS[0] ?? [];
     const odd = { ...(sent(row) as object), status: 'parked' };
-    const read = (data: unknown) => readRefunds({ data, meta }, wanted, 1);
+    const read = (data: unknown) => readRefunds({ data, meta }, WANTED, 1);
     expect(read([odd])).toEqual({ kind: 'unknown', reason: 'unrecognized', word: 'parked' });
     const other = { ...odd, transaction: { id: 5, reference: 'T77' } };
     expect(read([other])).toEqual({ kind: 'page', items: [], next: null });
   });
+
+  test('a row of the other environment makes the page of its charge no answer, and no other page', () => {
+    const [, , row, ours] = REFUNDS[0] ?? [];
+    const elsewhere = { ...(sent(row) as object), domain: 'live' };
+    const read = (data: unknown) => readRefunds({ data, meta }, WANTED, 1);
+    expect(read([elsewhere])).toEqual(ELSEWHERE);
+    const other = { ...elsewhere, transaction: { id: 5, reference: 'T77' } };
+    expect(read([other, sent(row)])).toEqual({ kind: 'page', items: [ours], next: null });
+  });
+
+  test('a row that cannot be read hides no refund of another transaction, and all of its own', () => {
+    const [, , row, ours] = REFUNDS[0] ?? [];
+    const odd = { ...(sent(row) as object), amount: -5 };
+    const read = (data: unknown) => readRefunds({ data, meta }, WANTED, 1);
+    for (const transaction of [{ id: 5, reference: 'T77' }, { id: 5 }, 5]) {
+      const page = { kind: 'page', items: [ours], next: null };
+      expect(read([{ ...odd, transaction }, sent(row)])).toEqual(page);
+    }
+    const named = [{ reference: CHARGES.theirs }, { id: CHARGES.paid.id }, CHARGES.paid.id, null];
+    for (const transaction of named) {
+      expect(read([{ ...odd, transaction }])).toEqual({ kind: 'unknown', reason: 'unreadable' });
+    }
+    expect(read(['nothing'])).toEqual({ kind: 'unknown', reason: 'unreadable' });
+  });
 });
 
 describe('disputes', () => {
+  test('a row that cannot be read hides no dispute of another transaction, and all of its own', () => {
+    const [, row] = DISPUTES[0] ?? [];
+    const { transaction, ...odd } = { ...(sent(row) as { transaction: object }), status: 5 };
+    const read = (data: unknown) => readDisputes({ data, meta }, WANTED, 1);
+    const other = { ...odd, transaction: { id: 5, reference: 'T77' } };
+    const found = read([other, sent(row)]);
+    expect(found.kind === 'page' && found.items).toHaveLength(1);
+    for (const each of [{ ...odd, transaction }, odd, 'nothing']) {
+      expect(read([each])).toEqual({ kind: 'unknown', reason: 'unreadable' });
+    }
+  });
+
+  test('a dispute of the other environment makes the page of its charge no answer, and no other page', () => {
+    const [, row] = DISPUTES[0] ?? [];
+    const { transaction, ...rest } = sent(row) as { transaction: object; domain: string };
+    const read = (data: unknown) => readDisputes({ data, meta }, WANTED, 1);
+    expect(read([{ ...rest, transaction, domain: 'live' }])).toEqual(ELSEWHERE);
+    const named = { ...rest, domain: null, transaction: { ...transaction, domain: 'live' } };
+    expect(read([named])).toEqual(ELSEWHERE);
+    const other = { ...rest, transaction: { ...transaction, reference: 'T77' }, domain: 'live' };
+    const found = read([other, sent(row)]);
+    expect(found.kind === 'page' && found.items).toHaveLength(1);
+  });
+
+  test('the list of all disputes has ours, and leaves out those of others and those that cannot be read', () => {
+    const [, row, ours] = DISPUTES[0] ?? [];
+    const { transaction, ...rest } = sent(row) as { transaction: object };
+    const others = [
+      { ...rest, transaction: { ...transaction, reference: 'T77' } },
+      { ...rest, transaction, status: 'archived' },
+      { ...rest, transaction, status: 5 },
+      'nothing',
+    ];
+    const read = (rows: unknown) => readDisputeList({ data: rows, meta }, 1, 'test');
+    expect(read([...others, sent(row)])).toEqual({ kind: 'page', items: [ours], next: null });
+    expect(read([{ ...rest, transaction, domain: 'live' }])).toEqual(ELSEWHERE);
+    expect(read({})).toEqual({ kind: 'unknown', reason: 'unreadable' });
+  });
+
   test.each(DISPUTES)('%s', (_what, row, expected) => {
     expect(disputeOf(disputeData.parse(sent(row)))).toEqual(expected);
   });
@@ -175,6 +309,16 @@ describe.each([
     expect(keyOf(first)).toBeDefined();
     expect(keyOf(first)).toBe(keyOf(sent(first)));
     expect(keyOf(first)).not.toBe(keyOf(second));
+  });
+
+  test('a second decision about a dispute with another resolution is another event', () => {
+    const dispute = { id: 7, status: 'resolved', domain: 'test' };
+    const keyOf = (resolution: string) => {
+      const found = read({ event: 'charge.dispute.resolve', data: { ...dispute, resolution } });
+      return 'dedupeKey' in found && found.dedupeKey;
+    };
+    expect(keyOf('declined')).toBe('charge.dispute.resolve:7:resolved:declined');
+    expect(keyOf('merchant-accepted')).not.toBe(keyOf('declined'));
   });
 
   test('the stored copy holds no e-mail, no account and no code of a method, and can still be read', () => {

@@ -191,10 +191,10 @@ describe('identity checks by Paystack', () => {
     }
   });
 
-  test.each(ENDINGS)('a question is one request, also after %s', async (_how, end) => {
+  test.each(ENDINGS)('a question is one request, also after %s', async (_how, end, timeoutMs) => {
     const counter = await startCounter(end);
     const about = { reference: newId('identityCheck'), handle: null };
-    expect(await adapterFor(counter.url, 300).verifyCheck(about, never)).toMatchObject({
+    expect(await adapterFor(counter.url, timeoutMs).verifyCheck(about, never)).toMatchObject({
       kind: 'unknown',
     });
     await sleep(50);

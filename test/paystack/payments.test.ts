@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/shared/ids.js';
 import { isPageOf } from '../../src/core/providers/paystack/charge-calls.js';
 import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
@@ -11,7 +10,7 @@ import type {
 } from '../../src/core/providers/payment-provider.js';
 import type { SavedOutcome } from '../fakes/paystack/records.js';
 import { eventually } from '../support/eventually.js';
-import { banksFor, ENDINGS, never, settingsFor, startCounter, startFake } from './support.js';
+import { banksFor, never, settingsFor, startFake } from './support.js';
 
 function adapterFor(url: string, timeoutMs?: number) {
   const settings = settingsFor(url, timeoutMs);
@@ -120,7 +119,7 @@ describe('payments by Paystack', () => {
       expect(await verify(order.reference)).toMatchObject({
         kind: 'pending',
         awaits: 'customer',
-        lastDecline: 'insufficient_funds',
+        lastDecline: { code: 'insufficient_funds', decline: 'soft' },
       });
       fake.pay(toTheirs(order.reference));
       expect(await verify(order.reference)).toMatchObject({
@@ -195,6 +194,25 @@ describe('payments by Paystack', () => {
       expect(await verify(order.reference)).toMatchObject({ kind: 'succeeded' });
     });
 
+    test('a decline on the page of a saved method ends nothing while the customer may try again', async () => {
+      const { method } = await paid('paused');
+      const order = chargeOf(method.code);
+      await provider.confirmCharge(order, never);
+      fake.decline(toTheirs(order.reference), 'Insufficient Funds');
+      const onPage = { ...about(order.reference), isOnPage: true };
+      const declined = {
+        awaits: 'customer',
+        lastDecline: { code: 'insufficient_funds', decline: 'soft' },
+      };
+      expect(await provider.verifyCharge(onPage, never)).toMatchObject({
+        kind: 'pending',
+        ...declined,
+      });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'declined' });
+      fake.pay(toTheirs(order.reference));
+      expect(await provider.verifyCharge(onPage, never)).toMatchObject({ kind: 'succeeded' });
+    });
+
     test.each([
       ['insufficient_funds', 'insufficient_funds', 'soft'],
       ['expired', 'expired_card', 'hard'],
@@ -236,22 +254,6 @@ describe('payments by Paystack', () => {
       });
       expect(await provider.confirmCharge(chargeOf(method.code), never)).toMatchObject({
         kind: 'rejected',
-      });
-    });
-
-    test('a mandate is saved without a charge', async () => {
-      const setup = {
-        ...pageOrder(),
-        channel: { type: 'bank_account', account: '0123456100', bankCode: '058' } as const,
-      };
-      const page = await provider.setUp?.(setup, never);
-      if (page?.kind !== 'page') throw new Error('no page');
-      const asked = { reference: setup.reference, handle: page.handle };
-      expect(await provider.verifySetup?.(asked, never)).toMatchObject({ kind: 'pending' });
-      fake.activateMandate(page.handle ?? '');
-      expect(await provider.verifySetup?.(asked, never)).toMatchObject({
-        kind: 'saved',
-        method: { type: 'bank_account', email: EMAIL, reusable: true },
       });
     });
   });
@@ -388,6 +390,19 @@ describe('payments by Paystack', () => {
       }
     });
 
+    test('the list of a time has the disputes of all charges', async () => {
+      const from = new Date(Date.now() - 60_000);
+      const charges = [await paid(), await paid()];
+      const opened = charges.map(({ order }) => fake.openDispute(toTheirs(order.reference), null));
+      const window = { from, to: new Date(Date.now() + 60_000), cursor: null };
+      const answer = await provider.listDisputes?.(window, never);
+      expect(answer).toMatchObject({ kind: 'page' });
+      const items = answer?.kind === 'page' ? answer.items : [];
+      expect(items.map(({ id }) => id)).toEqual(
+        expect.arrayContaining(opened.map((each) => String(each?.id))),
+      );
+    });
+
     test('the refund of a dispute names it', async () => {
       const { order } = await paid();
       const dispute = fake.openDispute(toTheirs(order.reference), 120_000);
@@ -408,28 +423,5 @@ describe('payments by Paystack', () => {
       fake.markDispute(dispute?.id ?? 0, 'archived');
       expect(await disputesOf(order.reference)).toBe('unknown');
     });
-  });
-});
-
-describe('one submission of a payment is one request', () => {
-  test.each(ENDINGS)('after %s nothing is sent again', async (_what, end) => {
-    const counter = await startCounter(end);
-    const provider = adapterFor(counter.url, 300);
-    const charge = `${newId('charge')}-1`;
-    const calls = [
-      () => provider.openPage(pageOrder(), never),
-      () =>
-        provider.confirmCharge(
-          { ...base(), method: 'AUTH_invented', returnUrl: null, handle: null },
-          never,
-        ),
-      () => provider.refund({ ...base(), charge: about(charge), marker: newId('refund') }, never),
-    ];
-    for (const [i, call] of calls.entries()) {
-      expect((await call()).kind).toBe('unknown');
-      await sleep(100);
-      expect(counter.requests()).toBe(i + 1);
-    }
-    counter.close();
   });
 });

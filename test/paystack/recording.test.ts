@@ -1,5 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { REFUSALS } from '../../src/core/providers/paystack/refusals.js';
 import { compare, record, type RecordedCall } from '../fakes/paystack/recording.js';
 import { KEY, startFake } from './support.js';
+
+/** The requests of each call of the adapter. */
+const CALLS = JSON.parse(readFileSync('test/paystack/calls.json', 'utf8')) as Record<
+  string,
+  string[]
+>;
 
 describe('the recording of Paystack’s answers', () => {
   let calls: RecordedCall[];
@@ -13,6 +21,11 @@ describe('the recording of Paystack’s answers', () => {
   test('every call is in it once, and none was refused for its form', () => {
     const names = calls.map(({ call }) => call);
     expect(new Set(names).size).toBe(names.length);
+    const made = new Set(
+      calls.map(({ method, path }) => `${method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`),
+    );
+    expect(Object.keys(CALLS).toSorted()).toEqual(Object.keys(REFUSALS).toSorted());
+    for (const expected of Object.values(CALLS).flat()) expect([...made]).toContain(expected);
     for (const { status } of calls) expect([200, 201, 400, 404, 422]).toContain(status);
     expect(calls.find(({ call }) => call === 'transfer')?.status).toBe(200);
     expect(calls.find(({ call }) => call === 'transfer again')?.body).toMatchObject({

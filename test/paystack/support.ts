@@ -88,19 +88,35 @@ export async function startFakeWithReceiver() {
   };
 }
 
-/** The ends of a connection that answer no request. */
-export const ENDINGS: [string, (socket: Socket) => void][] = [
-  ['a reset', (socket) => socket.resetAndDestroy()],
-  ['an orderly end', (socket) => void socket.end()],
-  ['a 500', (socket) => void socket.write('HTTP/1.1 500 Oops\r\ncontent-length: 99\r\n\r\n{')],
-  ['a 409', (socket) => void socket.write('HTTP/1.1 409 No\r\ncontent-length: 2\r\n\r\n{}')],
+/** Limits of calls: of those that the server ends by itself, and of those that wait for nothing. */
+const [ENDED_MS, ENDLESS_MS] = [5_000, 300];
+
+/** The ends of a connection that answer no request, each with a time-out for its calls. */
+export const ENDINGS: [string, (socket: Socket) => void, number][] = [
+  ['a reset', (socket) => socket.resetAndDestroy(), ENDED_MS],
+  ['an orderly end', (socket) => void socket.end(), ENDED_MS],
+  [
+    'a 500',
+    (socket) => void socket.write('HTTP/1.1 500 Oops\r\ncontent-length: 99\r\n\r\n{'),
+    ENDLESS_MS,
+  ],
+  [
+    'a 409',
+    (socket) => void socket.write('HTTP/1.1 409 No\r\ncontent-length: 2\r\n\r\n{}'),
+    ENDED_MS,
+  ],
   [
     'a redirect',
     (socket) =>
       void socket.write('HTTP/1.1 307 There\r\nlocation: /transfer\r\ncontent-length: 2\r\n\r\n{}'),
+    ENDED_MS,
   ],
-  ['silence', () => undefined],
-  ['half a body', (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{')],
+  ['silence', () => undefined, ENDLESS_MS],
+  [
+    'half a body',
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{'),
+    ENDLESS_MS,
+  ],
 ];
 
 /** A server that reads whole requests, counts them, and ends each connection in its way. */

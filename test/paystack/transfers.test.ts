@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/shared/ids.js';
 import { createPaystackTransfers } from '../../src/core/providers/paystack/transfer-adapter.js';
 import type {
@@ -7,14 +6,7 @@ import type {
   TransferRequest,
 } from '../../src/core/providers/transfer-provider.js';
 import { eventually } from '../support/eventually.js';
-import {
-  banksFor,
-  ENDINGS,
-  never,
-  settingsFor,
-  startCounter,
-  startFakeWithReceiver,
-} from './support.js';
+import { banksFor, never, settingsFor, startCounter, startFakeWithReceiver } from './support.js';
 
 function adapterFor(url: string, timeoutMs?: number) {
   const settings = settingsFor(url, timeoutMs);
@@ -190,6 +182,30 @@ describe('transfers by Paystack', () => {
     expect(await provider.submit({ ...request, handle }, never)).toMatchObject(expected);
   });
 
+  test('each text of a refusal without a code has a word of its own, which does not depend on figures', async () => {
+    const words: (string | undefined)[] = [];
+    for (const fault of ['new_text_1', 'new_text_2', 'other_text'] as const) {
+      const request = order('100');
+      const handle = await prepare(request);
+      fake.plan('submit', fault);
+      const answer = await provider.submit({ ...request, handle }, never);
+      words.push(answer.kind === 'unknown' ? answer.word : answer.kind);
+    }
+    expect(words[0]).toMatch(/^text_[0-9a-f]{8}$/);
+    expect(words[1]).toBe(words[0]);
+    expect(words[2]).not.toBe(words[0]);
+  });
+
+  test('a key whose list of addresses has not ours is a fault of the credentials', async () => {
+    const request = order('100');
+    const handle = await prepare(request);
+    fake.plan('submit', 'wrong_address');
+    expect(await provider.submit({ ...request, handle }, never)).toMatchObject({
+      kind: 'rejected_temporarily',
+      fault: 'credentials',
+    });
+  });
+
   test('a look-up that is refused proves nothing', async () => {
     fake.plan('verify_transfer', 'invalid_key');
     expect(await provider.verify(newId('transfer'), never)).toMatchObject({
@@ -284,19 +300,6 @@ describe('transfers by Paystack', () => {
 });
 
 describe('one submission is one request', () => {
-  test.each(ENDINGS)(
-    'after %s the answer is no proof, and nothing is sent again',
-    async (_what, end) => {
-      const counter = await startCounter(end);
-      const provider = adapterFor(counter.url, 300);
-      const answer = await provider.submit({ ...order('100'), handle: 'RCP_invented' }, never);
-      expect(answer.kind).toBe('unknown');
-      await sleep(200);
-      expect(counter.requests()).toBe(1);
-      counter.close();
-    },
-  );
-
   test('nothing is sent after its caller has given up', async () => {
     const counter = await startCounter(() => undefined);
     const provider = adapterFor(counter.url);

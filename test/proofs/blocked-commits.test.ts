@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { accounts } from '../../src/core/ledger/posting.js';
 import { eventually } from '../support/eventually.js';
 import { startOwnWorker } from '../support/own-worker.js';

@@ -1,10 +1,12 @@
+import { createCallRates } from '../../src/core/providers/call-rates.js';
+import { reconciledRecords } from '../../src/composition/reconciliation.js';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import type { Card } from '../../src/capabilities/cards/card.js';
+import { NativeConnection } from '@temporalio/worker';
+import type { Card } from '../../src/capabilities/cards/record.js';
 import { type CardStateType } from '../../src/capabilities/card-states/transitions.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { loadConfig } from '../../src/shared/config.js';
@@ -16,6 +18,7 @@ import { createWorkers } from '../../worker/worker.js';
 import { bankAudit } from '../support/bank.js';
 import { sharedEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { installQuietRuntime } from '../support/quiet-runtime.js';
 
 /**
  * The workflow of a card with the real store, issuer and Temporal, and without a dispatcher, so that a missing signal is
@@ -30,7 +33,7 @@ let tenant: Awaited<ReturnType<Deps['tenants']['create']>>;
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  installQuietRuntime();
   bank = await startSandboxBank({
     port: 0,
     host: '127.0.0.1',
@@ -53,7 +56,7 @@ beforeAll(async () => {
     SANDBOX_BANK_URL: bank.url,
     BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: secret,
-    SANDBOX_BANK_TIMEOUT_MS: '8000',
+    SANDBOX_BANK_TIMEOUT_MS: '10000',
   });
   deps = await createDeps(config, 'test');
   tenant = await deps.tenants.create({ name: 'A tenant of the tests', plan: 'enterprise' });
@@ -67,7 +70,12 @@ beforeAll(async () => {
     taskQueue: name,
     workflowBundle: { codePath: sharedEngines().bundle },
     providers: deps.providers.rateLimits,
-    activities: { ...deps, localSubmissions: noLocalSubmissions },
+    activities: {
+      ...deps,
+      callRates: createCallRates({ limits: deps.providers.rateLimits, workers: () => 1 }),
+      reconciled: reconciledRecords(deps),
+      localSubmissions: noLocalSubmissions,
+    },
   });
   // The SDK's types do not have this option, so a test must notice an SDK that ignores it.
   const turnsMs = workers.map(({ options }) => options.isolateExecutionTimeoutMs);
@@ -149,7 +157,7 @@ test('a change that arrives while a run is about to end is handled by that run o
 test('a superseded change is abandoned at once: the next one overtakes it, and its late arrival undoes nothing', async () => {
   const card = await issued();
   await ended(await requestState(card, 'lock'));
-  const slow = { call: 'set_state', kind: 'slow', probability: 0.5, ms: 4_000 } as const;
+  const slow = { call: 'set_state', kind: 'slow', probability: 0.5, ms: 8_000 } as const;
   await audit().faults([slow], FIRST_ONLY);
   const unlock = await requestState(card, 'unlock');
   await eventually('the order is on its way', async () =>

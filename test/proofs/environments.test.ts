@@ -3,7 +3,7 @@ import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { privateMongod, privateTemporal } from '../support/engines.js';
 import { answers, type ManagedProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';

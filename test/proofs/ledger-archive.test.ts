@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Document } from 'mongodb';
 import { acceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { createTransfers, type Transfers } from '../../src/capabilities/transfers/store.js';
-import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import { archivedRecords, audits } from '../../src/composition/capabilities.js';
 import { createGroupCommit, type GroupCommit } from '../../src/core/commit/group-commit.js';

@@ -5,7 +5,7 @@ import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { TransferMicroBatchInput } from '../../src/capabilities/transfers/workflow-contract.js';
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/workflow-starter.js';
 
 /** A service whose bank pays a repeated instruction twice. */
@@ -13,7 +13,11 @@ let service: Service;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 3_000 } });
+  service = await startService({
+    bank: { deduplicate: false, conclusiveAfterMs: 10_000 },
+    // A slow answer is not a silent bank, and no workflow counts as stalled meanwhile.
+    env: { SANDBOX_BANK_TIMEOUT_MS: '8000', BURSAR_STALL_TIMEOUT_MS: '10000' },
+  });
   tenant = await service.tenant();
 });
 

@@ -1,4 +1,4 @@
-import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import type { CardAuthorization } from '../../src/capabilities/card-authorizations/record.js';
 import { cardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { issuerClient, type IssuerClient } from '../support/issuer.js';

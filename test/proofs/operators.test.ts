@@ -1,5 +1,5 @@
 import { findEngine } from '../../devstack/find.js';
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { approvedPayload } from '../support/approvals.js';
 import { bursar, run } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';

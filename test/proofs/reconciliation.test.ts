@@ -1,4 +1,7 @@
+import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { cardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
+import { paymentClient } from '../support/payments.js';
 import { startService, type Service } from '../support/service.js';
 import { ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
@@ -47,6 +50,22 @@ test('a reversal whose message was lost is found by the scheduled reconciliation
   });
 });
 
+test('a refund that the provider reversed without a message is found by the scheduled comparison of refunds', async () => {
+  const payments = paymentClient(tenant);
+  const charge = await payments.paid();
+  const reference = `refund-${process.pid}`;
+  await payments.refund({ charge_reference: charge.reference, amount_minor: 50_000, reference });
+  const status = async (wanted: string) =>
+    eventually(`the refund is ${wanted}`, async () =>
+      (await payments.getRefund(reference)).status === wanted ? true : undefined,
+    );
+  await status('completed');
+  const { _id: id = '' } =
+    (await service.deps.refunds.store.byReference(tenant.id, reference)) ?? {};
+  await service.bank.setRefundOutcome(id, 'failed');
+  await status('failed');
+});
+
 test('a completed transfer that the bank does not know raises attention', async () => {
   const id = await tenant.send('000');
   await tenant.waitFor(id, 'completed');
@@ -56,4 +75,59 @@ test('a completed transfer that the bank does not know raises attention', async 
     async () => (await tenant.stored(id)).attention ?? undefined,
   );
   expect(reason).toBe('reconciliation: completed with us, unknown at the bank');
+  const open = await eventually('its break is written', async () =>
+    (await service.deps.breaks.list({ status: 'open', limit: 10 })).find(
+      ({ reference }) => reference === id,
+    ),
+  );
+  expect(open).toMatchObject({ kind: 'missing_there', capability: 'transfers' });
+});
+
+/** The amount of a funding, in kobo. */
+const FUNDED = 5_000;
+
+test('a funding and an unloading that the issuer reversed without a message are found by the scheduled comparison', async () => {
+  const cards = cardClient(tenant);
+  const before = await tenant.balance();
+  const [taken, closed] = [await cards.issue(), await cards.issue()];
+  const fund = (id: string, name: string) =>
+    cards.act(id, 'fund', { amount_minor: FUNDED, transaction_reference: name });
+  const { id } = (await fund(taken.id, 'taken-008')).body.data;
+  const kept = (await fund(closed.id, 'kept-789')).body.data.id;
+  await cards.waitForOperation(closed.id, kept, 'completed');
+  await cards.act(closed.id, 'close', { transaction_reference: 'rest-008' });
+  const reversed = await cards.waitForOperation(taken.id, id, 'failed');
+  expect(reversed.failure?.code).toBe('reversed');
+  const unload = await eventually('the unloading is reversed', () =>
+    service.deps.database.db
+      .collection<CardOperation>('card_operations')
+      .findOne({ card_id: closed.id, tenant_id: tenant.id, type: 'unload', status: 'failed' })
+      .then((found) => found ?? undefined),
+  );
+  expect(unload.failure?.code).toBe('reversed');
+  expect((await cards.balance(taken.id)).available_minor).toBe(0);
+  expect((await cards.balance(closed.id)).available_minor).toBe(FUNDED);
+  expect(await tenant.balance()).toEqual({ ...before, available: before.available - FUNDED });
+});
+
+test('a funding that the issuer does not know is a break until both agree again', async () => {
+  const cards = cardClient(tenant);
+  const { id: card } = await cards.issue();
+  const { id } = (await cards.act(card, 'fund', { amount_minor: FUNDED })).body.data;
+  await cards.waitForOperation(card, id, 'completed');
+  const breakOf = (status: 'open' | 'closed') =>
+    eventually(`the break is ${status}`, async () =>
+      (await service.deps.breaks.list({ status, limit: 100 })).find(
+        ({ reference }) => reference === id,
+      ),
+    );
+  await service.bank.failOver([id], 600_000);
+  expect(await breakOf('open')).toMatchObject({
+    kind: 'missing_there',
+    capability: 'card-fundings',
+    amount_minor: BigInt(FUNDED),
+    difference: 'completed with us, unknown at the issuer',
+  });
+  await service.bank.failOver([], 1);
+  expect(await breakOf('closed')).toMatchObject({ closed: { by: 'agreement' } });
 });

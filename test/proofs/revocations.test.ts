@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
 import { examineBacklog } from '../../src/ops/doctor/backlog.js';
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
@@ -49,6 +49,12 @@ const stored = async (id: string) => (await tokens().findOne({ _id: id })) as Pa
 /** Number of the bank's revocations. */
 const revocations = async () =>
   (await service.bank.journal()).filter(({ kind }) => kind === 'authorization_revoked').length;
+
+/** Resolves when no revocation of an earlier test is under way. */
+const allRevoked = () =>
+  eventually('no revocation is under way', async () =>
+    (await tokens().findOne({ revoking: { $ne: null } })) ? undefined : true,
+  );
 
 const isRevoked = (id: string) =>
   eventually(`the provider has revoked ${id}`, async () =>
@@ -163,7 +169,7 @@ describe('a payment token that its tenant deletes', () => {
     await payments.charge(body);
     const charge = () => service.deps.charges.store.byReference(tenant.id, body.reference);
     await eventually('it is submitted', async () =>
-      (await charge())?.submissions === 1 ? true : undefined,
+      Number((await charge())?.submissions) >= 1 ? true : undefined,
     );
     await remove(token.payment_token_id);
     const refused = await eventually('it is not submitted again', async () => {
@@ -201,6 +207,7 @@ describe('a payment token that its tenant deletes', () => {
   });
 
   test('with another token of the same authorization leaves that one chargeable', async () => {
+    await allRevoked();
     const before = await revocations();
     const { token } = await activeToken(payments);
     const { _id: _, ...first } = await stored(token.payment_token_id);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { pollersOf, WORKFLOW_TASKS } from '../../src/platform/temporal/pollers.js';
 import { sharedEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -10,7 +10,10 @@ import type { TestTenant } from '../support/tenant.js';
 /** Account suffix of transfers that stay pending until the test sets their outcome at the bank. */
 const PENDING = '006';
 const TRANSFERS = 3;
-const TASK_FAILED = 8;
+/** The type of the event of a workflow task that failed, as by a history that it cannot continue. */
+const FAILED = 9;
+/** The timeout of a workflow task that a worker had begun. One that no worker took in time only moves to another worker. */
+const START_TO_CLOSE = 1;
 
 let service: Service;
 let tenant: TestTenant;
@@ -80,7 +83,10 @@ async function versionOf(id: string): Promise<string | undefined> {
 
 async function failedTasks(id: string): Promise<number> {
   const { events } = await handleOf(id).fetchHistory();
-  return (events ?? []).filter(({ eventType }) => eventType === TASK_FAILED).length;
+  return (events ?? []).filter(
+    ({ eventType, workflowTaskTimedOutEventAttributes: timedOut }) =>
+      Number(eventType) === FAILED || Number(timedOut?.timeoutType) === START_TO_CLOSE,
+  ).length;
 }
 
 test('during a rolling deploy of an incompatible version, open transfers of both versions end, and no workflow task fails', async () => {

@@ -3,8 +3,9 @@ import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { newCustomer, paymentClient } from '../support/payments.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startClients } from '../support/rotation.js';
 import { startService, type Api, type Service } from '../support/service.js';
-import { apiClient, transferBody, type TestTenant } from '../support/tenant.js';
+import { apiClient, type TestTenant } from '../support/tenant.js';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const [earlier, later] = [key('earlier'), key('later')];
@@ -52,41 +53,6 @@ async function sealedUnder(id: string): Promise<number> {
   return found;
 }
 
-/** Sends transfers, reads them and repeats them, at these APIs in turn, until it is stopped. */
-function startClients(apis: () => readonly Api[]) {
-  const stopping = new AbortController();
-  const failed: string[] = [];
-  const made: { id: string; key: string; body: ReturnType<typeof transferBody>; text: string }[] =
-    [];
-  async function client(number: number): Promise<void> {
-    for (let round = 0; !stopping.signal.aborted; round += 1) {
-      const at = apis()[(number + round) % apis().length] as Api;
-      const { call } = apiClient(at.url, tenant.key);
-      const idempotencyKey = `rotation ${number} ${round}`;
-      const body = transferBody(round % 3 === 0 ? '001' : '789');
-      const send = () => call('POST', '/transfers', JSON.stringify(body), { key: idempotencyKey });
-      const [first, again] = [await send(), await send()];
-      const read = await call('GET', `/transfers/${first.body.data?.id}`, undefined);
-      const isRight =
-        again.text === first.text && read.body.data.recipient_account === body.recipient_account;
-      if (first.status !== 201 || read.status !== 200 || !isRight) {
-        failed.push(`${first.status} ${again.status} ${read.status}`);
-        continue;
-      }
-      made.push({ id: first.body.data.id, key: idempotencyKey, body, text: first.text });
-    }
-  }
-  const running = [0, 1, 2].map(client);
-  return {
-    failed,
-    made,
-    async stop() {
-      stopping.abort();
-      await Promise.all(running);
-    },
-  };
-}
-
 type Rotated = {
   ok: boolean;
   resealed: number;
@@ -107,7 +73,10 @@ test('the sealing key is exchanged while requests go on: none fails, nothing sta
   expect(token.status).toBe(201);
 
   let apis: readonly Api[] = [old.api, service.api];
-  const clients = startClients(() => apis);
+  const clients = startClients(
+    () => apis,
+    () => tenant.key,
+  );
   await eventually('both APIs have accepted transfers', () =>
     clients.made.length >= 20 ? true : undefined,
   );
@@ -121,10 +90,8 @@ test('the sealing key is exchanged while requests go on: none fails, nothing sta
   expect(service.logs()).toContain('BURSAR_SEALING_KEYS lacks the key earlier');
 
   apis = [service.api];
-  const before = clients.made.length;
-  await eventually('no request is under way at the old API', () =>
-    clients.made.length > before + 6 ? true : undefined,
-  );
+  // Then no request is under way at the old API.
+  await clients.turnOver();
   await Promise.all([old.api.stop(), old.worker.stop()]);
   const rotated = await eventually('the key is retired', async () => {
     const report = await rotate();

@@ -1,4 +1,4 @@
-import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import { sharedEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -55,10 +55,11 @@ test('a permit that came too late to be used is returned: it is no submission, a
   permits.delayMs = LONGER_THAN_A_PERMIT_MS;
   const id = await tenant.send();
   await eventually('a permit is returned', async () =>
-    (await record(id))?.rejected_submissions === 1 ? true : undefined,
+    Number((await record(id))?.rejected_submissions) >= 1 ? true : undefined,
   );
-  permits.delayMs = 0;
+  // The next permit comes too late as well, as long as it is delayed.
   expect(await service.bank.journal(id)).toHaveLength(0);
+  permits.delayMs = 0;
   await tenant.waitFor(id, 'completed');
   const { submissions, rejected_submissions: returned, timeline } = (await record(id)) as Transfer;
   expect(submissions - returned).toBe(1);

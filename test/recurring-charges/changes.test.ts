@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { changeTerms, loseToken } from '../../src/capabilities/recurring-charges/transitions.js';
+import {
+  afterChargeChange,
+  changeTerms,
+  loseToken,
+  markCharged,
+  resume,
+} from '../../src/capabilities/recurring-charges/transitions.js';
 import {
   scheduleId,
   type RecurringCharge,
-} from '../../src/capabilities/recurring-charges/recurring-charge.js';
+} from '../../src/capabilities/recurring-charges/record.js';
 import { eventually } from '../support/eventually.js';
 import {
   activeToken,
@@ -53,6 +59,51 @@ describe('another end', () => {
     const open = { charge_id: 'chg_1', reference: 'rec_1-1', period: 1, status: 'open' as const };
     const { next, events } = changeTerms({ ...paid, unpaid: [open] }, { end }, after(1));
     expect([next.status, next.next_charge_at, events]).toEqual(['active', null, []]);
+  });
+});
+
+describe('a bound on failed periods', () => {
+  /** The recurring charge after charges of its next periods that end so, with the names of its events. */
+  function ended(changes: Partial<RecurringCharge>, ...ends: ('completed' | 'failed')[]) {
+    let recurring = recurringCharge({ interval: 'day', start_at: START, ...changes });
+    const events: string[] = [];
+    for (const [period, status] of ends.entries()) {
+      if (recurring.next_charge_at === null) break;
+      const charge = { _id: `chg_${period}`, reference: `rec-${period}` };
+      const charged = markCharged(recurring, charge, after(period)).next;
+      const known = { first_declined_at: null, recurring: { id: recurring._id, period } };
+      const step = afterChargeChange(charged, { ...charge, ...known, status }, after(period));
+      recurring = step.next;
+      events.push(...step.events);
+    }
+    return { recurring, events };
+  }
+
+  test('ends it after so many in a row, and a paid one begins the count again', () => {
+    const { recurring, events } = ended(
+      { max_failed_periods: 2 },
+      'failed',
+      'completed',
+      'failed',
+      'failed',
+      'completed',
+    );
+    expect(recurring).toMatchObject({ status: 'ended', charged_periods: 4, next_charge_at: null });
+    expect(events).toEqual(['past_due', 'renewed', 'past_due', 'ended']);
+  });
+
+  test('waits for a charge that is still open, and a resumption begins the count again', () => {
+    const open = { charge_id: 'chg_a', reference: 'rec-a', period: -1, status: 'open' as const };
+    const waits = ended({ max_failed_periods: 1, unpaid: [open] }, 'failed').recurring;
+    expect(waits).toMatchObject({ status: 'past_due', next_charge_at: null });
+    const once = ended({ max_failed_periods: 2 }, 'failed').recurring;
+    expect(resume(once, after(1)).next).toMatchObject({ status: 'active', failed_periods: 0 });
+  });
+
+  test('is none if none was named, also for a recurring charge of an earlier release', () => {
+    const { recurring } = ended({}, 'failed', 'failed', 'failed');
+    expect(recurring).toMatchObject({ status: 'past_due', charged_periods: 3 });
+    expect(recurring.next_charge_at).not.toBeNull();
   });
 });
 

@@ -4,11 +4,8 @@ import {
   nextPeriod,
   periodStart,
   zoneName,
-} from '../../src/capabilities/recurring-charges/recurring-charge.js';
-import {
-  INTERVALS,
-  MAX_INTERVAL_COUNT,
-} from '../../src/capabilities/recurring-charges/recurring-charge.js';
+} from '../../src/capabilities/recurring-charges/record.js';
+import { INTERVALS, MAX_INTERVAL_COUNT } from '../../src/capabilities/recurring-charges/record.js';
 import { recurringCharge } from '../support/recurring.js';
 
 const ZONES = [

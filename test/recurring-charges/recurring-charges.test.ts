@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
 import {
   acceptRecurringCharge,
   updateRecurringCharge,
@@ -10,11 +10,11 @@ import { newId } from '../../src/shared/ids.js';
 import { STALLED } from '../../src/core/supervision/stalls.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
-import type { Charge } from '../../src/capabilities/charges/charge.js';
-import type { ChargeFact } from '../../src/capabilities/charges/transitions.js';
+import type { Charge } from '../../src/capabilities/charges/record.js';
+import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
 import { createCharges, type Charges } from '../../src/capabilities/charges/store.js';
 import type { Change } from '../../src/capabilities/recurring-charges/transitions.js';
-import type { RecurringCharge } from '../../src/capabilities/recurring-charges/recurring-charge.js';
+import type { RecurringCharge } from '../../src/capabilities/recurring-charges/record.js';
 import {
   createRecurringCharges,
   type RecurringCharges,

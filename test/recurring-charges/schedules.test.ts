@@ -4,9 +4,9 @@ import {
   nextPeriod,
   scheduleId,
   type RecurringCharge,
-} from '../../src/capabilities/recurring-charges/recurring-charge.js';
+} from '../../src/capabilities/recurring-charges/record.js';
 import { createSchedules } from '../../src/capabilities/recurring-charges/workflow-starter.js';
-import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
 import { eventually } from '../support/eventually.js';
 import { shareListening, type Listening } from '../support/listening.js';
 import {
@@ -131,7 +131,7 @@ describe('a recurring charge and its Schedule', () => {
   });
 
   test('charged when its Schedule fires; a run that is too early waits for the moment, and nothing is charged twice', async () => {
-    const { id } = await create({ start_at: new Date(Date.now() + 5_000).toISOString() });
+    const { id } = await create({ start_at: new Date(Date.now() + 12_000).toISOString() });
     await eventually('the Schedule', () => scheduleOf(id).describe());
     await scheduleOf(id).trigger();
     await firstPaid(id);

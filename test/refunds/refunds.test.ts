@@ -1,4 +1,5 @@
-import type { Refund } from '../../src/capabilities/refunds/refund.js';
+import { inspect } from 'node:util';
+import type { Refund } from '../../src/capabilities/refunds/record.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -10,7 +11,7 @@ import {
   type RefundView,
 } from '../support/payments.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startService, type Service } from '../support/service.js';
+import { SHARED_OPTIONS, shareService, type Service } from '../support/service.js';
 import { apiClient, type TestTenant } from '../support/tenant.js';
 
 let service: Service;
@@ -21,8 +22,7 @@ let receiver: Receiver;
 let charge: ChargeView;
 
 beforeAll(async () => {
-  const env = { BURSAR_ATTENTION_AFTER_MS: '3000', BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
-  service = await startService({ env });
+  service = await shareService(SHARED_OPTIONS.earlyAttention);
   tenant = await service.tenant({ balanceMinor: 1_000_000 });
   payments = paymentClient(tenant);
   receiver = await startReceiver();
@@ -119,6 +119,9 @@ describe('a refund that was made at the desk of the provider', () => {
       amount_minor: available,
       reference: 'rest',
     });
+    await eventually('the wallet has paid it', async () =>
+      isOver(await client.getRefund('rest')) ? true : undefined,
+    );
     await service.bank.refundAtDesk(own.reference, 1_000);
     const made = await eventually(
       'the refund is recorded',
@@ -149,6 +152,46 @@ describe('a refund that was made at the desk of the provider', () => {
   });
 });
 
+test('a payment in suspense that an operator returns reaches the customer by a refund, and its charge fails', async () => {
+  const before = await tenant.balance();
+  const { reference, url } = await payments.page('014');
+  await onPage(url);
+  await payments.waitFor(reference, ({ attention }) => attention !== null);
+  const { store } = service.deps.charges;
+  const id = String((await store.byReference(tenant.id, reference))?._id);
+  const line = `charges return ${id} --reason asked --json`;
+  const ran = await bursar(line, service.env);
+  expect([ran.code, ran.error]).toEqual([0, '']);
+  const { id: refund } = JSON.parse(ran.out) as { id: string };
+  expect((await bursar(line, service.env)).code).toBe(1);
+  expect(await waitFor(refund, isOver)).toMatchObject({
+    status: 'completed',
+    charge_reference: reference,
+  });
+  const failed = await payments.waitFor(reference, ({ status }) => status === 'failed');
+  expect(failed).toMatchObject({ failure: { code: 'payment_returned' }, attention: null });
+  expect(await timesRefunded(service, refund)).toBe(1);
+  expect(await tenant.balance()).toEqual(before);
+  expect(await service.problems()).toEqual([]);
+});
+
+test('a refund that needs an account of the customer goes on once an operator names one, which is forgotten then', async () => {
+  const { reference } = await accepted(payments, refundRequest('012'));
+  await waitFor(reference, ({ attention }) => attention !== null);
+  const id = await idOf(reference);
+  const ran = await bursar(
+    `refunds resume ${id} --account-number 0123456789 --bank-code 058 --reason asked --json`,
+    service.env,
+  );
+  expect([ran.code, ran.error]).toEqual([0, '']);
+  expect(JSON.parse(ran.out)).toMatchObject({ id, account: '******6789 at the bank 058' });
+  expect(await waitFor(reference, isOver)).toMatchObject({ status: 'completed', attention: null });
+  expect(await timesRefunded(service, reference)).toBe(1);
+  const stored = await service.deps.refunds.store.find(id);
+  expect(stored?.customer_account).toBeNull();
+  expect(inspect(stored, { depth: null })).not.toContain('0123456789');
+});
+
 describe('a refund', () => {
   test('a partial refund leaves the wallet, reaches the customer and emits its event', async () => {
     const own = await payments.paid();
@@ -174,13 +217,13 @@ describe('a refund', () => {
       receiver.events().find(({ data }) => data['reference'] === body.reference),
     );
     expect(notice.event).toBe('refund.completed');
-    const timeline = await payments.call<{ type: string }[]>(
-      'GET',
-      `/payments/refunds/${body.reference}/timeline`,
-    );
-    expect(timeline.body.data.map(({ type }) => type)).toEqual(
-      expect.arrayContaining(['accepted', 'submitted', 'captured', 'webhook_delivered']),
-    );
+    const path = `/payments/refunds/${body.reference}/timeline`;
+    const types = await eventually('the delivery of the webhook is written', async () => {
+      const timeline = await payments.call<{ type: string }[]>('GET', path);
+      const found = timeline.body.data.map(({ type }) => type);
+      return found.includes('webhook_delivered') ? found : undefined;
+    });
+    expect(types).toEqual(expect.arrayContaining(['accepted', 'submitted', 'captured']));
   });
 
   test('each test value is refunded once, or not at all and the hold is released', async () => {
@@ -332,8 +375,12 @@ describe('operators', () => {
     expect(shown).toMatchObject({ charge_reference: charge.reference, status: 'processing' });
     const sentBody = await cli(`fail ${id} --reason test`);
     expect([sentBody.code, JSON.parse(sentBody.out)]).toMatchObject([1, { done: false }]);
-    const forced = await bursarApproved(`refunds fail ${id} --reason test --force`, service.env);
-    expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'used' }]);
+    // A submission between request and approval voids the approval.
+    const forced = await eventually('the failure is approved', async () => {
+      const ran = await bursarApproved(`refunds fail ${id} --reason test --force`, service.env);
+      return ran.code === 0 ? ran : undefined;
+    });
+    expect(JSON.parse(forced.out)).toMatchObject({ status: 'used' });
     expect(await timesRefunded(service, reference)).toBe(0);
     expect((await tenant.balance()).held).toBe(0);
   });

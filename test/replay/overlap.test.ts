@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import type { CardFundingInput } from '../../src/capabilities/card-fundings/workflow-contract.js';
 import { sharedEngines } from '../support/engines.js';
+import { installQuietRuntime } from '../support/quiet-runtime.js';
 
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+installQuietRuntime();
 
 const { temporalAddress: address, bundle: codePath } = sharedEngines();
 const namespace = 'bursar-sandbox';

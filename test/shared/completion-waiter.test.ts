@@ -48,6 +48,24 @@ describe('a completion waiter', () => {
     expect(queries).toHaveLength(3);
   });
 
+  test('a look finds an ended record without a poll, and reads no record that nobody waits for', async () => {
+    const read: string[][] = [];
+    const waiter = createCompletionWaiter<{ _id: string }>({
+      everyMs: 2 ** 30,
+      findEnded(wanted) {
+        read.push(wanted.map(({ id }) => id));
+        return Promise.resolve(wanted.map(({ id: _id }) => ({ _id })));
+      },
+    });
+    const found = waiter.waitForEnd(named('a'), LONG);
+    expect([waiter.isWaitingFor('a'), waiter.isWaitingFor('b')]).toEqual([true, false]);
+    waiter.look(['b', 'a']);
+    expect(await found).toEqual({ _id: 'a' });
+    waiter.look(['a']);
+    expect(read).toEqual([['a']]);
+    expect(waiter.isWaitingFor('a')).toBe(false);
+  });
+
   test('a completion waiter gives up when the time is over, when the caller disconnects, and when the process stops', async () => {
     const { waiter } = records();
     const caller = new AbortController();

@@ -1,4 +1,4 @@
-import type { VirtualAccount } from '../../src/capabilities/virtual-accounts/virtual-account.js';
+import type { VirtualAccount } from '../../src/capabilities/virtual-accounts/record.js';
 import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';

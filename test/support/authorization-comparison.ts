@@ -1,7 +1,7 @@
 import {
   isApproved,
   type CardAuthorization,
-} from '../../src/capabilities/card-authorizations/card-authorization.js';
+} from '../../src/capabilities/card-authorizations/record.js';
 import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
@@ -51,9 +51,18 @@ export async function compareAuthorizations(
 /** The amount taken at the issuer after these entries. */
 function takenAtIssuer(entries: readonly JournalEntry[]): bigint {
   let [heldMinor, takenMinor] = [0n, 0n];
-  for (const { kind, amount_minor, held_minor, final } of entries) {
+  const holds = new Map<string | undefined, bigint>();
+  for (const { kind, amount_minor, held_minor, final, message_id: id } of entries) {
     const amount = BigInt(amount_minor);
-    if (kind === 'authorized') heldMinor += BigInt(held_minor ?? amount_minor);
+    if (kind === 'authorized') {
+      holds.set(id, BigInt(held_minor ?? amount_minor));
+      heldMinor += holds.get(id) ?? 0n;
+    }
+    // The network has withdrawn a request that was approved.
+    if (kind === 'declined') {
+      const withdrawn = holds.get(id) ?? 0n;
+      heldMinor -= withdrawn < heldMinor ? withdrawn : heldMinor;
+    }
     if (kind === 'cleared') heldMinor = final || amount > heldMinor ? 0n : heldMinor - amount;
     if (kind === 'authorization_expired') heldMinor = 0n;
     if (kind === 'authorization_reversed') {
@@ -73,11 +82,16 @@ function compare(
 ): string[] {
   const declined = entries.filter(({ kind }) => kind === 'declined');
   if (declined.length === entries.length) {
-    return declined.flatMap(({ message_id: id }) =>
-      one && id !== undefined && isApproved(one, id)
-        ? [`${token} is declined at the issuer, we say approved`]
-        : [],
-    );
+    if (!one) return [];
+    const taken = one.cleared_minor - one.refunded_minor;
+    return [
+      ...declined.flatMap(({ message_id: id }) =>
+        id !== undefined && isApproved(one, id)
+          ? [`${token} is declined at the issuer, we say approved`]
+          : [],
+      ),
+      ...(taken === 0n ? [] : [`${token} is declined at the issuer, we booked ${taken}`]),
+    ];
   }
   if (!one) return [`${token} is known at the issuer, and not here`];
   const takenMinor = takenAtIssuer(entries);

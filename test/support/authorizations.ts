@@ -1,11 +1,11 @@
 import { type Named } from './mutations.js';
-import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { authorizationId } from '../../src/capabilities/card-authorizations/record.js';
 import type {
   AuthorizationKey,
   AuthorizationTerms,
   DecideCardAuthorization,
 } from '../../src/capabilities/card-authorizations/mutations.js';
-import { cards, type Card } from '../../src/capabilities/cards/card.js';
+import { cards, type Card } from '../../src/capabilities/cards/record.js';
 import { accounts, posting } from '../../src/core/ledger/posting.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
@@ -107,6 +107,20 @@ export const authorizationFactMutation = (
   };
 };
 
+/** The mutation that withdraws a request which was answered with a decline: our void of its approval. */
+export const voidMutation = (
+  requested: Partial<AuthorizationRequest> = {},
+  { requestId = 'first', at = 0 } = {},
+): Named<'applyCardAuthorizationFact'> => ({
+  ...authorizationFactMutation('declined', {
+    key: `voided-${request(requested).messageId}-${requestId}`,
+    message: request(requested).messageId,
+    at,
+  }),
+  code: 'deadline_exceeded',
+  by: { withdrawsRequestId: requestId, request: request(requested) },
+});
+
 /** The mutation that applies an approval in our place. */
 export const standInMutation = (
   minor: bigint,
@@ -116,7 +130,6 @@ export const standInMutation = (
   ...keyOf(token),
   fact: factOf(
     { kind: 'approved', messageId: message, amountMinor: minor, standIn: 'network' },
-    `stand-in-${message}`,
     new Date(NOW.getTime() + at * 1_000),
   ),
   code: null,

@@ -8,6 +8,8 @@ export const BACKLOG_ROWS: readonly string[] = [
   'cards: attention',
   'card-authorizations: overdue',
   'card-authorizations: attention',
+  'card-disputes: overdue',
+  'card-disputes: attention',
   'payment-tokens: overdue',
   'payment-tokens: attention',
   'charges: overdue',
@@ -31,4 +33,5 @@ export const BACKLOG_ROWS: readonly string[] = [
   'webhooks: undelivered',
   'webhooks: given up',
   'webhooks: parked endpoints',
+  'reconciliation: breaks',
 ];

@@ -25,6 +25,13 @@ export type JournalEntry = {
     | 'refunded_to_card'
     | 'card_refund_reversed'
     | 'clearing_corrected'
+    | 'card_disputed'
+    | 'card_dispute_refused'
+    | 'card_dispute_credited'
+    | 'card_dispute_credit_reversed'
+    | 'card_dispute_won'
+    | 'card_dispute_lost'
+    | 'card_dispute_withdrawn'
     | 'charged'
     | 'refunded'
     | 'refund_returned'
@@ -64,6 +71,8 @@ export type Fault = {
     | 'unload'
     | 'set_state'
     | 'find_authorization'
+    | 'dispute'
+    | 'withdraw_dispute'
     | 'reverse'
     | 'initialize'
     | 'charge'
@@ -150,6 +159,12 @@ export function bankAudit(url: string) {
       outcome: 'opened' | 'won' | 'lost',
       more: { amount_minor?: number; funds?: 'held' | 'taken' } = {},
     ) => (await call(`/charges/${reference}/disputes`, { outcome, ...more })).status,
+    /** Decides a dispute of a card payment, or moves its provisional credit; named by its operation or by its reference. */
+    setCardDispute: async (
+      reference: string,
+      outcome: 'submitted' | 'refused' | 'credited' | 'credit_reversed' | 'won' | 'lost',
+      more: { amount_minor?: number; report?: boolean; times?: number } = {},
+    ) => (await call(`/card-disputes/${reference}`, { outcome, ...more })).status,
     /** Tells the fee of a payment. */
     tellFee: async (reference: string, feeMinor: number) =>
       (await call(`/charges/${reference}/fee`, { fee_minor: feeMinor })).status,

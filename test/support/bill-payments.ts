@@ -32,7 +32,7 @@ export function billPaymentBody(suffix = '789', changes: Record<string, unknown>
 }
 
 /** Creates bill payments for a tenant, and waits for their ends. */
-export function billClient(tenant: TestTenant) {
+export function billClient(tenant: Pick<TestTenant, 'call' | 'client'>) {
   const pay = async (body: Record<string, unknown>, options?: CallOptions) =>
     (await tenant.call(
       'POST',

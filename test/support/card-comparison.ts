@@ -1,4 +1,4 @@
-import { desiredAtIssuer, type Card } from '../../src/capabilities/cards/card.js';
+import { desiredAtIssuer, type Card } from '../../src/capabilities/cards/record.js';
 import { FUNDING_TYPES, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';

@@ -1,4 +1,4 @@
-import type { Card } from '../../src/capabilities/cards/card.js';
+import type { Card } from '../../src/capabilities/cards/record.js';
 import { acceptCardFunding } from '../../src/capabilities/card-fundings/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
@@ -25,7 +25,10 @@ export function cardEventSender(service: Service) {
     post: (body: object, options?: CallbackOptions) => sender.post(JSON.stringify(body), options),
 
     /** The body of an event about a funding or an authorization. */
-    about: (event: string, data: { reference: string; card: string; amount_minor?: number }) => ({
+    about: (
+      event: string,
+      data: { reference: string; card: string; message_id?: string; amount_minor?: number },
+    ) => ({
       id: `evt_${randomUUID()}`,
       event,
       occurred_at: new Date().toISOString(),

@@ -3,7 +3,7 @@ import {
   NO_UNLOAD,
   OPEN_SECURITY,
   type Card,
-} from '../../src/capabilities/cards/card.js';
+} from '../../src/capabilities/cards/record.js';
 import { NOW } from './transfers.js';
 
 /** The id of the card of `openCard`. */

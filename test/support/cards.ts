@@ -48,7 +48,7 @@ export async function issueDirectly(
 }
 
 /** A client of the card routes for one tenant. */
-export function cardClient(tenant: TestTenant) {
+export function cardClient(tenant: Pick<TestTenant, 'call'>) {
   const call = async <Data>(
     method: string,
     path: string,

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/platform/database/client.js';
-import { paidMinorOf, readAttempt, type Charge } from '../../src/capabilities/charges/charge.js';
-import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import { paidMinorOf, readAttempt, type Charge } from '../../src/capabilities/charges/record.js';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
 import { readSetupReference } from '../../src/capabilities/payment-tokens/setup.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';

@@ -1,5 +1,6 @@
-import { newCharge, type Charge, type NewCharge } from '../../src/capabilities/charges/charge.js';
-import { transitionCharge, type ChargeFact } from '../../src/capabilities/charges/transitions.js';
+import { newCharge, type Charge, type NewCharge } from '../../src/capabilities/charges/record.js';
+import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
+import { transitionCharge } from '../../src/capabilities/charges/transitions.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
 import { byProvider, NOW } from './transfers.js';
 

@@ -2,7 +2,7 @@ import type { Database } from '../../src/platform/database/client.js';
 import {
   checkStatusOf,
   type IdentityCheck,
-} from '../../src/capabilities/identity-checks/identity-check.js';
+} from '../../src/capabilities/identity-checks/record.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';

@@ -9,6 +9,7 @@ import {
 import { compareDeposits } from './deposit-comparison.js';
 import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
+import { compareCardDisputes } from './card-dispute-comparison.js';
 import { compareCards } from './card-comparison.js';
 import { compareCharges } from './charge-comparison.js';
 import { compareDisputes } from './dispute-comparison.js';
@@ -22,6 +23,7 @@ const COMPARISONS: readonly Compare[] = [
   comparePayments('bill_payments'),
   compareCards,
   compareAuthorizations,
+  compareCardDisputes,
   compareCharges,
   compareRefunds,
   compareDisputes,
@@ -74,7 +76,10 @@ function comparePayments(collection: string): Compare {
         ),
       ),
       clearingMinor: sum(settledOf),
-      feesMinor: sum((p) => p.fee_minor),
+      // Bursar pays the prices of providers from its fees, also of payments that were reversed.
+      feesMinor:
+        sum((p) => p.fee_minor) -
+        payments.reduce((total, { provider_fee_minor: fee }) => total + (fee ?? 0n), 0n),
     };
   };
 }

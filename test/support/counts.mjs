@@ -1,4 +1,19 @@
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+
+/** Long enough for an assertion's expected and received values. */
+const CAUSE_LENGTH = 400;
+
+/** The message and the place in the test file, in one line: CI keeps little more than the last lines of a run. */
+function causeOf({ failureMessages = [] }) {
+  const lines = stripVTControlCharacters(failureMessages[0] ?? '').split('\n');
+  const frame = lines.findIndex((line) => /^\s+at /.test(line));
+  const message = (frame === -1 ? lines : lines.slice(0, frame)).join(' ').replace(/\s+/g, ' ');
+  const place = lines
+    .find((line) => /^\s+at .*\.test\.ts:\d+/.test(line))
+    ?.match(/[\w.-]+:\d+:\d+/);
+  return `${message.trim().slice(0, CAUSE_LENGTH)}${place ? ` (${place[0]})` : ''}`;
+}
 
 /** A jest reporter that lists failed tests at the end, and prints the counts in one line that any tool can parse. */
 export class Counts {
@@ -8,11 +23,10 @@ export class Counts {
     const skipped = results.numPendingTests + results.numTodoTests;
     for (const { testFilePath, testResults, testExecError } of results.testResults) {
       const file = relative(process.cwd(), testFilePath);
-      const names = testResults.flatMap((test) =>
-        test.status === 'failed' ? [test.fullName] : [],
-      );
-      if (testExecError) names.push('could not be run');
-      for (const name of names) process.stdout.write(`failed: ${file}: ${name}\n`);
+      const print = (text) => process.stdout.write(`failed: ${file}: ${text}\n`);
+      for (const test of testResults.filter(({ status }) => status === 'failed'))
+        print(`${test.fullName} — ${causeOf(test)}`);
+      if (testExecError) print('could not be run');
     }
     process.stdout.write(
       `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped\n`,

@@ -1,7 +1,7 @@
 import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
-import { charges } from '../../src/capabilities/charges/charge.js';
-import { refunds } from '../../src/capabilities/refunds/refund.js';
-import { transfers } from '../../src/capabilities/transfers/transfer.js';
+import { charges } from '../../src/capabilities/charges/record.js';
+import { refunds } from '../../src/capabilities/refunds/record.js';
+import { transfers } from '../../src/capabilities/transfers/record.js';
 import {
   createRecordSet,
   type RecordCollection,

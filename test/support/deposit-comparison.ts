@@ -1,4 +1,4 @@
-import type { Deposit } from '../../src/capabilities/deposits/deposit.js';
+import type { Deposit } from '../../src/capabilities/deposits/record.js';
 import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';

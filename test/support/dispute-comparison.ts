@@ -1,5 +1,5 @@
 import type { Database } from '../../src/platform/database/client.js';
-import { disputeId, type Dispute } from '../../src/capabilities/disputes/dispute.js';
+import { disputeId, type Dispute } from '../../src/capabilities/disputes/record.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 

@@ -6,6 +6,7 @@ type OperationObject = {
   operationId: string;
   summary?: string;
   security: Record<string, string[]>[];
+  'x-key-scope'?: string;
   parameters?: { in: string; name: string }[];
   requestBody?: Content & { required?: boolean };
   responses: Record<string, Content>;
@@ -26,6 +27,8 @@ export type Documented = {
   /** The level that a secret key needs; null if the caller signs instead. */
   level: KeyLevel | null;
   takesPublicKeys: boolean;
+  /** The scope that a narrowed key needs; null if no scope is enough. */
+  scope: string | null;
   /** The resources in the path, each by its own path: `/transfers/{id}` also for `/transfers/{id}/timeline`. */
   resources: string[];
   /** The example of the body; undefined for an operation without one. */
@@ -40,12 +43,16 @@ export type Documented = {
 const PREFIX = '/api/v1';
 
 /** All operations of a document. Throws if the document lacks something that a call needs. */
-export const documented = (document: Document): Documented[] =>
-  Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+export function documented(document: Document): Documented[] {
+  const found = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
       describeOperation(path.replace(PREFIX, ''), { method, operation, document }),
     ),
   );
+  // A walk through none would pass.
+  if (found.length === 0) throw new Error('the document has no operation');
+  return found;
+}
 
 function describeOperation(
   path: string,
@@ -72,6 +79,7 @@ function describeOperation(
     summary,
     level: level as KeyLevel | null,
     takesPublicKeys: security.some((scheme) => 'publicKey' in scheme),
+    scope: scopeIn(operation),
     resources: [...path.matchAll(/\{\w+\}/g)].map(({ 0: name, index }) =>
       path.slice(0, index + name.length),
     ),
@@ -82,6 +90,9 @@ function describeOperation(
     takesIdempotencyKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
   };
 }
+
+const scopeIn = ({ 'x-key-scope': scope = 'none' }: OperationObject) =>
+  scope === 'none' ? null : scope;
 
 /** The path with an id for each parameter. */
 export const pathWith = ({ path, resources }: Documented, ids: (resource: string) => string) =>

@@ -3,6 +3,8 @@ import { findEngine } from '../../devstack/find.js';
 import { startMongod, type RunningMongod } from '../../devstack/mongod.js';
 import { claimPort } from '../../devstack/ports.js';
 import type { Running } from '../../devstack/processes.js';
+import { makeSecrets } from '../../devstack/secured/compose.js';
+import { startSecuredMongod } from '../../devstack/secured/mongod.js';
 import { startTemporal, type RunningTemporal } from '../../devstack/temporal.js';
 import { createTemporaryFolder } from '../../devstack/temporary-folder.js';
 import { logFileOf } from './logs.js';
@@ -15,6 +17,10 @@ export function sharedEngines(): { mongodbUri: string; temporalAddress: string; 
     bundle: fromRun('BURSAR_TEST_BUNDLE'),
   };
 }
+
+/** The settings of TLS for the Temporal of the run: none, except under `npm run test:engines`. */
+export const temporalTls = (): Record<string, string> =>
+  JSON.parse(process.env['BURSAR_TEST_TEMPORAL_TLS'] ?? '{}') as Record<string, string>;
 
 function fromRun(variable: string): string {
   const value = process.env[variable];
@@ -32,8 +38,17 @@ export type PrivateEngine<Engine> = Engine & {
   remove: () => Promise<void>;
 };
 
-/** Starts a mongod for one test, which may kill it. */
-export async function privateMongod(): Promise<PrivateEngine<RunningMongod>> {
+/** Arguments of a mongod whose files and journal have every value as it was written. */
+const UNCOMPRESSED = [
+  ['--wiredTigerCollectionBlockCompressor', 'none'],
+  ['--wiredTigerJournalCompressor', 'none'],
+  ['--wiredTigerIndexPrefixCompression', 'false'],
+].flat();
+
+/** Starts a mongod for one test, which may kill it. `uncompressed`: its files may be searched for a value. */
+export async function privateMongod({ uncompressed = false } = {}): Promise<
+  PrivateEngine<RunningMongod>
+> {
   const { binary } = await findEngine('mongod', process.env, () => {});
   const { port } = await claimPort(28_600);
   return privateEngine((folder, onSpawn) =>
@@ -43,12 +58,15 @@ export async function privateMongod(): Promise<PrivateEngine<RunningMongod>> {
       dataDir: join(folder, 'mongod'),
       logFile: logFileOf(basename(folder), 'mongod'),
       onSpawn,
+      ...(uncompressed && { more: UNCOMPRESSED }),
     }),
   );
 }
 
-/** Starts a Temporal with a file for one test, which may kill it. */
-export async function privateTemporal(): Promise<PrivateEngine<RunningTemporal>> {
+/** Starts a Temporal with a file for one test, which may kill it. `dynamicConfig`: settings of the server, as `key=value`. */
+export async function privateTemporal(
+  dynamicConfig: readonly string[] = [],
+): Promise<PrivateEngine<RunningTemporal>> {
   const { binary } = await findEngine('temporal', process.env, () => {});
   const { port } = await claimPort(29_600);
   return privateEngine((folder, onSpawn) =>
@@ -59,6 +77,28 @@ export async function privateTemporal(): Promise<PrivateEngine<RunningTemporal>>
       namespace: 'bursar-sandbox',
       dbFile: join(folder, 'temporal.db'),
       logFile: logFileOf(basename(folder), 'temporal'),
+      onSpawn,
+      dynamicConfig,
+    }),
+  );
+}
+
+/**
+ * The address of a MongoDB with TLS, certificates of clients and users, as its administrator: that of the run, or else one for
+ * this test alone.
+ */
+export async function securedMongod(): Promise<{ adminUri: string; remove: () => Promise<void> }> {
+  const adminUri = process.env['BURSAR_TEST_MONGODB_ADMIN_URI'];
+  if (adminUri !== undefined) return { adminUri, remove: async () => undefined };
+  const { binary } = await findEngine('mongod', process.env, () => {});
+  const { port } = await claimPort(28_600);
+  return privateEngine((folder, onSpawn) =>
+    startSecuredMongod({
+      binary,
+      port,
+      folder,
+      secrets: makeSecrets(join(folder, 'secrets')),
+      logFile: logFileOf(basename(folder), 'mongod'),
       onSpawn,
     }),
   );

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Long enough for the slowest path on a busy machine: a bound against hanging, not a measurement. */
 const WITHIN_MS = 120_000;
-const EVERY_MS = 50;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 150;
+/** Each pause is longer than the one before: the tests take all of the processors, and a probe costs the service a request. */
+const GROWTH = 1.3;
 
 /** Polls until the probe returns a value. Throws after the bound, with the description and the last error. */
 export async function eventually<T>(
@@ -11,7 +14,9 @@ export async function eventually<T>(
   withinMs = WITHIN_MS,
 ): Promise<T> {
   let last: unknown;
-  for (const end = performance.now() + withinMs; performance.now() < end; await sleep(EVERY_MS)) {
+  let pause = FIRST_PAUSE_MS;
+  for (const end = performance.now() + withinMs; performance.now() < end; await sleep(pause)) {
+    pause = Math.min(LONGEST_PAUSE_MS, pause * GROWTH);
     try {
       const found = await probe();
       if (found !== undefined) return found;
@@ -19,5 +24,6 @@ export async function eventually<T>(
       last = error;
     }
   }
-  throw new Error(`not within ${withinMs / 1000} s: ${what}`, { cause: last });
+  const why = last instanceof Error ? `: ${last.message.slice(0, 1_000)}` : '';
+  throw new Error(`not within ${withinMs / 1000} s: ${what}${why}`, { cause: last });
 }

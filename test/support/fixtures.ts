@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
 import { billClient } from './bill-payments.js';
 import { newId } from '../../src/shared/ids.js';
-import { disputeId } from '../../src/capabilities/disputes/dispute.js';
+import { disputeId } from '../../src/capabilities/disputes/record.js';
 import { bulkClient } from './bulk.js';
 import { toOutgoing } from '../../src/core/webhooks/deliveries.js';
-import { depositId } from '../../src/capabilities/deposits/deposit.js';
+import { depositId } from '../../src/capabilities/deposits/record.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
-import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { authorizationId } from '../../src/capabilities/card-authorizations/record.js';
+import { acceptCardDispute } from '../../src/capabilities/card-disputes/mutations.js';
+import { newCardDispute } from '../../src/capabilities/card-disputes/record.js';
+import type { Card } from '../../src/capabilities/cards/record.js';
 import { request } from './authorizations.js';
 import type { Service } from './service.js';
 import { cardClient, issueDirectly } from './cards.js';
@@ -68,7 +71,25 @@ export const fixtures: Record<string, Fixture> = {
     const token = `auth_${card._id}`;
     const asked = request({ token, messageId: token, card: card.issued.issuer_card_id });
     await service.deps.cardAuthorizations.decisions.decide(card.provider, asked);
+    await takenDirectly(card, token, service);
     return authorizationId(card.provider, token);
+  },
+  // Stores an open dispute directly, without a request to the issuer, which does not know it.
+  '/cards/disputes/{id}': async (tenant, made, service) => {
+    const card = await service.deps.cards.store.find(await aCard(tenant, made, service));
+    if (!card) throw new Error('there is no card');
+    const authorization = await takenDirectly(card, `disputed_${card._id}`, service);
+    const words = { reason: 'fraud', explanation: 'Not ours', transactionReference: null } as const;
+    const { dispute, operation } = newCardDispute(authorization, words, new Date());
+    const fact = { key: 'submitted', kind: 'submitted', amount_minor: 0n, code: null } as const;
+    await service.deps.groupCommit.commit(acceptCardDispute, {
+      tenantId: tenant.id,
+      dispute: { ...dispute, status: 'open', facts: [{ ...fact, at: new Date() }] },
+      operation: { ...operation, status: 'completed', next_check_at: null },
+      amountMinor: null,
+      claim: null,
+    });
+    return dispute._id;
   },
   // Stores a completed lock directly, without a request to the issuer.
   '/cards/{card_id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
@@ -170,14 +191,27 @@ export const SHARED: ReadonlySet<string> = new Set([
   '/identity/customers/{customer_id}/kyc/{check_type}',
 ]);
 
+/** Applies the report that the network has taken 5,000 with a card, without a message of the issuer. */
+async function takenDirectly(
+  { _id: card, tenant_id: tenantId, provider }: Pick<Card, '_id' | 'tenant_id' | 'provider'>,
+  token: string,
+  { deps }: Service,
+) {
+  const about = { tenantId, card, provider, token, key: token, at: new Date() };
+  const state = { kind: 'cleared', messageId: token, amountMinor: 5_000n, final: true } as const;
+  const { authorization } = await deps.cardAuthorizations.store.applyState({ ...about, state });
+  if (!authorization) throw new Error('the payment is not stored');
+  return authorization;
+}
+
 /** Creates a usable card, also without a worker. */
 async function aCard(
   tenant: TestTenant,
   _made: Record<string, string>,
-  { deps, workers }: Service,
+  { deps, hasWorker }: Service,
 ): Promise<string> {
   const cards = cardClient(tenant);
-  if (workers.length > 0) return (await cards.issue()).id;
+  if (hasWorker) return (await cards.issue()).id;
   return issueDirectly(deps, (await cards.create()).body.data.id);
 }
 
@@ -187,10 +221,10 @@ let accountNumbers = 0;
 async function aVirtualAccount(
   tenant: TestTenant,
   _made: Record<string, string>,
-  { deps, workers }: Service,
+  { deps, hasWorker }: Service,
 ): Promise<string> {
   const accounts = accountClient(tenant);
-  if (workers.length > 0) return (await accounts.active()).id;
+  if (hasWorker) return (await accounts.active()).id;
   const number = `97${String((accountNumbers += 1)).padStart(8, '0')}`;
   return assignDirectly(deps, (await accounts.accepted()).id, number);
 }

@@ -1,4 +1,4 @@
-import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/card.js';
+import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/record.js';
 import {
   newOperation,
   operationReference,

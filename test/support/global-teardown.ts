@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Stops shared services, and MongoDB and Temporal of global-setup.ts, and fails the run if one of its logs contains forbidden data. */
@@ -11,7 +11,16 @@ async function globalTeardown(): Promise<void> {
   const script = join(__dirname, 'log-leaks.mjs');
   const { status } = spawnSync(process.execPath, [script, logs], { stdio: 'inherit' });
   if (status !== 0) throw new Error(`the logs are kept until the next run: ${logs}`);
+  assertTenantsNamed(join(logs, 'tenant-commands.txt'));
   rmSync(logs, { recursive: true, force: true });
+}
+
+/** Fails the run if an API or a worker has sent a command of which no shard is known; see watch-commands.mjs. */
+function assertTenantsNamed(file: string): void {
+  if (!existsSync(file)) return;
+  const found = [...new Set(readFileSync(file, 'utf8').split('\n').filter(Boolean))];
+  const problem = 'Commands on data of tenants name neither a tenant nor a reason (acrossTenants):';
+  throw new Error([problem, ...found].join('\n'));
 }
 
 async function stopServices(): Promise<void> {

@@ -114,5 +114,5 @@ export const authorizationEvent = (
   id,
   event: name,
   occurred_at: at.toISOString(),
-  data: { reference, card, amount_minor: minor, currency: 'NGN' },
+  data: { reference, message_id: id, card, amount_minor: minor, currency: 'NGN' },
 });

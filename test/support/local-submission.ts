@@ -1,4 +1,4 @@
-import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { TestTenant } from './tenant.js';

@@ -1,5 +1,6 @@
 import { appendFileSync, copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /** The log folder of this run. It is searched after the last test; see log-leaks.mjs. */
 function logFolder(): string {
@@ -12,6 +13,13 @@ function logFolder(): string {
 /** The log file of a process that a test starts. */
 export const logFileOf = (...names: string[]): string =>
   join(logFolder(), `${names.join('-')}.log`);
+
+/** The flags of a process whose commands on data of tenants are watched; see watch-commands.mjs. */
+export function watchingCommands(to = join(logFolder(), 'tenant-commands.txt')): string[] {
+  const watch = pathToFileURL(join(import.meta.dirname, 'watch-commands.mjs'));
+  watch.searchParams.set('to', to);
+  return ['--import', watch.href];
+}
 
 /** Copies logs that were written elsewhere. */
 export function collectLogs(name: string, from: string): void {

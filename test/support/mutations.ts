@@ -4,6 +4,11 @@ import {
   setCardSecurity,
 } from '../../src/capabilities/card-authorizations/mutations.js';
 import {
+  acceptCardDispute,
+  applyCardDisputeFacts,
+  cancelCardDispute,
+} from '../../src/capabilities/card-disputes/mutations.js';
+import {
   acceptCardFunding,
   applyCardFundingFact,
   expireCardFunding,
@@ -29,7 +34,7 @@ import {
   applyChargeFact,
   setChargeAction,
 } from '../../src/capabilities/charges/mutations.js';
-import { applyDisputeFact } from '../../src/capabilities/disputes/mutations.js';
+import { actOnDispute, applyDisputeFact } from '../../src/capabilities/disputes/mutations.js';
 import {
   applyTokenSetupFact,
   createPaymentToken,
@@ -43,7 +48,17 @@ import {
   renewRecurringCharge,
   updateRecurringCharge,
 } from '../../src/capabilities/recurring-charges/mutations.js';
-import { acceptRefund, applyRefundFact } from '../../src/capabilities/refunds/mutations.js';
+import {
+  noteUnnamedRefusal,
+  recordDeskRefund,
+} from '../../src/capabilities/refunds/desk-refunds.js';
+import {
+  acceptRefund,
+  applyRefundFact,
+  forgetRefundAccount,
+  nameRefundAccount,
+} from '../../src/capabilities/refunds/mutations.js';
+import { orderReturn } from '../../src/capabilities/refunds/returns.js';
 import { acceptBulkTransfer } from '../../src/capabilities/bulk-transfers/mutations.js';
 import {
   acceptTransfer,
@@ -60,6 +75,7 @@ import { acceptProviderEventReplay } from '../../src/core/provider-events/mutati
 const MUTATIONS = {
   saveRefusal,
   applyDisputeFact,
+  actOnDispute,
   applyCredit,
   acceptTransfer,
   acceptBulkTransfer,
@@ -82,6 +98,9 @@ const MUTATIONS = {
   decideCardAuthorization,
   applyCardAuthorizationFact,
   setCardSecurity,
+  acceptCardDispute,
+  cancelCardDispute,
+  applyCardDisputeFacts,
   acceptProviderEventReplay,
   createPaymentToken,
   deletePaymentToken,
@@ -92,6 +111,11 @@ const MUTATIONS = {
   setChargeAction,
   acceptRefund,
   applyRefundFact,
+  nameRefundAccount,
+  forgetRefundAccount,
+  recordDeskRefund,
+  noteUnnamedRefusal,
+  orderReturn,
   acceptRecurringCharge,
   changeRecurringCharge,
   updateRecurringCharge,

@@ -1,7 +1,7 @@
 /**
  * A real OpenID provider for the tests, on a free port of the loopback address: node test/support/oidc-issuer.mjs. It prints its
  * issuer as JSON. People sign in by the device flow with any password; their name says their roles: `ada+operator+admin`. The
- * ID tokens of `…+brief` end after three seconds. `bursar` is the client of Bursar, `other` that of somebody else.
+ * ID tokens of `…+brief` end after eight seconds. `bursar` is the client of Bursar, `other` that of somebody else.
  */
 import { createServer } from 'node:http';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
@@ -60,7 +60,7 @@ const provider = new Provider(issuer, {
   issueRefreshToken: async (_, each, code) =>
     each.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
   ttl: {
-    IdToken: (ctx) => (ctx.oidc.account?.accountId.endsWith('+brief') ? 3 : 600),
+    IdToken: (ctx) => (ctx.oidc.account?.accountId.endsWith('+brief') ? 8 : 600),
     AccessToken: 600,
     RefreshToken: 86_400,
     DeviceCode: 600,

@@ -24,7 +24,7 @@ export async function startOwnApi(deps: Deps, port: number): Promise<() => Promi
     measure: measureRequests(new Registry(), load),
     providers: deps.providers,
     routes: allRoutes(deps),
-    openApi,
+    openApi: JSON.stringify(openApi()),
     environment: config.environment,
     trustedProxies: config.http.trustedProxies,
     unauthenticatedPerMinute: config.http.unauthenticatedPerMinute,

@@ -1,15 +1,14 @@
-import {
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { createCallRates } from '../../src/core/providers/call-rates.js';
+import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
+import { reconciledRecords } from '../../src/composition/reconciliation.js';
 import { supervisedRecords } from '../../src/composition/supervision.js';
+import { loadConfig } from '../../src/shared/config.js';
 import { noLocalSubmissions } from '../../src/core/instructions/local-submission-limiter.js';
 import { createDispatcher } from '../../worker/dispatcher.js';
 import { createWatchdog } from '../../worker/watchdog.js';
 import { createWorkers } from '../../worker/worker.js';
 import { sharedEngines } from './engines.js';
+import { installQuietRuntime } from './quiet-runtime.js';
 import type { Service } from './service.js';
 
 /**
@@ -29,14 +28,19 @@ export async function startOwnWorker(
   } = {},
 ): Promise<() => Promise<void>> {
   installQuietRuntime();
-  const connection = await NativeConnection.connect({ address: String(env['TEMPORAL_ADDRESS']) });
+  const connection = await NativeConnection.connect(loadConfig(env).temporal.connection);
   const workers = await createWorkers({
     connection,
     namespace: deps.config.temporal.namespace,
     taskQueue: String(env['BURSAR_TASK_QUEUE']),
     workflowBundle,
     providers: deps.providers.rateLimits,
-    activities: { ...deps, localSubmissions: noLocalSubmissions },
+    activities: {
+      ...deps,
+      callRates: createCallRates({ limits: deps.providers.rateLimits, workers: () => 1 }),
+      reconciled: reconciledRecords(deps),
+      localSubmissions: noLocalSubmissions,
+    },
     maxWorkflowTasks,
     deployment,
   });
@@ -55,11 +59,4 @@ export async function startOwnWorker(
     await running;
     await connection.close();
   };
-}
-
-let installed = false;
-/** The process has one runtime, which logs errors alone. */
-function installQuietRuntime(): void {
-  if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR') });
-  installed = true;
 }

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { chargeResource } from '../../src/capabilities/charges/schema.js';
-import type { Charge } from '../../src/capabilities/charges/charge.js';
+import type { Charge } from '../../src/capabilities/charges/record.js';
 import type { refundResource } from '../../src/capabilities/refunds/schema.js';
-import type { Refund } from '../../src/capabilities/refunds/refund.js';
+import type { Refund } from '../../src/capabilities/refunds/record.js';
 import type { tokenResource } from '../../src/capabilities/payment-tokens/schema.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';

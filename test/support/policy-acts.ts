@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import type { Deps } from '../../src/composition/deps.js';
-import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import { pendingTransfer } from './transfers.js';
 import type { OperatorRole } from '../../src/platform/operators/operator.js';
 import type { TestDatabase } from './database.js';
+import { eventually } from './eventually.js';
 import { createTestOperator, operatorDeps, operatorSignIn } from './operators.js';
-import { newDeposit } from '../../src/capabilities/deposits/deposit.js';
+import type { Charge } from '../../src/capabilities/charges/record.js';
+import { newRefund, type Refund } from '../../src/capabilities/refunds/record.js';
+import { pageCharge, paid, sent, transition } from './charge-facts.js';
+import { newDeposit } from '../../src/capabilities/deposits/record.js';
 
 /** Settings under which everything that the policy names needs a second person. */
 export const POLICY_OF_ALL = {
@@ -32,7 +39,7 @@ export type PolicyAct = {
  * that the policy names, and the making of people who call it.
  */
 export async function startPolicyApi(
-  database: TestDatabase,
+  database: Pick<TestDatabase, 'uri' | 'name'>,
   settings: Readonly<Record<string, string>>,
 ) {
   const env = {
@@ -63,7 +70,25 @@ export async function startPolicyApi(
     };
     const send = ({ method, path, body }: PolicyAct) => call(method, path, body);
     const approve = (approval: unknown) => call('POST', `/approvals/${String(approval)}/approve`);
-    return { id, call, send, approve };
+
+    /** Approves by a first request, whose body follows when `meanwhile` is done. That begins once the sign-in was accepted. */
+    const approveAround = async (approval: unknown, meanwhile: () => Promise<void>) => {
+      const path = `${url}/operator/v1/approvals/${String(approval)}/approve`;
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const sent = request(path, { method: 'POST', headers: { ...headers, 'content-length': 2 } });
+      const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+      sent.flushHeaders();
+      await eventually('the sign-in was accepted', async () => {
+        const [own] = await deps.operators.listKeys(id);
+        return own?.last_used_at ? true : undefined;
+      });
+      await meanwhile();
+      sent.end('{}');
+      const [response] = await answered;
+      const { data = {} } = (await json(response)) as { data?: Record<string, unknown> };
+      return { status: Number(response.statusCode), data };
+    };
+    return { id, call, send, approve, approveAround };
   }
   return { deps, acts: policyActs(deps), person, signedIn };
 }
@@ -171,5 +196,48 @@ function policyActs(deps: Deps) {
     };
   };
 
-  return { credit, raise, key, endpoint, refund, forcedFail };
+  /** The customer's account for a refund. */
+  const resume = async (): Promise<PolicyAct> => {
+    const charge = { ...pageCharge(), tenant_id: await tenant() };
+    const open: Refund = {
+      ...newRefund(charge, {}, new Date()),
+      amount_minor: 1_000n,
+      status: 'processing',
+      provider_refund_id: 'rfnd_1',
+      submissions: 1,
+    };
+    const { _id: id } = open;
+    await db.collection<Refund>('refunds').insertOne(open);
+    return {
+      kind: 'refunds.resume',
+      target: id,
+      method: 'POST',
+      path: `/refunds/${id}/resume`,
+      body: { reason: 'the card is closed', account_number: '0123456789', bank_code: '058' },
+      effects: () => count('refunds', { _id: id, 'customer_account.bank_code': '058' }),
+      changeTarget: () =>
+        db.collection<Refund>('refunds').updateOne({ _id: id }, { $inc: { submissions: 1 } }),
+    };
+  };
+
+  /** The return of a payment in suspense. */
+  const returned = async (): Promise<PolicyAct> => {
+    const tenantId = await tenant();
+    const half = paid({ amountMinor: 150_000n });
+    const charge = { ...transition(sent(pageCharge()), half).next, tenant_id: tenantId };
+    const { _id: id } = charge;
+    await db.collection<Charge>('charges').insertOne(charge);
+    return {
+      kind: 'charges.return',
+      target: id,
+      method: 'POST',
+      path: `/charges/${id}/return`,
+      body: { reason: 'the customer asks for it', attempt: 1 },
+      effects: () => count('refunds', { charge_id: id, made_by: 'operator' }),
+      changeTarget: () =>
+        db.collection<Charge>('charges').updateOne({ _id: id }, { $inc: { submissions: 1 } }),
+    };
+  };
+
+  return { credit, raise, key, endpoint, refund, returned, resume, forcedFail };
 }

@@ -9,7 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import {
+  identityOf,
+  isRunning as isSameRunning,
+  type ProcessIdentity,
+} from '../../devstack/lock.js';
 import { eventually } from './eventually.js';
+import { watchingCommands } from './logs.js';
 
 /** The end of a process: its exit code or its signal. */
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
@@ -83,9 +89,16 @@ export function manageProcess(settings: ProcessSettings): ManagedProcess {
   };
 }
 
+/** The process that a file names; null if it has ended. A later process with its pid is another one. */
+export function processIn(pidFile: string): ProcessIdentity | null {
+  if (!existsSync(pidFile)) return null;
+  const identity = JSON.parse(readFileSync(pidFile, 'utf8')) as ProcessIdentity;
+  return isSameRunning(identity) ? identity : null;
+}
+
 /**
- * A process that runs on after its test file, for later ones (`shared-services.ts`). The file at `pidFile` says that it
- * runs. Nobody may end or freeze it.
+ * A process that runs on after its test file, for later ones (`shared-services.ts`). The file at `pidFile` names it. It is
+ * started anew if it has ended meanwhile. Nobody may end or freeze it.
  */
 export function lastingProcess({
   name,
@@ -102,12 +115,16 @@ export function lastingProcess({
   };
   return {
     async start() {
-      if (existsSync(pidFile)) return;
-      const child = spawnToFile(script, env, logFile);
-      child.unref();
-      writeFileSync(pidFile, String(child.pid));
+      // One that runs on has printed before that it is ready; one that is started must print it again.
+      let earlier = 0;
+      if (processIn(pidFile) === null) {
+        earlier = before;
+        const child = spawnToFile(script, env, logFile);
+        child.unref();
+        writeFileSync(pidFile, JSON.stringify(identityOf(Number(child.pid))));
+      }
       await eventually(`${name} is ready`, async () =>
-        (await isReady(output())) ? true : undefined,
+        (await isReady(readFileSync(logFile, 'utf8').slice(earlier))) ? true : undefined,
       );
     },
     kill: refuse,
@@ -120,9 +137,16 @@ export function lastingProcess({
   };
 }
 
+/**
+ * Source maps take 0.3 s of a processor at each start, and more for each stack. So stacks in the logs of a test name lines of
+ * dist/, unless BURSAR_TEST_SOURCE_MAPS is set.
+ */
+const SOURCE_MAPS = process.env['BURSAR_TEST_SOURCE_MAPS'] ? ['--enable-source-maps'] : [];
+
 function spawnToFile(script: string, env: Record<string, string>, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a', 0o600);
-  const child = spawn(process.execPath, ['--enable-source-maps', script], {
+  const flags = [...SOURCE_MAPS, ...(env['MONGODB_URI'] ? watchingCommands() : [])];
+  const child = spawn(process.execPath, [...flags, script], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', log, log],
   });

@@ -2,35 +2,18 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Document } from 'mongodb';
-import {
-  billPaymentWorkflowId,
-  type BillPayment,
-} from '../../src/capabilities/bill-payments/bill-payment.js';
-import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
-import { operationWorkflowId } from '../../src/capabilities/cards/workflow-contract.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
 import { createMongoClient } from '../../src/platform/database/client.js';
-import {
-  identityCheckWorkflowId,
-  type IdentityCheck,
-} from '../../src/capabilities/identity-checks/identity-check.js';
-import { chargeWorkflowId, type Charge } from '../../src/capabilities/charges/charge.js';
-import { refundWorkflowId, type Refund } from '../../src/capabilities/refunds/refund.js';
-import type { Deposit } from '../../src/capabilities/deposits/deposit.js';
-import { depositWorkflowId } from '../../src/capabilities/deposits/workflow-contract.js';
-import type { VirtualAccount } from '../../src/capabilities/virtual-accounts/virtual-account.js';
-import { accountWorkflowId } from '../../src/capabilities/virtual-accounts/workflow-contract.js';
-import { transferWorkflowId, type Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
 import { findProblems } from './comparison.js';
 import { leaveDatabase, newDatabaseName, takeDatabase } from './databases.js';
-import { sharedEngines } from './engines.js';
+import { sharedEngines, temporalTls } from './engines.js';
 import { eventually } from './eventually.js';
+import { deleteSchedules, INSTRUCTIONS, terminateOpen } from './leftovers.js';
 import { logFileOf, noteSecretsOf } from './logs.js';
 import {
   answers,
@@ -50,6 +33,8 @@ import { createTenant, type NewTestTenant } from './tenant.js';
 
 type Environment = Record<string, string>;
 
+const OPEN = { $in: ['pending', 'processing'] };
+
 /** Deviations from the default service. */
 export type ServiceOptions = {
   bank?: {
@@ -67,6 +52,8 @@ export type ServiceOptions = {
   };
   apis?: number;
   workers?: number;
+  /** API and worker in one process, which is `api`. */
+  oneProcess?: boolean;
   /** Settings for API and worker that override the short times of the tests. */
   env?: Environment;
   /** Addresses of a private MongoDB and Temporal. */
@@ -74,21 +61,47 @@ export type ServiceOptions = {
   temporalAddress?: string;
   /** A build in another folder than dist/. */
   dist?: string;
+  /** Runs when the processes have started, and before the stores of this process migrate the database. */
+  beforeStores?: (env: Environment, api: Api) => Promise<void>;
 };
 
 /** Allows webhooks to this machine, with four attempts within two seconds. */
 export const SHORT_WEBHOOK_TIMES = {
   BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
-  BURSAR_WEBHOOK_TIMEOUT_MS: '1500',
+  BURSAR_WEBHOOK_TIMEOUT_MS: '10000',
   BURSAR_WEBHOOK_RETRY_SECONDS: '0.2,0.4,0.6',
 };
 
 /**
+ * Settings of services that test files share: a file takes one of these if it can, so that fewer services start. API and worker
+ * are one process where no test needs two: a process takes seconds of a processor to start.
+ */
+export const SHARED_OPTIONS = {
+  /** Webhooks to this machine. */
+  standard: { oneProcess: true, env: SHORT_WEBHOOK_TIMES },
+  /** Two APIs. */
+  twoApis: { apis: 2 },
+  /** Webhooks to this machine, and an operator is called after three seconds. */
+  earlyAttention: {
+    oneProcess: true,
+    env: { ...SHORT_WEBHOOK_TIMES, BURSAR_ATTENTION_AFTER_MS: '3000' },
+  },
+  /** A bank that executes a repeated request again. */
+  withoutDeduplication: {
+    oneProcess: true,
+    bank: { deduplicate: false, conclusiveAfterMs: 1_500 },
+    // Just-in-time fundings that are late or silent end after their own deadline.
+    env: { BURSAR_ATTENTION_AFTER_MS: '6000', BURSAR_JIT_DEADLINE_MS: '2000' },
+  },
+} satisfies Record<string, ServiceOptions>;
+
+/**
  * Takes a service that test files use one after the other: its database has the ended records of other files, and its
  * processes run on. For files that look at their own tenants alone. `close` ends it if a record of this file has not ended.
+ * Files with equal options share one.
  */
-export const shareService = async () =>
-  openService({ env: SHORT_WEBHOOK_TIMES }, await takeSharedService());
+export const shareService = async (options: ServiceOptions = SHARED_OPTIONS.standard) =>
+  openService(options, await takeSharedService(options));
 
 /** An API process with its address. */
 export type Api = ManagedProcess & { url: string; port: number };
@@ -96,17 +109,18 @@ export type Api = ManagedProcess & { url: string; port: number };
 /** Ports below the range for outgoing connections, spread so that test files rarely collide. */
 const portToTry = () => 11_000 + Math.floor(Math.random() * 15_000);
 
-const SHORT_TIMES: Environment = {
+/** Times of what a test waits for are short. Deadlines that end good work are long, for slow machines. */
+const TEST_TIMES: Environment = {
   SANDBOX_BANK_TIMEOUT_MS: '1500',
   BURSAR_POLL_MAX_MS: '2000',
   BURSAR_STALL_TIMEOUT_MS: '2000',
   BURSAR_RECONCILIATION_DAYS: '0',
   BURSAR_DEPOSIT_SEARCH_DAYS: '0',
   BURSAR_LEDGER_CLOSING_EVERY_MS: '0',
+  BURSAR_JIT_DEADLINE_MS: '10000',
+  BURSAR_AUTHORIZATION_DEADLINE_MS: '8000',
+  SANDBOX_BANK_ANSWER_WITHIN_MS: '9000',
 };
-
-/** The names of the processes that a service has at first. */
-const SHARED_PROCESSES = new Set(['bank', 'api-1', 'worker-2']);
 
 /** A running service. */
 export type Service = Awaited<ReturnType<typeof startService>>;
@@ -123,6 +137,9 @@ async function openService(options: ServiceOptions, shared: SharedService | null
   const reaper = startReaper(folder);
   const ports: PortClaim[] = [];
   const processes = new Map<string, ManagedProcess>();
+  /** The first processes of a shared service run on; those that a test adds are its own. */
+  const lasting = new Set<string>();
+  let areFirst = true;
   let deps: Deps | null = null;
   let balancer: Awaited<ReturnType<typeof startBalancer>> | null = null;
 
@@ -132,11 +149,12 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     return claim.port;
   }
 
-  /** The ports of bank and first API, which a shared service keeps. */
-  async function ownPorts(): Promise<[number, number]> {
-    const [bankPort, apiPort] = shared?.ports ?? [];
-    if (bankPort !== undefined && apiPort !== undefined) return [bankPort, apiPort];
-    return [await port(), await port()];
+  /** The ports of bank and APIs, which a shared service keeps. */
+  async function ownPorts(): Promise<number[]> {
+    const wanted = 1 + (options.apis ?? 1);
+    const kept = [...(shared?.ports ?? [])];
+    while (kept.length < wanted) kept.push(await port());
+    return kept;
   }
 
   function manage(
@@ -146,20 +164,19 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     isReady: ProcessSettings['isReady'],
   ): ManagedProcess {
     noteSecretsOf(env);
-    const logFile = logFileOf(basename(isShared(name) ? dataFolder : folder), name);
+    const lasts = shared !== null && areFirst;
+    if (lasts) lasting.add(name);
+    const logFile = logFileOf(basename(lasts ? dataFolder : folder), name);
     const settings = { name, script, env, logFile, isReady };
-    const managed = isShared(name)
+    const managed = lasts
       ? lastingProcess({ ...settings, pidFile: join(dataFolder, `${name}.pid`) })
       : manageProcess({ ...settings, reaper });
     processes.set(name, managed);
     return managed;
   }
 
-  /** The first processes of a shared service run on; those that a test adds are its own. */
-  const isShared = (name: string) => shared !== null && SHARED_PROCESSES.has(name);
-
   async function close(): Promise<void> {
-    const own = [...processes].filter(([name]) => !isShared(name));
+    const own = [...processes].filter(([name]) => !lasting.has(name));
     await Promise.all(own.map(([, each]) => each.kill()));
     balancer?.close();
     if (deps && shared) await deps.close();
@@ -169,9 +186,9 @@ async function openService(options: ServiceOptions, shared: SharedService | null
   }
 
   try {
-    const [bankPort, firstPort] = await ownPorts();
-    const apiPorts = [firstPort];
-    while (apiPorts.length < (options.apis ?? 1)) apiPorts.push(await port());
+    const shareable = await ownPorts();
+    const [bankPort = 0, ...apiPorts] = shareable;
+    const [firstPort = 0] = apiPorts;
     if (options.bank?.balanced) balancer = await startBalancer(apiPorts);
     const url = (of: number) => `http://127.0.0.1:${of}`;
     const env =
@@ -182,7 +199,8 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     function newApi(at: number, over: Environment = {}): Api {
       const name = `api-${processes.size}`;
       const own = { ...env, ...over, PORT: String(at) };
-      const api = manage(name, script('src', 'main.js'), own, answers(`${url(at)}/health/ready`));
+      const main = options.oneProcess ? ['worker', 'all-in-one.js'] : ['src', 'main.js'];
+      const api = manage(name, script(...main), own, answers(`${url(at)}/health/ready`));
       return { ...api, url: url(at), port: at };
     }
     function newWorker(over: Environment = {}): ManagedProcess {
@@ -195,34 +213,49 @@ async function openService(options: ServiceOptions, shared: SharedService | null
       );
     }
 
-    const bank = {
-      ...manage(
+    function newBank(over: Environment = {}): ManagedProcess {
+      const own = { env, port: bankPort, dataDir: join(dataFolder, 'bank') };
+      return manage(
         'bank',
         script('sandbox-bank', 'main.js'),
-        bankEnvironment(
-          options,
-          { env, port: bankPort, dataDir: join(dataFolder, 'bank') },
-          url(balancer?.port ?? firstPort),
-        ),
+        { ...bankEnvironment(options, own, url(balancer?.port ?? firstPort)), ...over },
         answers(`${url(bankPort)}/_sandbox/health`),
-      ),
+      );
+    }
+
+    const bank = {
+      ...newBank(),
       ...bankAudit(url(bankPort)),
       url: url(bankPort),
     };
     const apis = apiPorts.map((at) => newApi(at));
-    const workers = Array.from({ length: options.workers ?? 1 }, () => newWorker());
+    const workers = Array.from({ length: options.workers ?? (options.oneProcess ? 0 : 1) }, () =>
+      newWorker(),
+    );
+    areFirst = false;
+    const first = apis[0] as Api;
+    const startAll = () => Promise.all([bank, ...apis, ...workers].map((each) => each.start()));
+    if (options.beforeStores) {
+      await startAll();
+      await options.beforeStores(env, first);
+    }
     // Migrates first, so that the processes do not wait for each other.
     const opened = await createDeps(loadConfig({ ...env, BURSAR_LOG_LEVEL: 'silent' }), 'test');
     deps = opened;
-    await Promise.all([bank, ...apis, ...workers].map((each) => each.start()));
-    const first = apis[0] as Api;
+    if (!options.beforeStores) await startAll();
     const openRecords = async () => {
-      const open = { status: { $in: ['pending', 'processing'] } };
       const counts = INSTRUCTIONS.map((name) =>
-        opened.database.db.collection(name).countDocuments(open),
+        opened.database.db.collection(name).countDocuments({ status: OPEN }),
       );
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     };
+
+    /** True if all records have ended, for which it waits shortly, and nothing is wrong. */
+    async function isClean(): Promise<boolean> {
+      const ended = async () => ((await openRecords()) === 0 ? true : undefined);
+      const hasEnded = await eventually('every record has ended', ended, 3_000).catch(() => false);
+      return hasEnded && (await findProblems(opened.database, await bank.journal())).length === 0;
+    }
 
     return {
       /** The stores, in this process, for data without a route. */
@@ -233,9 +266,13 @@ async function openService(options: ServiceOptions, shared: SharedService | null
       workers,
       api: first,
       worker: workers[0] as ManagedProcess,
+      /** True if workflows run. */
+      hasWorker: options.oneProcess === true || workers.length > 0,
       /** A further API process with its own settings, not yet started; also on the port of another. */
       newApi: async (over?: Environment, at?: number) => newApi(at ?? (await port()), over),
       newWorker,
+      /** The bank with other settings, not yet started: for one that was stopped. */
+      newBank,
       /** Any other process, not yet started, that ends with the service. */
       process: (script: string, own: Environment, isReady: ProcessSettings['isReady']) =>
         manage(`process-${processes.size}`, script, own, isReady),
@@ -251,19 +288,18 @@ async function openService(options: ServiceOptions, shared: SharedService | null
           .join('\n'),
       /** Waits until every record of INSTRUCTIONS has ended. */
       allEnded: () =>
-        eventually('every record has ended', async () =>
-          (await openRecords()) === 0 ? true : undefined,
-        ),
+        eventually('every record has ended', async () => {
+          const open = await openRecords();
+          if (open > 0) throw new Error(`${open} open: ${await firstOpen(opened)}`);
+          return true;
+        }),
       /** The problems in the ledger, and the differences to the bank's journal. */
       problems: async () => findProblems(opened.database, await bank.journal()),
       async close() {
-        const isClean = async () =>
-          (await openRecords()) === 0 &&
-          (await findProblems(opened.database, await bank.journal())).length === 0;
         const mayRunOn = shared !== null && (await isClean());
         await close();
         if (!shared) return;
-        if (mayRunOn) await leaveSharedService({ ...shared, env, ports: [bankPort, firstPort] });
+        if (mayRunOn) await leaveSharedService({ ...shared, env, ports: shareable });
         else endSharedService(shared);
       },
     };
@@ -276,6 +312,13 @@ async function openService(options: ServiceOptions, shared: SharedService | null
 /** One key for all services of a run: a service that is started on the data of another one opens what that has sealed. */
 const SEALING_KEYS = `test:${createHash('sha256').update('a sealing key of the tests').digest('base64')}`;
 
+/** The secrets of all services of a run. */
+export const SERVICE_SECRETS = {
+  BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
+  BURSAR_SEALING_KEYS: SEALING_KEYS,
+  SANDBOX_BANK_SECRET: 'a secret of the tests',
+};
+
 async function environment(options: ServiceOptions, bankUrl: string): Promise<Environment> {
   const { bank = {}, env = {} } = options;
   const isShared = options.mongodbUri === undefined && env['BURSAR_DATABASE'] === undefined;
@@ -284,17 +327,16 @@ async function environment(options: ServiceOptions, bankUrl: string): Promise<En
     MONGODB_URI: options.mongodbUri ?? sharedEngines().mongodbUri,
     BURSAR_DATABASE: isShared ? await takeSharedDatabase() : newDatabaseName(),
     TEMPORAL_ADDRESS: options.temporalAddress ?? sharedEngines().temporalAddress,
+    ...(options.temporalAddress === undefined && temporalTls()),
     BURSAR_TASK_QUEUE: `test_${randomUUID().replaceAll('-', '')}`,
-    BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
+    ...SERVICE_SECRETS,
     SANDBOX_BANK_URL: bankUrl,
-    BURSAR_SEALING_KEYS: SEALING_KEYS,
-    SANDBOX_BANK_SECRET: 'a secret of the tests',
     SANDBOX_BANK_DEDUPLICATE: String(bank.deduplicate ?? true),
     SANDBOX_BANK_CONCLUSIVE_AFTER_MS: String(bank.conclusiveAfterMs ?? 2_000),
     ...(bank.deduplicateForMs !== undefined && {
       SANDBOX_BANK_DEDUPLICATE_FOR_MS: String(bank.deduplicateForMs),
     }),
-    ...SHORT_TIMES,
+    ...TEST_TIMES,
     ...env,
   };
 }
@@ -325,42 +367,37 @@ function bankEnvironment(
   };
 }
 
+/** Some of the open records, for the message of a test that waits for their end. */
+async function firstOpen({ database: { db } }: Deps): Promise<string> {
+  const found = INSTRUCTIONS.map((name) =>
+    db
+      .collection<{ _id: string }>(name)
+      .find(
+        { status: OPEN },
+        {
+          projection: {
+            status: 1,
+            next_check_at: 1,
+            submissions: 1,
+            last_outcome: 1,
+            attention: 1,
+          },
+        },
+      )
+      .limit(3)
+      .toArray(),
+  );
+  return JSON.stringify((await Promise.all(found)).flat());
+}
+
 /** Leaves nothing behind on the shared MongoDB and Temporal. Private ones may be gone already. */
 async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
   const { db } = deps.database;
   if (options.mongodbUri === undefined) {
-    if (options.temporalAddress === undefined) await terminateOpen(deps);
+    if (options.temporalAddress === undefined) {
+      await Promise.all([terminateOpen(deps), deleteSchedules(deps)]);
+    }
     await leaveDatabase(deps.database.client, db.databaseName);
   }
   await deps.close();
-}
-
-/** The collections of records that a workflow works on until they have ended, and the id of a record's workflow. */
-const WORKFLOW_IDS = {
-  transfers: ({ _id }: Transfer) => transferWorkflowId(_id),
-  card_operations: operationWorkflowId as (operation: CardOperation) => string,
-  charges: ({ _id }: Charge) => chargeWorkflowId(_id),
-  refunds: ({ _id }: Refund) => refundWorkflowId(_id),
-  virtual_accounts: accountWorkflowId as (account: VirtualAccount) => string,
-  deposits: depositWorkflowId as (deposit: Deposit) => string,
-  identity_checks: ({ _id }: IdentityCheck) => identityCheckWorkflowId(_id),
-  bill_payments: ({ _id }: BillPayment) => billPaymentWorkflowId(_id),
-};
-const INSTRUCTIONS = Object.keys(WORKFLOW_IDS);
-
-async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void> {
-  const unfinished = {
-    $or: [{ status: { $in: ['pending', 'processing'] } }, { next_check_at: { $type: 'date' } }],
-  };
-  const found = Object.entries(WORKFLOW_IDS).map(async ([name, workflowId]) => {
-    const records = await db.collection(name).find(unfinished).toArray();
-    return records.map((record) => (workflowId as (record: Document) => string)(record));
-  });
-  const ids = new Set((await Promise.all(found)).flat());
-  const terminate = (id: string) =>
-    temporal.client.workflow
-      .getHandle(id)
-      .terminate('the test is over')
-      .catch(() => null);
-  await Promise.all([...ids].map(terminate));
 }

@@ -1,13 +1,13 @@
 import { createRecordSet } from '../../src/core/commit/collection.js';
 import { type Named } from './mutations.js';
 import { newId } from '../../src/shared/ids.js';
-import { type Claim } from '../../src/core/commit/saved-response.js';
+import { type KeyClaim } from '../../src/core/commit/saved-response.js';
 import { type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import type { AcceptBulkTransfer } from '../../src/capabilities/bulk-transfers/mutations.js';
 import type { AcceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import type { FactSource } from '../../src/core/instructions/fact.js';
 import { timelineEntry } from '../../src/core/instructions/timeline.js';
-import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../src/capabilities/transfers/record.js';
 
 /** The time of the decisions in tests. */
 export const NOW = new Date('2026-11-21T09:00:00.000Z');
@@ -58,7 +58,7 @@ export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
 }
 
 /** A claim of an idempotency key for 24 hours. */
-export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
+export function claimOf(key: string, fingerprint = 'f', at = NOW): KeyClaim {
   const expiresAt = new Date(at.getTime() + 24 * 60 * 60 * 1000);
   return { id: key, fingerprint, createdAt: at, expiresAt };
 }

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import type { virtualAccountResource } from '../../src/capabilities/virtual-accounts/schema.js';
-import type { VirtualAccount } from '../../src/capabilities/virtual-accounts/virtual-account.js';
+import type { VirtualAccount } from '../../src/capabilities/virtual-accounts/record.js';
 import type { Deps } from '../../src/composition/deps.js';
+import { depositId, type Deposit } from '../../src/capabilities/deposits/record.js';
 import { eventually } from './eventually.js';
 import type { PaymentReply } from './payments.js';
+import type { Service } from './service.js';
 import type { CallOptions, TestTenant } from './tenant.js';
 
 /** A virtual account in an answer. */
@@ -98,4 +100,21 @@ export async function assignDirectly(deps: Deps, id: string, accountNumber: stri
     bankCode: '035',
   });
   return id;
+}
+
+/** A deposit on a closed account, which is in suspense. */
+export async function suspendedDeposit(
+  { service, tenant }: { service: Service; tenant: TestTenant },
+  amountMinor: number,
+): Promise<Deposit> {
+  const accounts = accountClient(tenant);
+  const account = await accounts.active();
+  await accounts.close(account.id);
+  await accounts.waitFor(account.id, 'closed');
+  const theirs = await service.bank.deposit(account.account_number, { amount_minor: amountMinor });
+  const id = depositId('sandbox-bank', theirs);
+  return eventually(`${id} is in suspense`, async () => {
+    const found = await service.deps.deposits.store.find(id);
+    return found?.state === 'suspended' ? found : undefined;
+  });
 }

@@ -8,7 +8,7 @@ import { newId } from '../../src/shared/ids.js';
 import { rebuildCounts } from '../../src/capabilities/transfers/counts.js';
 import { createTransfers } from '../../src/capabilities/transfers/store.js';
 import { indexFor, type Listing } from '../../src/core/instructions/listing.js';
-import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/transfer.js';
+import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/record.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 

@@ -1,5 +1,6 @@
 import {
   createStartPause,
+  createStartPauses,
   MAX_MICRO_BATCH,
 } from '../../src/capabilities/transfers/workflow-starter.js';
 
@@ -34,4 +35,48 @@ test('the next start follows a full micro-batch at once', () => {
 test('a second without a transfer ends the pauses', () => {
   const pauses = pausesOf([24, 24, 1], 1_000);
   expect(pauses).toEqual([0, 0, 0]);
+});
+
+/** Pauses that would outlast every test, and a record of those that are over. */
+function longPauses() {
+  const pauses = createStartPauses(() => 2 ** 30);
+  const over: string[] = [];
+  const begin = (name: string) => void pauses.begin(1).over.then(() => over.push(name));
+  return { ...pauses, begin, over, turn: () => new Promise(setImmediate) };
+}
+
+function workflow() {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  return { ended, end: () => end() };
+}
+
+test('a pause ends when no workflow of this process is under way, and not while one is', async () => {
+  const { begin, watch, over, turn } = longPauses();
+  const [first, second] = [workflow(), workflow()];
+  begin('first');
+  watch(first.ended);
+  watch(second.ended);
+  first.end();
+  await turn();
+  expect(over).toEqual([]);
+  second.end();
+  await turn();
+  expect(over).toEqual(['first']);
+});
+
+test('the end of an earlier workflow does not end the pause after a later start', async () => {
+  const { begin, end, watch, over, turn } = longPauses();
+  const [earlier, later] = [workflow(), workflow()];
+  begin('first');
+  watch(earlier.ended);
+  end();
+  begin('second');
+  watch(later.ended);
+  earlier.end();
+  await turn();
+  expect(over).toEqual(['first']);
+  later.end();
+  await turn();
+  expect(over).toEqual(['first', 'second']);
 });

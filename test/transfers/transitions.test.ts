@@ -2,7 +2,7 @@ import {
   transitionTransfer,
   type TransferFact,
 } from '../../src/capabilities/transfers/transitions.js';
-import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import { byProvider, NOW, pendingTransfer } from '../support/transfers.js';
 
 const paid: TransferFact = {
@@ -175,6 +175,59 @@ describe('transitions of a transfer', () => {
     expect(early.postings).toEqual(late.postings);
     expect(early.gained).toBe(late.gained);
     expect(early.transfer.status).toBe(late.transfer.status);
+  });
+
+  describe('the price of the bank', () => {
+    const priced: TransferFact = { ...paid, feeMinor: 1_075n };
+
+    test('is paid from our fees once, reported with the payment or later, before its reversal or after it', () => {
+      for (const facts of [[priced], [paid, priced], [priced, priced, paid]]) {
+        const { transfer, postings, gained } = after(facts);
+        expect(transfer).toMatchObject({ status: 'completed', provider_fee_minor: 1_075n });
+        expect([postings, gained]).toEqual([['resolve', 'provider-fee'], 0n]);
+      }
+      for (const facts of [
+        [priced, reversed],
+        [reversed, priced],
+        [paid, reversed, priced, priced],
+      ]) {
+        const { transfer, postings, gained } = after(facts);
+        expect(transfer).toMatchObject({ status: 'failed', provider_fee_minor: 1_075n });
+        expect(postings.toSorted()).toEqual(['provider-fee', 'resolve', 'reversal']);
+        expect(gained).toBe(251_000n);
+      }
+      const { postings } = transitionTransfer(
+        pendingTransfer({ status: 'processing' }),
+        priced,
+        NOW,
+        {
+          availableMinor: 0n,
+          receivableMinor: 0n,
+        },
+      );
+      expect(postings.at(-1)?.legs).toEqual([
+        { account: 'fees', amountMinor: -1_075n },
+        { account: 'provider-fees', amountMinor: 1_075n },
+      ]);
+    });
+
+    test('is booked for a payment in suspense too, and none is booked for another amount or for nothing', () => {
+      expect(after([rejected, priced]).postings).toEqual(['resolve', 'suspense', 'provider-fee']);
+      expect(after([{ ...priced, amountMinor: 125_000n }]).postings).toEqual([]);
+      const free = after([{ ...paid, feeMinor: 0n }, paid]);
+      expect([free.postings, free.transfer.provider_fee_minor]).toEqual([['resolve'], 0n]);
+    });
+
+    test('that differs from the booked one moves nothing and calls an operator once', () => {
+      const other: TransferFact = { ...paid, feeMinor: 2_000n };
+      const { transfer, verdicts, postings } = after([priced, other, other]);
+      expect(verdicts).toEqual(['applied', 'attention', 'unchanged']);
+      expect(transfer.attention?.reason).toBe('the bank reports another price than before');
+      expect([postings, transfer.provider_fee_minor]).toEqual([
+        ['resolve', 'provider-fee'],
+        1_075n,
+      ]);
+    });
   });
 
   test('a payment that is proven after the release goes to suspense and needs attention', () => {

@@ -1,6 +1,6 @@
-import { customers } from '../../src/capabilities/customers/customer.js';
+import { customers } from '../../src/capabilities/customers/record.js';
 import { acceptVirtualAccount } from '../../src/capabilities/virtual-accounts/mutations.js';
-import { newVirtualAccount } from '../../src/capabilities/virtual-accounts/virtual-account.js';
+import { newVirtualAccount } from '../../src/capabilities/virtual-accounts/record.js';
 import { plan } from '../../src/core/commit/mutation.js';
 import { decide, type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { apply } from '../support/decisions.js';

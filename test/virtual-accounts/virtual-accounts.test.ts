@@ -2,7 +2,7 @@ import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startService, type Service } from '../support/service.js';
+import { SHARED_OPTIONS, shareService, type Service } from '../support/service.js';
 import { apiClient, type TestTenant } from '../support/tenant.js';
 import {
   accountClient,
@@ -17,8 +17,7 @@ let accounts: AccountClient;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  const env = { BURSAR_ATTENTION_AFTER_MS: '3000', BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
-  service = await startService({ env });
+  service = await shareService(SHARED_OPTIONS.earlyAttention);
   tenant = await service.tenant();
   accounts = accountClient(tenant);
   receiver = await startReceiver();
@@ -29,10 +28,12 @@ afterAll(async () => {
   await receiver?.close();
 });
 
+/** The events of an account in their sequence: they may arrive in any order. */
 const eventsOf = (id: string) =>
   receiver
     .events()
     .filter(({ data }) => data['id'] === id)
+    .toSorted((a, b) => a.sequence - b.sequence)
     .map(({ event }) => event);
 
 describe('the assignment of a virtual account', () => {
@@ -181,6 +182,7 @@ describe('the assignment of a virtual account', () => {
     ['expected_amount_minor', { customer_id: 'a', expected_amount_minor: -1 }],
     ['expected_amount_minor', { customer_id: 'a', expected_amount_minor: 1e300 }],
     ['on_mismatch', { customer_id: 'a', on_mismatch: 'keep' }],
+    ['on_mismatch', { customer_id: 'a', on_mismatch: 'return' }],
     ['bank_code', { customer_id: 'a', bank_code: 'GTB' }],
     ['colour', { customer_id: 'a', colour: 'red' }],
   ])('a bad %s is a 400 that names the field', async (field, body) => {
@@ -242,19 +244,36 @@ describe('the closing of a virtual account', () => {
   });
 });
 
+/** The ids of accounts in the order of their numbers. One that has no number is the first. */
+async function byNumber(own: AccountClient, made: AccountView[]): Promise<string[]> {
+  const found = await Promise.all(made.map(async ({ id }) => own.get(id)));
+  const key = ({ account_number: number }: AccountView) => number ?? '';
+  return found.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)).map(({ id }) => id);
+}
+
 describe('the list of virtual accounts', () => {
   test('six sorts, filters and pages have the right accounts and totals', async () => {
     const own = accountClient(await service.tenant());
     const made: AccountView[] = [];
     for (const suffix of ['789', '789', '006']) made.push(await own.accepted(suffix));
-    for (const { id } of made.slice(0, 2)) await own.waitFor(id, 'active');
+    // The first account has received more than the second one, and the third one, which has no number, nothing.
+    for (const [at, amount_minor] of [500_000, 200_000].entries()) {
+      const { id, account_number: number } = await own.waitFor(String(made[at]?.id), 'active');
+      await service.bank.deposit(String(number), { amount_minor });
+      await own.waitFor(id, ({ total_received_minor: total }) => total === amount_minor);
+    }
     await own.close(String(made[0]?.id));
     await own.waitFor(String(made[0]?.id), 'closed');
-    for (const field of ['created_at', 'account_number', 'total_received_minor']) {
+    const sorted = {
+      created_at: made.map(({ id }) => id),
+      account_number: await byNumber(own, made),
+      total_received_minor: [made[2], made[1], made[0]].map((each) => each?.id),
+    };
+    for (const [field, wanted] of Object.entries(sorted)) {
       const up = await own.list(`?sort=${field}`);
       const down = await own.list(`?sort=-${field}`);
       const ids = up.body.data.map(({ id }) => id);
-      expect(ids).toHaveLength(3);
+      expect(ids).toEqual(wanted);
       expect(down.body.data.map(({ id }) => id)).toEqual(ids.toReversed());
       const paged: string[] = [];
       for (const page of [1, 2, 3]) {

@@ -21,6 +21,8 @@ describe('an entry of the statement', () => {
     ['trf_01/resolve', 30n, -110n, 'transfer', 'capture', 'trf_01'],
     ['chg_01/credit', 300n, 0n, 'charge', 'credit', 'chg_01'],
     ['ref_01/reversal', 300n, 0n, 'refund', 'reversal', 'ref_01'],
+    // The unloading of a closed card: its hold was of the card.
+    ['cop_01/resolve', 300n, 0n, 'card_funding', 'balance_return', 'cop_01'],
     ['crd_01/balance-return-7', 300n, 0n, 'card', 'balance_return', 'crd_01'],
     ['credit/ten_a/order/7', 300n, 0n, 'credit', 'credit', null],
     ['xyz_01/adjustment', 300n, 0n, 'other', 'adjustment', 'xyz_01'],

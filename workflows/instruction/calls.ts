@@ -1,8 +1,9 @@
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import { describeResult } from '../../src/core/instructions/operator-commands.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import type { ProviderCallResult } from '../../src/core/instructions/workflow-contract.js';
-import { hasPendingMessages } from './operator-messages.js';
+import { hasPendingMessages, type MessageQueue } from './operator-messages.js';
+import { changed } from '../versions.js';
 import type { ExecutionState } from './execution.js';
 import { nextStep, type ExecutionProgress, type Step } from './progress.js';
 
@@ -39,6 +40,10 @@ export async function call<Own>(
           }),
         )
   ).catch(unknownOutcome);
+  if (result === null) {
+    messages.recordChanged ||= recordChanged;
+    return [progress, { ...step, afterMs: 0 }];
+  }
   if (result.kind === 'permit_denied' && result.attention !== null) {
     await attention.raise(result.attention, details.whileOpen);
   }
@@ -87,7 +92,7 @@ async function submit<Own>(
   state: ExecutionState<Own>,
   { submissions }: ExecutionProgress,
   { suppressTimeline = false }: Extract<Step, { do: 'submit' }>,
-): Promise<ProviderCallResult> {
+): Promise<ProviderCallResult | null> {
   const { ref, rateLimitKey, activities, triedLocally } = state;
   const input = { ...ref, submissions, suppressTimeline };
   if (activities.submitLocally && !triedLocally) {
@@ -99,27 +104,50 @@ async function submit<Own>(
 }
 
 /**
- * Makes the call. For a repeatable instruction it is cancelled once the record is closed: a newer instruction has taken
- * its place and must not wait for a slow answer. The commit that closes the record signals this run.
+ * Makes the call; null if a command has ended its wait in the queue. For a repeatable instruction it is also cancelled once
+ * the record is closed: a newer instruction has taken its place and must not wait for a slow answer. The commit that closes
+ * the record signals this run.
  */
 async function unlessClosed<Own>(
   state: ExecutionState<Own>,
   call: () => Promise<ProviderCallResult>,
-): Promise<ProviderCallResult> {
-  if (!state.repeatable) return call();
+): Promise<ProviderCallResult | null> {
+  const { messages } = state;
+  if (!state.repeatable) return unlessCommanded(messages, call);
   const scope = new CancellationScope();
   const known = { answered: false };
   const answer = scope
-    .run(call)
+    .run(() => unlessCommanded(messages, call))
     .catch(unknownOutcome)
     .finally(() => (known.answered = true));
   for (;;) {
-    await condition(() => known.answered || state.messages.recordChanged);
+    await condition(() => known.answered || messages.recordChanged);
     if (known.answered) return answer;
     if (!(await isClosedNow(state))) continue;
     scope.cancel();
     return { kind: 'closed', attention: null };
   }
+}
+
+/**
+ * Makes a call of the provider's queue. If a command comes while the call still waits there, the call is withdrawn, and the
+ * result is null. A call that has begun is awaited.
+ */
+export async function unlessCommanded<Result>(
+  messages: MessageQueue,
+  call: () => Promise<Result>,
+): Promise<Result | null> {
+  const scope = new CancellationScope();
+  const known = { answered: false };
+  const answer = scope.run(call).finally(() => (known.answered = true));
+  answer.catch(() => undefined);
+  const isCommanded = () => messages.commands.length + messages.malformed.length > 0;
+  await condition(() => known.answered || isCommanded());
+  if (!known.answered && changed('interrupted-calls')) scope.cancel();
+  return answer.catch((error: unknown) => {
+    if (isCancellation(error) && isCommanded()) return null;
+    throw error;
+  });
 }
 
 /** Shows the provider's answer in the current details. Results that come from the record alone are left out. */

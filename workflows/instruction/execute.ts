@@ -7,7 +7,7 @@ import {
 import type { InstructionLabels } from '../../src/core/instructions/workflow-contract.js';
 import { createAttention } from './attention.js';
 import { hasPendingMessages, openMessageQueue, type MessageQueue } from './operator-messages.js';
-import { call } from './calls.js';
+import { call, unlessCommanded } from './calls.js';
 import { recordMalformed, handleOperatorCommand, applyOutcome } from './operator-commands.js';
 import { pauseBlocked, unlessBlocked, untilStored } from './blocked.js';
 import { workflowDetails } from './details.js';
@@ -125,7 +125,7 @@ async function expireInTime<Own>(
 async function runLoop<Own>(state: ExecutionState<Own>): Promise<void> {
   const { attention, messages, details } = state;
   let progress = initialProgress();
-  let step = await state.firstStep();
+  let step = await state.firstStep((made) => unlessCommanded(messages, made));
   for (;;) {
     await recordMalformed(state);
     const pending = messages.commands.shift();

@@ -7,9 +7,18 @@ import type {
   InstructionInput,
   ProviderActivities,
   RecordRef,
+  SubmitInput,
+  VerifyInput,
 } from '../../src/core/instructions/workflow-contract.js';
 import { localActivities } from '../local-activities.js';
-import { localProviderCall, ownReads, ownStore, providerCall } from '../policies.js';
+import {
+  localProviderCall,
+  ofCommand,
+  ofFirstSubmission,
+  ownReads,
+  ownStore,
+  providerCall,
+} from '../policies.js';
 import type { Attention } from './attention.js';
 import type { WorkflowDetails } from './details.js';
 import type { MessageQueue } from './operator-messages.js';
@@ -22,13 +31,16 @@ export type InstructionExecution<Own = never> = ExecutionRules & {
   /** Attention is due `policy.attentionAfterMs` after this, however often the run is replaced. */
   acceptedAtMs: number;
   activities: InstructionActivities<Own>;
-  /** Returns the run's first step. */
-  firstStep(): Promise<Step<Own>>;
+  /** Returns the run's first step. `queued` makes a call of the provider's queue; null if a command has ended the wait. */
+  firstStep(queued: QueuedCall): Promise<Step<Own>>;
   /** Replaces this run by a new one with the same input. */
   continueAsNew(): Promise<never>;
   /** Closes the record at a fixed time, whatever the run waits for then. */
   deadline?: Deadline;
 };
+
+/** Makes a call of the provider's queue. Null if a command came before the call had begun: it was surely not made. */
+export type QueuedCall = <Result>(call: () => Promise<Result>) => Promise<Result | null>;
 
 /** A time at which the record is closed. */
 export type Deadline = {
@@ -78,12 +90,17 @@ function providerActivities<Own>(
   type: InstructionType,
   taskQueue: string,
 ): Required<ProviderActivities<Own>> {
-  const provider = proxyActivities<Activities>({ ...providerCall, taskQueue });
+  const options = { ...providerCall, taskQueue };
+  const polls = proxyActivities<Activities>(options);
+  const firsts = proxyActivities<Activities>({ ...options, ...ofFirstSubmission });
+  const commands = proxyActivities<Activities>({ ...options, ...ofCommand });
   const Type = capitalize(type);
   const activities = {
-    submit: provider[`submit${Type}`],
+    submit: (input: SubmitInput) =>
+      (input.submissions === 0 ? firsts : polls)[`submit${Type}`](input),
     submitLocally: local[`submit${Type}Locally`],
-    verify: provider[`verify${Type}`],
+    verify: (input: VerifyInput) =>
+      (input.evenIfClosed === true ? commands : polls)[`verify${Type}`](input),
     applyOutcome: store[`apply${Type}Outcome`],
   };
   // The compiler cannot tell which types have facts of their own; activities/ is checked against ProviderActivities.

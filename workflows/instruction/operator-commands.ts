@@ -50,7 +50,8 @@ export async function handleOperatorCommand<Own>(
   const decision = evaluateOperatorCommand(command, result, status, labels);
   let step: Step<Own> = first;
   if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
-  if (decision.effect !== 'nothing') {
+  const isLate = decision.effect === 'release' && result.kind === 'rejected';
+  if (decision.effect !== 'nothing' && (!isLate || changed('failed-after-success'))) {
     const fact = operatorFact(decision.effect, command, result);
     step = await applyOutcome(state, fact, { pending, evidence }, step);
   }

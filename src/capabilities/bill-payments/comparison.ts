@@ -2,8 +2,9 @@ import type { BillProvider } from '../../core/providers/bill-provider.js';
 import { reconciledBy, type Reconciled } from '../../core/reconciliation/comparison.js';
 import { recordsSince } from '../../core/reconciliation/pages.js';
 import { comparedPayments } from '../../core/reconciliation/payment-answers.js';
+import { billRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
-import type { BillPayment } from './bill-payment.js';
+import type { BillPayment } from './record.js';
 import type { BillPaymentCalls } from './provider-calls.js';
 import type { BillPayments } from './store.js';
 
@@ -19,13 +20,14 @@ type Deps = {
 
 /** Bill payments, as they are compared with their providers. */
 export const reconciledBillPayments = (deps: Deps): Reconciled =>
-  reconciledBy(compared(deps), (scope) =>
-    recordsSince(deps.database.db.collection<BillPayment>('bill_payments'), scope),
+  reconciledBy(compared(deps), (scope, from) =>
+    recordsSince(deps.database.db.collection<BillPayment>('bill_payments'), scope, from),
   );
 
 const compared = ({ billPayments: { store, providerCalls, starter }, providers }: Deps) =>
   comparedPayments<BillPayment>({
     kind: 'bill-payments',
+    rateLimitKey: billRateLimitKey,
     get: store.get,
     async ask({ _id: id, provider }, signal) {
       const answer = await providers.bill(provider).verify(id, signal);

@@ -10,6 +10,7 @@ import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import type { BankParts } from '../banks/index.js';
 import {
   billerUnavailable,
   checkItemAmount,
@@ -18,7 +19,7 @@ import {
   type BillCatalogue,
   type CustomerEnquiry,
 } from '../billers/index.js';
-import type { BillPayment } from './bill-payment.js';
+import type { BillPayment } from './record.js';
 import { acceptBillPayment } from './mutations.js';
 import { presentBillPayment } from './presenter.js';
 import type { CreateBillPaymentBody } from './schema.js';
@@ -38,13 +39,15 @@ export type CreateBillPayment = (
 /**
  * Creates the function that accepts bill payments. It asks the biller for the customer, commits record, hold, limit, key and
  * response in one transaction, and starts the workflow without waiting for the start. A biller that does not answer about
- * the customer stops nothing: it checks the customer again when it is paid.
+ * the customer stops nothing: it checks the customer again when it is paid. A refusal that tells whether the customer exists counts
+ * against the limit of enquiries, and beyond the limit the biller is not asked.
  */
 export function createBillPaymentCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: Pick<WorkflowStarter<BillPayment>, 'startSoon'>;
   catalogue: Pick<BillCatalogue, 'itemsOf'>;
   enquire: CustomerEnquiry;
+  enquiryLimit: BankParts['enquiryLimit'];
   provider: () => string;
   clock?: () => Date;
 }): CreateBillPayment {
@@ -57,8 +60,11 @@ export function createBillPaymentCreation(deps: {
     if (!items) throw billerUnavailable();
     const item = itemAmong(items, itemId);
     checkItemAmount(item, amountMinor);
-    const customer = await withoutDeadline(enquire({ billerId, itemId, customerReference }));
-    if (customer.kind === 'not_found') {
+    const limit = deps.enquiryLimit(tenant);
+    const customer = limit.isUsedUp()
+      ? NOT_ASKED
+      : await withoutDeadline(enquire({ billerId, itemId, customerReference }));
+    if (customer.kind === 'not_found' && (await limit.count()).allowed) {
       return refuseRequest(groupCommit, { tenantId: tenant.id, claim, error: unknownCustomer() });
     }
     const payment = newBillPayment({
@@ -79,9 +85,12 @@ export function createBillPaymentCreation(deps: {
       }),
     );
     if (outcome.resource === payment._id) starter.startSoon(payment);
+    if (outcome.resource === null && customer.kind === 'found') await limit.count();
     return outcome;
   };
 }
+
+const NOT_ASKED = { kind: 'no_answer' } as const;
 
 /** Builds the record of a bill payment with everything that does not depend on the commit. */
 export function newBillPayment({

@@ -9,11 +9,12 @@ import { archivedRecords } from '../../core/ledger/archive.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { billRateLimitKey } from '../../platform/temporal/queues.js';
 import { formatMajor } from '../../shared/money.js';
+import { bankCapability, type BankParts } from '../banks/index.js';
 import { billerCapability, type BillerParts } from '../billers/index.js';
 import { billPaymentOperations } from './api.js';
 import { auditBillPayments } from './audit.js';
 import { reconciledBillPayments } from './comparison.js';
-import { billPayments, billPaymentWorkflowId, type BillPayment } from './bill-payment.js';
+import { billPayments, billPaymentWorkflowId, type BillPayment } from './record.js';
 import { createBillPaymentCreation } from './create.js';
 import { acceptBillPayment, applyBillPaymentFact } from './mutations.js';
 import { presentBillPaymentDetails, presentBillPaymentRow } from './presenter.js';
@@ -27,7 +28,10 @@ import { billPaymentContract } from './workflow-contract.js';
 /** The parts of bill payments. */
 type BillPaymentParts = ReturnType<typeof createBillPaymentParts>;
 
-function createBillPaymentParts(core: CoreDeps, { billers }: { billers: BillerParts }) {
+function createBillPaymentParts(
+  core: CoreDeps,
+  { banks, billers }: { banks: BankParts; billers: BillerParts },
+) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
   const store = createBillPayments(database, groupCommit, config.instructions.stallTimeoutMs);
   const starter = createInstructionStarter<BillPayment>(starterSettings(core), {
@@ -48,6 +52,7 @@ function createBillPaymentParts(core: CoreDeps, { billers }: { billers: BillerPa
       groupCommit,
       starter,
       ...billers,
+      enquiryLimit: banks.enquiryLimit,
       provider: () => providers.forBills().name,
     }),
     idle: starter.idle,
@@ -59,7 +64,7 @@ export const billPaymentCapability = defineCapability({
   name: 'bill-payments',
   servedBy: 'billpay',
   mutations: forwardable({ acceptBillPayment, applyBillPaymentFact }),
-  needs: { billers: billerCapability },
+  needs: { banks: bankCapability, billers: billerCapability },
   collections: [billPayments],
   operations: billPaymentOperations,
   events: billPaymentEvents,

@@ -9,7 +9,7 @@ import {
 } from '../../core/outgoing-payments/outgoing-payment.js';
 import { instructionState } from '../../core/instructions/instruction.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
-import { billPayments, type BillPayment } from './bill-payment.js';
+import { billPayments, type BillPayment } from './record.js';
 import {
   transitionBillPayment,
   type BillPaymentFact,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
-import type { BillPayment } from './bill-payment.js';
+import type { BillPayment } from './record.js';
 import type { billPaymentResource } from './schema.js';
 
 type Listed = Omit<BillPayment, 'timeline'>;

@@ -8,7 +8,7 @@ import type {
 } from '../../core/providers/bill-provider.js';
 import type { ResendSafety } from '../../core/providers/port.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
-import { tokenPlace, type BillPayment, type StoredReceipt } from './bill-payment.js';
+import { tokenPlace, type BillPayment, type StoredReceipt } from './record.js';
 import type { BillPayments } from './store.js';
 
 /** Seals and opens the tokens of receipts. */

@@ -11,7 +11,7 @@ import {
 import type { ProviderEvent } from '../../core/provider-events/event.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import type { BillPayment } from './bill-payment.js';
+import type { BillPayment } from './record.js';
 import type { Receipts } from './provider-calls.js';
 import type { BillPayments } from './store.js';
 import type { BillPaymentFact } from './transitions.js';

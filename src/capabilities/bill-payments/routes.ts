@@ -16,7 +16,7 @@ import {
   getBillPaymentTimeline,
   listBillPayments,
 } from './api.js';
-import type { BillPayment } from './bill-payment.js';
+import type { BillPayment } from './record.js';
 import type { CreateBillPayment } from './create.js';
 import { presentBillPayment } from './presenter.js';
 import type { Receipts } from './provider-calls.js';

@@ -4,7 +4,7 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { indexFor, listFilter, type Listing } from '../../core/instructions/listing.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import { BY_BILLER, type BillPayment } from './bill-payment.js';
+import { BY_BILLER, type BillPayment } from './record.js';
 import {
   applyBillPaymentFact,
   grantBillPaymentPermit,

@@ -12,7 +12,7 @@ import {
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { applyChange } from '../../core/instructions/transition.js';
 import type { WalletBalances } from '../../core/ledger/hold-postings.js';
-import { billFailure, type BillPayment, type StoredReceipt } from './bill-payment.js';
+import { billFailure, type BillPayment, type StoredReceipt } from './record.js';
 import { billPaymentContract } from './workflow-contract.js';
 
 /** A fact about a bill payment. `receipt` comes with `succeeded` alone. */

@@ -1,5 +1,5 @@
 import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
-import type { BillPayment } from './bill-payment.js';
+import type { BillPayment } from './record.js';
 import { presentBillPayment } from './presenter.js';
 import { billPaymentResource } from './schema.js';
 

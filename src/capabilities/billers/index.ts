@@ -1,4 +1,5 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { bankCapability } from '../banks/index.js';
 import { billerOperations } from './api.js';
 import { createBillCatalogue, createCustomerEnquiry } from './provider-calls.js';
 import { billerRoutes } from './routes.js';
@@ -19,6 +20,8 @@ const createBillerParts = ({ config, providers }: CoreDeps) => ({
 export const billerCapability = defineCapability({
   name: 'billers',
   servedBy: 'billpay',
+  // The limit of answers about account holders counts those about customers of billers too.
+  needs: { banks: bankCapability },
   operations: billerOperations,
   create: createBillerParts,
   routes: billerRoutes,

@@ -1,8 +1,11 @@
 import { checkKey } from '../../core/idempotency/with-idempotency.js';
+import { callerOf } from '../../platform/http/context.js';
+import { refuseUnlessAllowed, showTighterLimit } from '../../platform/http/rate-limit.js';
 import { sendData, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
 import { ApiError } from '../../shared/errors.js';
+import type { BankParts } from '../banks/index.js';
 import { listBillCategories, listBillers, listBillItems, validateBillCustomer } from './api.js';
 import { presentBiller, presentCategory, presentCustomer, presentItem } from './presenter.js';
 import type { BillCatalogue, CustomerEnquiry } from './provider-calls.js';
@@ -11,8 +14,10 @@ import { billerUnavailable, itemAmong, unknownCustomer } from './rules.js';
 /** The routes of the catalogue of billers, and of the enquiry about a customer. */
 export const billerRoutes = ({
   billers: { catalogue, enquire },
+  banks: { enquiryLimit },
 }: {
   billers: { catalogue: BillCatalogue; enquire: CustomerEnquiry };
+  banks: Pick<BankParts, 'enquiryLimit'>;
 }): Route[] => [
   route(listBillCategories, async (ctx, { query }) => {
     const categories = await withoutDeadline(ctx, catalogue.categories());
@@ -46,6 +51,9 @@ export const billerRoutes = ({
     const items = await withoutDeadline(ctx, catalogue.itemsOf(billerId));
     if (!items) throw billerUnavailable();
     itemAmong(items, itemId);
+    const limit = await enquiryLimit(callerOf(ctx).tenant).count();
+    showTighterLimit(ctx, limit);
+    refuseUnlessAllowed(limit);
     const answer = await withoutDeadline(ctx, enquire(customer));
     if (answer.kind === 'not_found') throw unknownCustomer();
     if (answer.kind === 'no_answer') throw billerUnavailable();

@@ -13,7 +13,7 @@ import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptBulkTransfer, type AcceptBulkTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
+import { itemError, type BulkTransferItem, type BulkTransfer } from './record.js';
 import { presentBulkTransfer } from './presenter.js';
 import type { bulkTransferResource } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
@@ -26,7 +26,7 @@ import {
   type IntakeLimit,
   type ReadTransfer,
 } from '../transfers/index.js';
-import type { Transfer } from '../transfers/transfer.js';
+import type { Transfer } from '../transfers/record.js';
 
 /** Bounds the saved response of a thousand invalid items. */
 const MAX_ISSUES_OF_AN_ITEM = 10;
@@ -61,8 +61,8 @@ export function createBulkTransferCreation(deps: {
 
   return async (tenant, items, claim, request = {}) => {
     const { withoutDeadline = (wait) => wait } = request;
-    intake.check();
     const provider = deps.provider();
+    intake.check(provider);
     const reads = items.map((item) => readItem(tenant, item));
     const names = await withoutDeadline(enquiries.names(tenant, reads));
     const now = clock();

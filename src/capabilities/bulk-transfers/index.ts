@@ -6,7 +6,7 @@ import { createWorkflowStarter } from '../../core/supervision/workflow-starter.j
 import { bulkTransfersQueue } from '../../platform/temporal/queues.js';
 import { transferCapability, type TransferParts } from '../transfers/index.js';
 import { bulkTransferOperations } from './api.js';
-import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
+import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './record.js';
 import { createBulkTransferCreation } from './create.js';
 import { bulkTransferRoutes } from './routes.js';
 import { createBulkTransferStore } from './store.js';

@@ -4,8 +4,8 @@ import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { ApiError } from '../../shared/errors.js';
 import { admitTransfer, readsOfTransfers } from '../transfers/mutations.js';
-import type { Transfer } from '../transfers/transfer.js';
-import { bulkTransfers, refuseItems, type BulkTransfer } from './bulk-transfer.js';
+import type { Transfer } from '../transfers/record.js';
+import { bulkTransfers, refuseItems, type BulkTransfer } from './record.js';
 
 /** A bulk transfer with its transfers: decided one by one, in order, and committed together. */
 export type AcceptBulkTransfer = {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { TransferStatus } from '../transfers/transfer.js';
-import { idsOf, type BulkTransfer } from './bulk-transfer.js';
+import type { TransferStatus } from '../transfers/record.js';
+import { idsOf, type BulkTransfer } from './record.js';
 import type { bulkTransferResource } from './schema.js';
 
 /** Presents a bulk transfer. A transfer that `statuses` does not name counts as pending. */

@@ -8,7 +8,7 @@ import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import { deadlineOf } from '../../platform/http/time-limit.js';
 import { createBulkTransfer, getBulkTransfer } from './api.js';
-import type { BulkTransfer } from './bulk-transfer.js';
+import type { BulkTransfer } from './record.js';
 import { presentBulkTransfer } from './presenter.js';
 import type { BulkTransferStore } from './store.js';
 import type { CreateBulkTransfer } from './create.js';

@@ -1,9 +1,9 @@
 import type { Database } from '../../platform/database/client.js';
 import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
-import { idsOf, type BulkTransfer } from './bulk-transfer.js';
+import { idsOf, type BulkTransfer } from './record.js';
 import { OPEN } from '../../core/instructions/listing.js';
-import type { Transfer, TransferStatus } from '../transfers/transfer.js';
+import type { Transfer, TransferStatus } from '../transfers/record.js';
 
 /** The store of bulk transfers. */
 export type BulkTransferStore = ReturnType<typeof createBulkTransferStore>;

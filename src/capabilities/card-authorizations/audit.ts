@@ -7,8 +7,8 @@ import {
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
-import { cards } from '../cards/card.js';
-import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
+import { cards } from '../cards/record.js';
+import { cardAuthorizations, takenOf, type CardAuthorization } from './record.js';
 import { balanceAfter, type AuthorizationFact } from './facts.js';
 
 /**
@@ -67,6 +67,7 @@ async function sumCards(
     _id: { card: string; provider: string };
     cleared: bigint;
     refunded: bigint;
+    credited: bigint;
     held: bigint;
     inWallet: bigint;
     holds: number;
@@ -78,6 +79,7 @@ async function sumCards(
           _id: { card: '$card_id', provider: '$provider' },
           cleared: { $sum: '$cleared_minor' },
           refunded: { $sum: '$refunded_minor' },
+          credited: { $sum: { $ifNull: ['$credited_minor', 0n] } },
           held: { $sum: '$held_minor' },
           inWallet: { $sum: '$held_wallet_minor' },
           holds: { $sum: { $cond: [{ $gt: ['$held_minor', 0] }, 1, 0] } },
@@ -88,7 +90,7 @@ async function sumCards(
   );
   const holds = new Map<string, number>();
   for await (const { _id: of, ...sum } of groups) {
-    addTo(cleared, accounts.network(of.provider), sum.cleared - sum.refunded);
+    addTo(cleared, accounts.network(of.provider), sum.cleared - sum.refunded - sum.credited);
     const onCard = sum.held - sum.inWallet;
     if (onCard > 0n) addTo(held, accounts.cardHeld(of.card), onCard);
     if (sum.inWallet > 0n) addTo(held, accounts.held(tenantId), sum.inWallet);
@@ -112,7 +114,8 @@ function checkBalance(one: CardAuthorization): string[] {
     expected.status === status &&
     expected.heldMinor === held &&
     expected.clearedMinor === cleared &&
-    expected.refundedMinor === back;
+    expected.refundedMinor === back &&
+    expected.creditedMinor === (one.credited_minor ?? 0n);
   const forgotten = one.messages.filter(
     ({ message_id: message, approved, amount_minor: amount }) =>
       approved && !one.facts.some((fact) => holdsFor(fact, message, amount)),
@@ -138,7 +141,7 @@ function checkPostings({ postings, ...one }: CardAuthorization & RecordWithPosti
   if (onCard + inWallet !== one.held_minor || inWallet !== one.held_wallet_minor) {
     problems.push(`${id} holds ${one.held_minor}, its postings ${onCard + inWallet}`);
   }
-  const expected = one.cleared_minor - one.refunded_minor;
+  const expected = takenOf(one);
   if (taken !== expected) problems.push(`${id} took ${expected}, its postings ${taken}`);
   return problems;
 }

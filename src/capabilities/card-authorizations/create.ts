@@ -7,12 +7,7 @@ import type {
   AuthorizationRequest,
 } from '../../core/providers/card-issuer.js';
 import type { CardParts } from '../cards/index.js';
-import {
-  authorizationId,
-  isApproved,
-  messageIn,
-  type CardAuthorization,
-} from './card-authorization.js';
+import { authorizationId, isApproved, messageIn, type CardAuthorization } from './record.js';
 import type { AuthorizationKey, AuthorizationTerms } from './mutations.js';
 import type { Decline } from './rules.js';
 import type { AuthorizationStore } from './store.js';

@@ -1,4 +1,4 @@
-import type { AuthorizationStatus } from './card-authorization.js';
+import type { AuthorizationStatus } from './record.js';
 
 /** A fact about an authorization. Amounts are in kobo. */
 export type AuthorizationFact = {
@@ -20,12 +20,20 @@ export type AuthorizationFact = {
     }
   /** Our approval of this message does not count; null: of every message so far. */
   | { kind: 'declined'; message_id: string | null }
-  /** Not `final`: more of the hold may be cleared later. */
-  | { kind: 'cleared'; final: boolean }
+  /**
+   * Not `final`: more of the hold may be cleared later. With `of` it is our own clearing of a financial message, which ends the
+   * hold of that message alone.
+   */
+  | { kind: 'cleared'; final: boolean; of?: { message_id: string; held_minor: bigint } }
   /** `whole`: all that is held and taken, whatever the amount. */
   | { kind: 'reversed'; whole: boolean }
   | { kind: 'expired' | 'refunded' | 'refund_reversed' | 'corrected' }
+  /** Of a dispute: the issuer gives the amount, or takes it back. */
+  | { kind: DisputeFactKind }
 );
+
+/** The kinds of facts that come from a dispute of the payment. */
+export type DisputeFactKind = 'dispute_credited' | 'dispute_debited';
 
 /** The kind of a fact. */
 export type FactKind = AuthorizationFact['kind'];
@@ -38,8 +46,12 @@ export type AuthorizationBalance = {
   clearedMinor: bigint;
   /** Returned by refunds of the merchant. It may exceed what was cleared. */
   refundedMinor: bigint;
+  /** Returned by the issuer because of disputes. */
+  creditedMinor: bigint;
   /** The approved amount, less what was reversed of it. */
   approvedMinor: bigint;
+  /** The part of it that is held or taken: what was not taken at the end of the hold does not count. */
+  standingMinor: bigint;
 };
 
 /** The order of facts with the same time, which decides between them whatever their order of arrival. */
@@ -52,6 +64,8 @@ const KINDS: readonly FactKind[] = [
   'refunded',
   'refund_reversed',
   'corrected',
+  'dispute_credited',
+  'dispute_debited',
 ];
 
 /** By time; at the same time by kind, then by key. */
@@ -65,7 +79,9 @@ const NOTHING: AuthorizationBalance = {
   heldMinor: 0n,
   clearedMinor: 0n,
   refundedMinor: 0n,
+  creditedMinor: 0n,
   approvedMinor: 0n,
+  standingMinor: 0n,
 };
 
 /**
@@ -75,45 +91,105 @@ const NOTHING: AuthorizationBalance = {
  * | fact              | effect                                                                                       |
  * | ----------------- | -------------------------------------------------------------------------------------------- |
  * | approved          | holds its part of the amount, on top of what is held                                         |
- * | declined          | our approval of that message does not count: the issuer did not get it, or it was voided     |
- * | cleared           | takes the amount, also without a hold; lowers the hold by it, and to zero if it is final     |
+ * | declined          | our approval of that message does not count: the issuer did not get it, or it was voided;    |
+ * |                   | then the approval of the message in our place counts, if there is one                        |
+ * | cleared           | takes the amount, also without a hold; lowers the hold by it, and to zero if it is final;    |
+ * |                   | our own clearing counts while our approval does or one in our place, and its amount is the   |
+ * |                   | issuer's if reported: that report has no other effect                                        |
  * | reversed          | returns its amount, first from the hold, then from what was taken before; or all of it       |
  * | expired           | releases the hold                                                                            |
  * | refunded          | the merchant returns the amount, also of a payment that is not known here                    |
  * | refund_reversed   | the refund is taken back                                                                     |
  * | corrected         | the amount taken is corrected by this much                                                   |
+ * | dispute_credited  | the issuer gives the amount because of a dispute                                             |
+ * | dispute_debited   | the issuer takes such an amount back                                                         |
  */
 export function balanceAfter(facts: readonly AuthorizationFact[]): AuthorizationBalance {
   return facts
-    .filter((fact) => fact.kind !== 'approved' || !isVoided(fact, facts))
+    .filter((fact) => counts(fact, facts))
+    .map((fact) => asReported(fact, facts))
     .toSorted(byTime)
     .reduce(balanceAfterFact, NOTHING);
 }
 
-/** The sum of the approvals that count, also of those that were reversed or have expired since. */
+type Approval = Extract<AuthorizationFact, { kind: 'approved' }>;
+
+/** The approvals that count, also those that were reversed or have expired since. */
+export const approvalsIn = (facts: readonly AuthorizationFact[]): Approval[] =>
+  facts.filter((fact): fact is Approval => fact.kind === 'approved' && counts(fact, facts));
+
+/** The sum of the approvals that count. */
 export const approvedIn = (facts: readonly AuthorizationFact[]): bigint =>
-  facts.reduce(
-    (sum, fact) =>
-      fact.kind === 'approved' && !isVoided(fact, facts) ? sum + fact.amount_minor : sum,
-    0n,
+  approvalsIn(facts).reduce((sum, { amount_minor: amount }) => sum + amount, 0n);
+
+/** The key of the issuer's clearing with this message id. */
+export const clearingKey = (messageId: string) => `cleared-${messageId}`;
+
+/** False for a voided approval, and for what another fact about the same message replaces. */
+function counts(fact: AuthorizationFact, facts: readonly AuthorizationFact[]): boolean {
+  if (fact.kind === 'approved') {
+    return fact.stand_in === null ? !isVoided(fact, facts) : !isInForce(facts, fact.message_id);
+  }
+  if (fact.kind !== 'cleared') return true;
+  if (!fact.of) return !isOfOurs(fact, facts);
+  return isInForce(facts, fact.of.message_id) || isStoodIn(facts, fact.of.message_id);
+}
+
+/** True if this is the issuer's report of our own clearing of a financial message: it only decides on the amount of ours. */
+const isOfOurs = ({ key }: AuthorizationFact, facts: readonly AuthorizationFact[]): boolean =>
+  facts.some(
+    (one) =>
+      one.kind === 'cleared' &&
+      one.of !== undefined &&
+      clearingKey(one.of.message_id) === key &&
+      counts(one, facts),
+  );
+
+/**
+ * Our own clearing of a financial message, with the amount that the issuer has reported. If the approval in our place counts
+ * instead of ours, that one is taken and no longer held: a financial message that the network approved is paid.
+ */
+function asReported(
+  fact: AuthorizationFact,
+  facts: readonly AuthorizationFact[],
+): AuthorizationFact {
+  if (fact.kind !== 'cleared' || !fact.of) return fact;
+  const { message_id: messageId } = fact.of;
+  const reported = facts.find(({ key }) => key === clearingKey(messageId));
+  const instead = isInForce(facts, messageId) ? undefined : standInOf(facts, messageId);
+  const { amount_minor: amount } = reported ?? instead ?? fact;
+  const { held_minor: held } = instead ?? fact.of;
+  return { ...fact, amount_minor: amount, of: { message_id: messageId, held_minor: held } };
+}
+
+/** Our own approval of this message, also if it is voided. */
+export const ownApprovalOf = (
+  facts: readonly AuthorizationFact[],
+  messageId: string,
+): Approval | undefined =>
+  facts.find(
+    (fact): fact is Approval =>
+      fact.kind === 'approved' && fact.stand_in === null && fact.message_id === messageId,
   );
 
 /** True if we have approved this message, and no decline voids that. */
-export const isInForce = (facts: readonly AuthorizationFact[], messageId: string): boolean =>
-  facts.some(
-    (fact) =>
-      fact.kind === 'approved' &&
-      fact.stand_in === null &&
-      fact.message_id === messageId &&
-      !isVoided(fact, facts),
+export const isInForce = (facts: readonly AuthorizationFact[], messageId: string): boolean => {
+  const own = ownApprovalOf(facts, messageId);
+  return own !== undefined && !isVoided(own, facts);
+};
+
+/** True if somebody approved this message in our place. Nothing voids that: only a reversal ends it. */
+export const isStoodIn = (facts: readonly AuthorizationFact[], messageId: string): boolean =>
+  standInOf(facts, messageId) !== undefined;
+
+const standInOf = (facts: readonly AuthorizationFact[], messageId: string): Approval | undefined =>
+  facts.find(
+    (fact): fact is Approval =>
+      fact.kind === 'approved' && fact.stand_in !== null && fact.message_id === messageId,
   );
 
-/** True if a decline voids this approval. An approval in our place is voided by nothing: only a reversal ends it. */
-function isVoided(
-  { message_id: id, stand_in: standIn, at }: Extract<AuthorizationFact, { kind: 'approved' }>,
-  facts: readonly AuthorizationFact[],
-): boolean {
-  if (standIn !== null) return false;
+/** True if a decline voids this approval of ours. */
+function isVoided({ message_id: id, at }: Approval, facts: readonly AuthorizationFact[]): boolean {
   return facts.some(
     (fact) =>
       fact.kind === 'declined' &&
@@ -122,15 +198,18 @@ function isVoided(
 }
 
 /**
- * True if the issuer has ended the payment, or declined this message, after the time of the request: the request was on its way
- * for so long that its answer is not waited for any more.
+ * True if the issuer has ended the payment after the time of the request, or this message was declined, approved in our place, or
+ * cleared: the request was on its way for so long that its answer is not waited for any more.
  */
 export const endedSince = (
   facts: readonly AuthorizationFact[],
   { messageId, requestedAt }: { messageId: string; requestedAt: Date },
 ): boolean =>
+  isStoodIn(facts, messageId) ||
   facts.some((fact) => {
+    if (fact.key === clearingKey(messageId)) return true;
     if (fact.kind === 'declined' && fact.message_id !== null) return fact.message_id === messageId;
+    if (isOfOurs(fact, facts)) return false;
     return isEnd(fact) && fact.at >= requestedAt;
   });
 
@@ -156,20 +235,20 @@ function balanceAfterFact(
         status: clearedMinor > 0n ? 'partially_cleared' : 'approved',
         heldMinor: heldMinor + fact.held_minor,
         approvedMinor: balance.approvedMinor + amount,
+        standingMinor: balance.standingMinor + amount,
       };
     case 'cleared': {
-      const left = fact.final ? 0n : without(heldMinor, amount);
+      const left = fact.final ? 0n : without(heldMinor, fact.of?.held_minor ?? amount);
+      const cleared = { ...balance, heldMinor: left, clearedMinor: clearedMinor + amount };
       return {
-        ...balance,
+        ...(left > 0n ? cleared : withoutHold(cleared)),
         status: left > 0n ? 'partially_cleared' : 'cleared',
-        heldMinor: left,
-        clearedMinor: clearedMinor + amount,
       };
     }
     case 'reversed':
       return fact.whole ? reverseAll(balance) : reverse(balance, amount);
     case 'expired':
-      return { ...balance, status: EXPIRED[status] ?? status, heldMinor: 0n };
+      return { ...withoutHold(balance), status: EXPIRED[status] ?? status };
     case 'refunded':
       return { ...balance, status: knownStatus(status), refundedMinor: refundedMinor + amount };
     case 'refund_reversed':
@@ -180,10 +259,21 @@ function balanceAfterFact(
         status: amount > 0n ? knownStatus(status) : status,
         clearedMinor: without(clearedMinor, -amount),
       };
+    case 'dispute_credited':
+      return { ...balance, creditedMinor: balance.creditedMinor + amount };
+    case 'dispute_debited':
+      return { ...balance, creditedMinor: balance.creditedMinor - amount };
     case 'declined':
       return balance;
   }
 }
+
+/** Without a hold, no more of the approvals stands than was taken. */
+const withoutHold = (balance: AuthorizationBalance): AuthorizationBalance => ({
+  ...balance,
+  heldMinor: 0n,
+  standingMinor: least(balance.standingMinor, balance.clearedMinor),
+});
 
 const EXPIRED: Partial<Record<AuthorizationStatus, AuthorizationStatus>> = {
   approved: 'expired',
@@ -208,6 +298,7 @@ function reverseAll(balance: AuthorizationBalance): AuthorizationBalance {
     heldMinor: 0n,
     clearedMinor: least(clearedMinor, refundedMinor),
     approvedMinor: 0n,
+    standingMinor: 0n,
   };
 }
 
@@ -223,6 +314,7 @@ function reverse(balance: AuthorizationBalance, amount: bigint): AuthorizationBa
     heldMinor,
     clearedMinor,
     approvedMinor: without(balance.approvedMinor, amount),
+    standingMinor: without(balance.standingMinor, amount),
   };
 }
 

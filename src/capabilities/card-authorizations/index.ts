@@ -12,11 +12,7 @@ import {
 import { cardCapability, type CardParts } from '../cards/index.js';
 import { cardAuthorizationOperations } from './api.js';
 import { auditAuthorizations } from './audit.js';
-import {
-  authorizationId,
-  cardAuthorizations,
-  type CardAuthorization,
-} from './card-authorization.js';
+import { authorizationId, cardAuthorizations, type CardAuthorization } from './record.js';
 import { createDecisions } from './create.js';
 import { authorizationEventHandler } from './provider-events.js';
 import { cardAuthorizationRoutes } from './routes.js';

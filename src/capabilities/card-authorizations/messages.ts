@@ -8,22 +8,30 @@ import {
   NEVER_ASKED,
   type AuthorizationMessage,
   type CardAuthorization,
-} from './card-authorization.js';
-import type { FactKind } from './facts.js';
+} from './record.js';
+import type { DisputeFactKind, FactKind } from './facts.js';
 import type { DecideCardAuthorization } from './mutations.js';
 import { authorizationEvent } from './webhook-events.js';
 
-/** Writes an authorization with the event of its change, if the change is one. */
+/** Writes an authorization with the event of its change. Null: nothing changes for the tenant. */
 export function writeAndEmit(
   uow: UnitOfWork,
   after: CardAuthorization,
-  kind: FactKind,
+  kind: FactKind | null,
 ): CardAuthorization {
+  // The dispute emits the event of its credit.
+  if (kind === null || isOfDispute(kind)) {
+    uow.change(cardAuthorizations, after);
+    return after;
+  }
   const next = { ...after, event_sequence: after.event_sequence + 1 };
   uow.change(cardAuthorizations, next);
   uow.emit(authorizationEvent(next, kind));
   return next;
 }
+
+const isOfDispute = (kind: FactKind): kind is DisputeFactKind =>
+  kind === 'dispute_credited' || kind === 'dispute_debited';
 
 /** Stores the decline of a message. It changes nothing of what other messages hold. */
 export function recordDecline(

@@ -1,17 +1,25 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { cards, type Card, isTerminal, type CardSecurity } from '../cards/card.js';
+import { cards, type Card, isTerminal, type CardSecurity } from '../cards/record.js';
 import { changeCard } from '../cards/mutations.js';
 import { tryAutoReload } from '../card-fundings/mutations.js';
 import {
   cardAuthorizations,
-  isApproved,
   messageIn,
   newAuthorization,
   NEVER_ASKED,
   type CardAuthorization,
-} from './card-authorization.js';
-import { balanceAfter, endedSince, type AuthorizationFact } from './facts.js';
+} from './record.js';
+import {
+  balanceAfter,
+  endedSince,
+  isInForce,
+  isStoodIn,
+  ownApprovalOf,
+  type AuthorizationFact,
+  type DisputeFactKind,
+  type FactKind,
+} from './facts.js';
 import { holdAsFarAs } from './postings.js';
 import { evaluateAuthorization, type AuthorizationVerdict, type Tolerance } from './rules.js';
 import { spendable, transitionAuthorization, type AppliedFact } from './transitions.js';
@@ -122,8 +130,8 @@ function evaluateMessage(
   if (now > answerBy) return { approved: false, code: 'deadline_exceeded' };
   if (cardsDisabled) return { approved: false, code: 'cards_disabled' };
   if (endedSince(known.facts, request)) return { approved: false, code: 'already_ended' };
-  const { approvedMinor } = balanceAfter(known.facts);
-  return evaluateAuthorization(card, uow.wallet(tenantId), request, now, approvedMinor);
+  const { standingMinor } = balanceAfter(known.facts);
+  return evaluateAuthorization(card, uow.wallet(tenantId), request, now, standingMinor);
 }
 
 /** Approves a message and holds its amount. An account verification holds nothing. */
@@ -160,9 +168,9 @@ function approve(
     code: 'approved',
     messages: [...known.messages, message],
   };
-  const fact: AuthorizationFact = {
+  const fact = {
     key: `approved-${messageId}`,
-    kind: 'approved',
+    kind: 'approved' as const,
     message_id: messageId,
     amount_minor: amountMinor,
     held_minor: holdMinor,
@@ -173,30 +181,31 @@ function approve(
   const code = known.messages.length === 0 ? 'approved' : `approved: ${amountMinor} more`;
   const next = applyFact(uow, { authorization, card, input: { ...applied, code } }, now);
   return kind === 'financial' && amountMinor > 0n
-    ? clearAtOnce(uow, { next, messageId, amountMinor, terms }, now)
+    ? clearAtOnce(uow, { next, approval: fact, terms }, now)
     : next;
 }
 
-/** A financial message takes what it approves. The issuer's own report of it has the same key. */
+/** A financial message takes what it approves, until its approval is voided. The issuer's own report of it replaces this. */
 function clearAtOnce(
   uow: UnitOfWork,
   given: {
     next: CardAuthorization;
-    messageId: string;
-    amountMinor: bigint;
+    approval: Extract<AuthorizationFact, { kind: 'approved' }>;
     terms: AuthorizationTerms;
   },
   now: Date,
 ): CardAuthorization {
-  const { next, messageId, amountMinor, terms } = given;
+  const { next, approval, terms } = given;
   const card = uow.get(cards, next.card_id);
   if (!card) throw new Error(`there is no ${next.card_id}`);
+  const { message_id: messageId, amount_minor: amountMinor, held_minor: heldMinor, at } = approval;
   const fact = {
-    key: `cleared-${messageId}`,
+    key: `financial-${messageId}`,
     kind: 'cleared',
-    final: true,
+    of: { message_id: messageId, held_minor: heldMinor },
+    final: false,
     amount_minor: amountMinor,
-    at: afterAll(next.facts, now),
+    at,
   } as const;
   const input = { fact, terms, by: 'decision', code: 'cleared at once' } as const;
   return applyFact(uow, { authorization: next, card, input }, now);
@@ -231,7 +240,7 @@ function decideAuthorizationFact(
     const ended = withdraw(uow, known, { ...by, code: input.code }, now);
     if (ended) return factResult('unchanged', ended);
   }
-  const fact = withHold(uow, input.fact, card);
+  const fact = withHold(uow, input.fact, { known, card });
   const next = applyFact(uow, { authorization: known, card, input: { ...input, fact } }, now);
   return factResult(next.attention === known.attention ? 'applied' : 'attention', next);
 }
@@ -250,15 +259,53 @@ function firstSeen(
   return known;
 }
 
-/** An approval in our place holds as much as there is. */
-function withHold(uow: UnitOfWork, fact: AuthorizationFact, card: Card): AuthorizationFact {
+/**
+ * An approval in our place holds as much as there is. If we have approved the message too, it has the place of our approval, and
+ * as much of its hold as it needs: it counts once ours is voided, which the hold must then outlive.
+ */
+function withHold(
+  uow: UnitOfWork,
+  fact: AuthorizationFact,
+  { known, card }: { known: CardAuthorization; card: Card },
+): AuthorizationFact {
   if (fact.kind !== 'approved') return fact;
+  const own = ownApprovalOf(known.facts, fact.message_id);
+  const at = own?.at ?? fact.at;
+  if (own && isInForce(known.facts, fact.message_id)) {
+    const { held_minor: most } = own;
+    return { ...fact, at, held_minor: most < fact.amount_minor ? most : fact.amount_minor };
+  }
   const has = isTerminal(card)
     ? { cardMinor: 0n, walletMinor: 0n }
     : spendable(card, uow.wallet(card.tenant_id));
   const { cardMinor, walletMinor } = holdAsFarAs(fact.amount_minor, has);
-  return { ...fact, held_minor: cardMinor + walletMinor };
+  return { ...fact, at, held_minor: cardMinor + walletMinor };
 }
+
+/** The kind of change that a fact is for the tenant. Null: none, because our own approval of the message is in force. */
+function changeBy(fact: AuthorizationFact, known: readonly AuthorizationFact[]): FactKind | null {
+  if (fact.kind !== 'approved' && fact.kind !== 'declined') return fact.kind;
+  const { message_id: id } = fact;
+  if (id === null) return fact.kind;
+  if (fact.kind === 'declined') return isStoodIn(known, id) ? 'approved' : 'declined';
+  return fact.stand_in !== null && isInForce(known, id) ? null : 'approved';
+}
+
+/** Books what the issuer gives because of a dispute, or takes back: those who paid get it, and pay it again. */
+export const bookDisputeFact = (
+  uow: UnitOfWork,
+  given: {
+    authorization: CardAuthorization;
+    card: Card;
+    fact: AuthorizationFact & { kind: DisputeFactKind };
+    terms: AuthorizationTerms;
+  },
+  now: Date,
+): CardAuthorization => {
+  const { authorization, card, fact, terms } = given;
+  const input = { fact, terms, by: 'dispute', code: null } as const;
+  return applyFact(uow, { authorization, card, input }, now);
+};
 
 function applyFact(
   uow: UnitOfWork,
@@ -282,7 +329,7 @@ function applyFact(
     });
   }
   if (set) changeCard(uow, card, set, now);
-  return writeAndEmit(uow, next, input.fact.kind);
+  return writeAndEmit(uow, next, changeBy(input.fact, authorization.facts));
 }
 
 /** True if a fact is a repeat, or one of our own that has become obsolete, or a decline of what was never approved. */
@@ -298,7 +345,6 @@ function changesNothing(
     const message = messageIn(found, by.request.messageId);
     return message !== undefined && !(message.approved && mayHaveAnswered(message, by));
   }
-  if (fact.kind === 'approved') return isApproved(found, fact.message_id);
   if (fact.kind !== 'declined' || fact.message_id === null) return false;
   return messageIn(found, fact.message_id)?.approved === false;
 }

@@ -1,5 +1,5 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import type { CardAuthorization } from './card-authorization.js';
+import type { CardAuthorization } from './record.js';
 import type { AuthorizationFact, FactKind } from './facts.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
@@ -152,6 +152,8 @@ const STEPS: Record<FactKind, string> = {
   refunded: 'refund',
   refund_reversed: 'refund-reversal',
   corrected: 'correction',
+  dispute_credited: 'dispute-credit',
+  dispute_debited: 'dispute-debit',
 };
 
 /** The name of a fact's posting. Repeated kinds are numbered, because they may occur several times. */

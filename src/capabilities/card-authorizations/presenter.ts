@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import type { cardAuthorizationResource } from './schema.js';
-import type { CardAuthorization } from './card-authorization.js';
+import type { CardAuthorization } from './record.js';
 
 /** An authorization for tenants. It does not contain the issuer's token. */
 export function presentAuthorization(
@@ -19,6 +19,8 @@ export function presentAuthorization(
     held_minor: toWireAmount(authorization.held_minor),
     cleared_minor: toWireAmount(authorization.cleared_minor),
     refunded_minor: toWireAmount(authorization.refunded_minor),
+    disputed_minor: toWireAmount(authorization.disputed_minor ?? 0n),
+    credited_minor: toWireAmount(authorization.credited_minor ?? 0n),
     currency: authorization.currency,
     channel: authorization.channel,
     merchant: merchant && {

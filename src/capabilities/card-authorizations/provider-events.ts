@@ -7,7 +7,7 @@ import type { AuthorizationState } from '../../core/providers/card-issuer.js';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants, onlyOne } from '../../platform/database/tenant-filters.js';
 import { createFindOwner, endOfUnknown, issuerEventHandler, NOT_THERE } from '../cards/index.js';
-import { authorizationId, type CardAuthorization } from './card-authorization.js';
+import { authorizationId, type CardAuthorization } from './record.js';
 import type { CardAuthorizationParts } from './index.js';
 
 /** Applies the events of issuers to authorizations, also to those that were never requested here. */
@@ -20,7 +20,7 @@ export const authorizationEventHandler = (deps: {
     createFindAuthorizationOwner(deps.database),
     async ({ tenantId, card, state, reference: token, event }) => {
       if (token === null) return unknownAuthorization(state);
-      const { provider, dedupe_key: key, occurred_at, received_at } = event;
+      const { provider, occurred_at, received_at } = event;
       // A message with several reports has a time for each.
       const { at } = state as { at?: Date };
       const { verdict } = await deps.cardAuthorizations.applyAuthorizationState({
@@ -28,7 +28,6 @@ export const authorizationEventHandler = (deps: {
         card,
         provider,
         token,
-        key: at ? `${key}-${at.getTime()}-${state.kind}` : key,
         state,
         at: at ?? occurred_at ?? received_at,
       });

@@ -1,7 +1,7 @@
 import type { Wallet } from '../../core/ledger/wallet.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
-import { isPastExpiry, type Card, type CardStatus } from '../cards/card.js';
+import { isPastExpiry, type Card, type CardStatus } from '../cards/record.js';
 
 /** The codes of our declines. Tenants see them; docs/guide/using-cards.md lists them. */
 export const DECLINES = [

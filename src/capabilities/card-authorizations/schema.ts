@@ -19,6 +19,8 @@ const exampleAuthorization = {
   held_minor: 0,
   cleared_minor: 4_200,
   refunded_minor: 0,
+  disputed_minor: 0,
+  credited_minor: 0,
   currency: 'NGN',
   channel: 'pos',
   merchant: { name: 'Mama Put', category: '5812', country: 'NG' },
@@ -73,6 +75,10 @@ export const cardAuthorizationResource = z
       'Amount in kobo that was taken. It may be less or more than the approved amount.',
     ),
     refunded_minor: amountMinor('Amount in kobo that refunds of the merchant returned.'),
+    disputed_minor: amountMinor(
+      'Amount in kobo of the disputes of the payment, without those that failed or were cancelled.',
+    ),
+    credited_minor: amountMinor('Amount in kobo that the issuer returned because of disputes.'),
     currency: z.string(),
     channel: z.enum(['online', 'pos', 'atm', 'contactless']).nullable(),
     merchant: z

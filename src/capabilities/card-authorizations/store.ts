@@ -25,8 +25,8 @@ import {
   nextVerification,
   type AuthorizationStatus,
   type CardAuthorization,
-} from './card-authorization.js';
-import { OUR_EXPIRY, type AuthorizationFact } from './facts.js';
+} from './record.js';
+import { clearingKey, OUR_EXPIRY, type AuthorizationFact } from './facts.js';
 import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 
 /** The store of authorizations. */
@@ -38,8 +38,6 @@ export type AuthorizationNotice = {
   card: string;
   provider: string;
   token: string;
-  /** Identifies the event, so that a repeat is ignored. */
-  key: string;
   state: AuthorizationState;
   /** The time of the event according to the issuer, otherwise of its arrival. */
   at: Date;
@@ -85,8 +83,8 @@ export function createAuthorizationStore(
 
     /** Applies an issuer's event about a payment, also of one that was never requested. Repeats change nothing. */
     async applyState({ tenantId, card, provider, token, ...notice }: AuthorizationNotice) {
-      const { key, state, at } = notice;
-      const fact = factOf(state, key, at);
+      const { state, at } = notice;
+      const fact = factOf(state, at);
       const id = authorizationId(provider, token);
       const code = state.kind === 'declined' ? state.code : null;
       const authorization = { tenantId, id, card, provider, token };
@@ -168,7 +166,7 @@ function answersOf({
       if (answer.kind === 'authorization') {
         for (const { state, at } of answer.reports) {
           const code = state.kind === 'declined' ? state.code : null;
-          const fact = factOf(state, `${state.kind}-${at.getTime()}`, at);
+          const fact = factOf(state, at);
           await commitFact({ ...authorization, fact, code, by: 'issuer', terms });
         }
         if (answer.over) {
@@ -184,10 +182,10 @@ function answersOf({
   };
 }
 
-/** The fact in an issuer's report. `event` identifies a report without an id of its own. */
-export function factOf(state: AuthorizationState, event: string, at: Date): AuthorizationFact {
+/** The fact in an issuer's report. A report that comes by message and is found too is one fact. */
+export function factOf(state: AuthorizationState, at: Date): AuthorizationFact {
   const { kind, messageId } = state;
-  const key = messageId === null ? event : `${kind}-${messageId}`;
+  const key = `${kind}-${messageId}`;
   switch (kind) {
     case 'approved':
       // The hold is what there is when the fact is applied.
@@ -201,9 +199,15 @@ export function factOf(state: AuthorizationState, event: string, at: Date): Auth
         at,
       };
     case 'declined':
-      return { key, kind, message_id: messageId, amount_minor: 0n, at };
+      return { key, kind, message_id: state.whole ? null : messageId, amount_minor: 0n, at };
     case 'cleared':
-      return { key, kind, final: state.final, amount_minor: state.amountMinor, at };
+      return {
+        key: clearingKey(messageId),
+        kind,
+        final: state.final,
+        amount_minor: state.amountMinor,
+        at,
+      };
     case 'reversed': {
       const { amountMinor } = state;
       return { key, kind, whole: amountMinor === null, amount_minor: amountMinor ?? 0n, at };

@@ -1,9 +1,17 @@
 import type { Posting } from '../../core/ledger/posting.js';
 import { lagosDay, type Wallet } from '../../core/ledger/wallet.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
-import type { Card } from '../cards/card.js';
-import { ISSUER_SILENT, nextVerification, type CardAuthorization } from './card-authorization.js';
+import type { Card } from '../cards/record.js';
 import {
+  excessOf,
+  ISSUER_SILENT,
+  nextVerification,
+  OVER_RETURNED,
+  takenOf,
+  type CardAuthorization,
+} from './record.js';
+import {
+  approvalsIn,
   approvedIn,
   balanceAfter,
   type AuthorizationBalance,
@@ -38,7 +46,7 @@ export type AppliedFact = {
   /** The balance that our own approval holds. */
   fundingSource?: 'card' | 'wallet';
   terms: AuthorizationTerms;
-  by: ApplyCardAuthorizationFact['by'] | 'decision';
+  by: ApplyCardAuthorizationFact['by'] | 'decision' | 'dispute';
   code: string | null;
 };
 
@@ -54,7 +62,9 @@ export function transitionAuthorization(
   const balance = balanceAfter(facts);
   const delta = deltaTo(authorization, balance, heldBy(input, { card, wallet }));
   const settled = settleFact(authorization, { card, wallet }, delta);
-  const problem = attentionReason(fact, { ...delta, ...settled }, balance, input.terms);
+  const problem =
+    attentionReason(fact, { ...delta, ...settled }, balance, input.terms) ??
+    excessReason(authorization, balance);
   const next: CardAuthorization = {
     ...authorization,
     version: authorization.version + 1,
@@ -63,6 +73,7 @@ export function transitionAuthorization(
     held_wallet_minor: settled.holds.walletMinor,
     cleared_minor: balance.clearedMinor,
     refunded_minor: balance.refundedMinor,
+    credited_minor: balance.creditedMinor,
     payments: settled.payments,
     facts,
     ...approvalFields(authorization, input, facts, now),
@@ -115,11 +126,11 @@ export const spendable = (card: Card, wallet: Wallet) => ({
 /** The movement from the stored balance of an authorization to a new one. */
 function deltaTo(
   before: CardAuthorization,
-  { heldMinor, clearedMinor, refundedMinor }: AuthorizationBalance,
+  { heldMinor, clearedMinor, refundedMinor, creditedMinor }: AuthorizationBalance,
   divide: (minor: bigint) => Holds,
 ): LedgerDelta {
   const more = heldMinor - before.held_minor;
-  const taken = clearedMinor - refundedMinor - (before.cleared_minor - before.refunded_minor);
+  const taken = clearedMinor - refundedMinor - creditedMinor - takenOf(before);
   return {
     held: divide(more > 0n ? more : 0n),
     releasedMinor: more < 0n ? -more : 0n,
@@ -154,17 +165,15 @@ function approvalFields(
   now: Date,
 ): Partial<CardAuthorization> {
   const approvedMinor = approvedIn(facts);
-  const amount = approvedMinor > 0n ? { amount_minor: approvedMinor } : {};
-  if (fact.kind !== 'approved') return amount;
-  const standIn = fact.stand_in === null ? {} : { stand_in: fact.stand_in };
-  if (fact.held_minor === 0n) return { ...amount, ...standIn };
+  const standIn = approvalsIn(facts).findLast(({ stand_in: by }) => by !== null)?.stand_in ?? null;
+  const amount = { stand_in: standIn, ...(approvedMinor > 0n && { amount_minor: approvedMinor }) };
+  if (fact.kind !== 'approved' || fact.held_minor === 0n) return amount;
   const end = new Date(now.getTime() + terms.holdMs);
   const { expires_at: earlier } = before;
   const expiresAt = earlier !== null && earlier > end ? earlier : end;
   const verifyAt = nextVerification(expiresAt, now);
   return {
     ...amount,
-    ...standIn,
     expires_at: expiresAt,
     verify_at: verifyAt,
     // Nothing is to be done before: the workflow begins when the issuer must be asked.
@@ -214,19 +223,29 @@ function countedIn(one: CardAuthorization): bigint {
 function attentionReason(
   fact: AuthorizationFact,
   { takenMinor, shortfallMinor }: { takenMinor: bigint; shortfallMinor: bigint },
-  { clearedMinor, approvedMinor }: AuthorizationBalance,
+  { clearedMinor, refundedMinor, approvedMinor }: AuthorizationBalance,
   terms: AuthorizationTerms,
 ): string | null {
   if (shortfallMinor > 0n) return 'more was taken than there was: the tenant owes the rest';
   if (fact.kind === 'approved' && fact.stand_in !== null && fact.held_minor < fact.amount_minor) {
     return 'a payment was approved in our place for more than there is';
   }
-  if (takenMinor === 0n) return null;
+  // A void of the approval behind a clearing moves nothing, and yet what stays taken is not approved any more.
+  const isVoid = fact.kind === 'declined' && clearedMinor > refundedMinor;
+  if ((takenMinor === 0n && !isVoid) || fact.kind === 'dispute_debited') return null;
   // An approval that the issuer did not receive, or that was voided, does not count; an account verification approves no amount.
   if (approvedMinor === 0n) return 'money was taken that we had not approved';
   return isOverCleared({ clearedMinor, approvedMinor }, terms)
     ? 'more was taken than was approved'
     : null;
+}
+
+function excessReason(
+  before: CardAuthorization,
+  { clearedMinor, refundedMinor }: AuthorizationBalance,
+): string | null {
+  const after = { ...before, cleared_minor: clearedMinor, refunded_minor: refundedMinor };
+  return excessOf(after) > excessOf(before) ? OVER_RETURNED : null;
 }
 
 function timelineEntries(

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../core/webhooks/event.js';
-import type { CardAuthorization } from './card-authorization.js';
-import type { FactKind } from './facts.js';
+import type { CardAuthorization } from './record.js';
+import type { DisputeFactKind, FactKind } from './facts.js';
 import { presentAuthorization } from './presenter.js';
 import { cardAuthorizationResource } from './schema.js';
 
@@ -21,7 +21,10 @@ export const cardAuthorizationEvents = {
   data: cardAuthorizationResource,
 };
 
-const NAMES: Record<FactKind, keyof typeof cardAuthorizationEvents.when> = {
+const NAMES: Record<
+  Exclude<FactKind, DisputeFactKind>,
+  keyof typeof cardAuthorizationEvents.when
+> = {
   approved: 'card.authorization.approved',
   declined: 'card.authorization.declined',
   cleared: 'card.authorization.cleared',
@@ -33,7 +36,10 @@ const NAMES: Record<FactKind, keyof typeof cardAuthorizationEvents.when> = {
 };
 
 /** The event of a change by such a fact. The record has counted it. */
-export function authorizationEvent(next: CardAuthorization, kind: FactKind): EventDraft {
+export function authorizationEvent(
+  next: CardAuthorization,
+  kind: Exclude<FactKind, DisputeFactKind>,
+): EventDraft {
   const { tenant_id: tenantId, _id: resource, event_sequence: sequence, updated_at: at } = next;
   const data = presentAuthorization(next);
   return { tenantId, resource, sequence, at, name: NAMES[kind], data };

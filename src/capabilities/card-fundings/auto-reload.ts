@@ -2,7 +2,7 @@ import { holdPosting } from '../../core/ledger/hold-postings.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import type { Card, AutoReload } from '../cards/card.js';
+import type { Card, AutoReload } from '../cards/record.js';
 import {
   cardOperations,
   newOperation,

@@ -9,7 +9,7 @@ import {
 } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
-import type { Card } from '../cards/card.js';
+import type { Card } from '../cards/record.js';
 import {
   newOperation,
   operationReference,

@@ -10,6 +10,7 @@ import {
   cardOperationEvents,
 } from '../cards/index.js';
 import { cardFundingOperations } from './api.js';
+import { reconciledFundings } from './comparison.js';
 import { createCardFunding } from './create.js';
 import { fundingEventHandler } from './provider-events.js';
 import { cardFundingRoutes } from './routes.js';
@@ -64,5 +65,6 @@ export const cardFundingCapability = defineCapability({
   events: cardOperationEvents,
   create: createCardFundingParts,
   routes: cardFundingRoutes,
+  reconciled: reconciledFundings,
   providerEvents: fundingEventHandler,
 });

@@ -4,6 +4,7 @@ import { holdPosting, releasePosting } from '../../core/ledger/hold-postings.js'
 import { ApiError } from '../../shared/errors.js';
 import { actIn, type Mutation } from '../../core/commit/mutation.js';
 import {
+  keysOf,
   type AcceptResult,
   type SavedResponse,
   type Claim,
@@ -17,7 +18,7 @@ import {
   type AutoReload,
   type AutoReloadSettings,
   type Card,
-} from '../cards/card.js';
+} from '../cards/record.js';
 import { changeCard, changeOperation } from '../cards/mutations.js';
 import {
   cardOperations,
@@ -75,7 +76,7 @@ type SetAutoReloadResult = { kind: 'changed'; card: Card } | { kind: 'refused'; 
 /** Creates a funding with its hold and takes its reference, or refuses it. Saves the response under its idempotency key. */
 export const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {
   reads: ({ tenantId, operation, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     // A reference that is the operation's own id can't have been taken.
     references: operation.reference === operation._id ? [] : [referenceOf(operation)],
     records: [cards.ref(operation.card_id), ...(full ? [cardOperations.ref(operation._id)] : [])],

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention } from '../../core/instructions/api-fields.js';
-import type { Card } from '../cards/card.js';
+import type { Card } from '../cards/record.js';
 import type { autoReloadResource } from './schema.js';
 
 /** The auto-reload settings of a card for tenants, with the amount used today. */

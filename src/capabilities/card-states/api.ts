@@ -28,7 +28,7 @@ const example = (type: 'lock' | 'unlock' | 'close') => ({
 export const lockCard = operation({
   ...common,
   id: 'lockCard',
-  whileFrozen: true,
+  onlyProtects: true,
   path: '/cards/{card_id}/lock',
   summary: 'Lock a card',
   description:
@@ -64,7 +64,7 @@ export const closeCard = operation({
   body: cardClosingBody,
   refusals: ['invalid_state', 'duplicate_reference'],
   id: 'closeCard',
-  whileFrozen: true,
+  onlyProtects: true,
   path: '/cards/{card_id}/close',
   summary: 'Close a card',
   description:

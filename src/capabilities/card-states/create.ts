@@ -6,7 +6,7 @@ import {
   type Claim,
   successResponse,
 } from '../../core/commit/saved-response.js';
-import type { Card } from '../cards/card.js';
+import type { Card } from '../cards/record.js';
 import { newOperation, operationReference, type CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/index.js';
 import { type CardStateOperation, type CardStateType } from './transitions.js';

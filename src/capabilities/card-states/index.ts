@@ -8,7 +8,7 @@ import {
   type InstructionStarterSettings,
 } from '../../core/supervision/workflow-starter.js';
 import { issuerRateLimitKey, providerQueue } from '../../platform/temporal/queues.js';
-import type { Card } from '../cards/card.js';
+import type { Card } from '../cards/record.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import {
   cardCapability,

@@ -2,7 +2,7 @@ import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { ReportedCardState } from '../../core/providers/card-issuer.js';
-import { cards, desiredAtIssuer, statusByLocks, type Card } from '../cards/card.js';
+import { cards, desiredAtIssuer, statusByLocks, type Card } from '../cards/record.js';
 import { changeCardAndEmit } from '../cards/mutations.js';
 import { pendingOperation, supersedePending, withReset } from './mutations.js';
 

@@ -1,11 +1,16 @@
 import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
+import {
+  keysOf,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/saved-response.js';
 import type { UnitOfWork, FoundRecords } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { instructionState, isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { cards, isPastExpiry, type Card, desiredAtIssuer } from '../cards/card.js';
+import { cards, isPastExpiry, type Card, desiredAtIssuer } from '../cards/record.js';
 import {
   cardOperations,
   referenceOf,
@@ -53,7 +58,7 @@ type ExpireCardResult = { expired: boolean };
 /** Creates a change of a card's state, supersedes the open one, and saves the response under its idempotency key. */
 export const acceptCardState: Mutation<AcceptCardState, AcceptResult> = {
   reads: ({ tenantId, operation, operation: { _id: id, card_id: card }, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     references: operation.transaction_reference === null ? [] : [referenceOf(operation)],
     records: [cards.ref(card), ...(full ? [cardOperations.ref(id)] : [])],
     wallets: [tenantId],

@@ -3,7 +3,7 @@ import { expireCard } from './mutations.js';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { monthOf, type Card } from '../cards/card.js';
+import { monthOf, type Card } from '../cards/record.js';
 
 /**
  * Creates the function that expires cards after their last month, the oldest first, at most `limit` at once. Several workers

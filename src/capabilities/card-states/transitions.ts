@@ -1,13 +1,18 @@
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { applyChange, labelOf, type Change } from '../../core/instructions/transition.js';
+import {
+  applyChange,
+  isOutdatedRejection,
+  labelOf,
+  type Change,
+} from '../../core/instructions/transition.js';
 import {
   desiredAtIssuer,
   lockHolders,
   statusByLocks,
   type Card,
   type CardStatus,
-} from '../cards/card.js';
+} from '../cards/record.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IssuerCardState } from '../../core/providers/card-issuer.js';
@@ -154,7 +159,7 @@ export function transitionCardState(
   if (!isOpen(operation))
     return { verdict: confirmsStatus(operation, fact) ? 'unchanged' : 'stale', ...idle };
   if (fact.kind === 'succeeded') return confirm(operation, card, fact, now);
-  if (fact.kind !== 'rejected' || (fact.ifNotSubmitted && operation.submissions > 0)) {
+  if (fact.kind !== 'rejected' || isOutdatedRejection(operation, fact)) {
     return { verdict: 'stale', ...idle };
   }
   return fail(operation, card, fact, now);

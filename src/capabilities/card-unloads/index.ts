@@ -2,9 +2,10 @@ import type { Act } from '../../core/audit/entry.js';
 import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
-import type { Card } from '../cards/card.js';
+import type { Card } from '../cards/record.js';
 import { cardOperations } from '../cards/card-operation.js';
 import { cardCapability, createOperationStarter, type CardParts } from '../cards/index.js';
+import { reconciledUnloads } from './comparison.js';
 import { applyCardUnloadFact, retryCardUnload } from './mutations.js';
 import { unloadEventHandler } from './provider-events.js';
 import { cardUnloadContract } from './workflow-contract.js';
@@ -41,5 +42,6 @@ export const cardUnloadCapability = defineCapability({
   mutations: forwardable({ applyCardUnloadFact, retryCardUnload }),
   needs: { cards: cardCapability },
   create: createCardUnloadParts,
+  reconciled: reconciledUnloads,
   providerEvents: unloadEventHandler,
 });

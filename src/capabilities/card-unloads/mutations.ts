@@ -6,7 +6,7 @@ import { instructionState } from '../../core/instructions/instruction.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { cards, type Card } from '../cards/card.js';
+import { cards, type Card } from '../cards/record.js';
 import {
   cardOperations,
   newOperation,

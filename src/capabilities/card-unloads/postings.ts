@@ -1,7 +1,7 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
-import type { Card } from '../cards/card.js';
+import type { Card } from '../cards/record.js';
 import type { CardOperation, Funding } from '../cards/card-operation.js';
 import type { UnloadMovement } from './transitions.js';
 

@@ -3,8 +3,9 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import {
   applyChange,
   labelOf,
-  MONITOR_MS,
+  monitoredUntil,
   raiseAttention,
+  rejectionAfterEnd,
   type Change,
   type Verdict,
 } from '../../core/instructions/transition.js';
@@ -123,27 +124,20 @@ function succeedLate(
 
 function reject(
   operation: Funding,
-  { code, via, ifNotSubmitted }: Extract<InstructionFact, { kind: 'rejected' }>,
+  fact: Extract<InstructionFact, { kind: 'rejected' }>,
   now: Date,
 ): UnloadChange | 'unchanged' | 'stale' {
-  if (ifNotSubmitted && operation.submissions > 0) return 'stale';
-  if (operation.status === 'completed') {
-    return raiseAttention(operation, now, 'the issuer rejects what it had reported as given back');
-  }
-  if (!isOpen(operation)) {
-    if (operation.monitor_until === null || via === 'operator') return 'unchanged';
-    return {
-      set: { monitor_until: null },
-      entry: ['note', 'the issuer confirms that it gave nothing back'],
-    };
-  }
-  const monitored = via === 'operator' && operation.submissions > 0;
+  const late = rejectionAfterEnd(operation, fact, now, {
+    contradiction: 'the issuer rejects what it had reported as given back',
+    nothing: 'the issuer confirms that it gave nothing back',
+  });
+  if (late !== null) return late;
   return {
     set: {
       status: 'failed',
-      failure: operationFailure(code),
+      failure: operationFailure(fact.code),
       attention: { since: now, reason: 'the issuer did not give back the balance of the card' },
-      monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
+      monitor_until: monitoredUntil(operation, fact.via, now),
     },
     ...backOnCard(operation, 'resolve'),
   };

@@ -15,7 +15,7 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { cards, type Card } from './card.js';
+import { cards, type Card } from './record.js';
 import {
   cardOperations,
   isFunding,

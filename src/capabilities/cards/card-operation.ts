@@ -9,8 +9,8 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 /**
  * Every type of instruction to a card issuer. `issue` issues the card. `unload` takes the balance of a closed or expired
  * card back from the issuer. `state_reset` sets the state that a card should have at the issuer, after somebody else than the
- * tenant changed it. `fund_reversal` reverses a just-in-time funding that
- * was not confirmed by its deadline. Tenants see the other types as operations; see `SHOWN_TYPES`.
+ * tenant changed it. `dispute` submits a dispute of a payment, and `dispute_withdrawal` withdraws it. `fund_reversal` reverses
+ * a just-in-time funding that was not confirmed by its deadline. Tenants see the other types as operations; see `SHOWN_TYPES`.
  */
 const CARD_OPERATION_TYPES = [
   'fund',
@@ -23,6 +23,8 @@ const CARD_OPERATION_TYPES = [
   'fund_reversal',
   'unload',
   'state_reset',
+  'dispute',
+  'dispute_withdrawal',
 ] as const;
 /** A type of instruction to a card issuer. */
 export type CardOperationType = (typeof CARD_OPERATION_TYPES)[number];
@@ -50,6 +52,8 @@ export type CardOperation = InstructionRecord & {
   reverses_operation_id: string | null;
   /** True while a funding that succeeded after the release of its hold is booked in suspense. */
   in_suspense: boolean;
+  /** The dispute that is submitted or withdrawn; missing for all other operations. */
+  dispute_id?: string;
   /** The amount that an unloading has given back, if it is less than was asked for. */
   settled_amount_minor?: bigint | null;
   completed_at: Date | null;
@@ -153,6 +157,9 @@ const FAILURES: Record<string, string> = {
   locked_by_issuer: 'The issuer has locked the card.',
   locked_by_operator: 'An operator has locked the card.',
   deadline_exceeded: 'The issuer had not confirmed the funding in time.',
+  dispute_refused: 'The issuer refused the dispute.',
+  not_withdrawable: 'The issuer does not withdraw the dispute.',
+  already_decided: 'The dispute was decided before.',
   superseded: 'A later change of the card replaced it.',
   reversed: 'The funding was made and then taken back by the issuer.',
   operator: 'An operator ended it.',
@@ -163,6 +170,9 @@ export const operationFailure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The issuer refused.',
 });
+
+/** The index of the operations with an amount, by which a reconciliation reads those of some types since a time. */
+export const OPERATIONS_BY_TIME = { tenant_id: 1, type: 1, created_at: 1, _id: 1 } as const;
 
 /** Operations on cards: issuance, funding, states. */
 export const cardOperations = collection<CardOperation>('card_operations', {
@@ -187,6 +197,7 @@ export const cardOperations = collection<CardOperation>('card_operations', {
       name: 'fundings',
       key: { card_id: 1, type: 1, created_at: -1, _id: -1 },
     },
+    { key: OPERATIONS_BY_TIME, partialFilterExpression: { amount_minor: { $type: 'long' } } },
     ...supervisionIndexes,
   ],
 });

@@ -18,7 +18,7 @@ import {
   type AutoReload,
   type AutoReloadSettings,
   type Card,
-} from './card.js';
+} from './record.js';
 import { newOperation, type CardOperation } from './card-operation.js';
 import { presentCard, securityOf } from './presenter.js';
 import { invalidField } from '../../platform/http/validate.js';

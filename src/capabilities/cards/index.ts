@@ -1,3 +1,4 @@
+import { erasedRecords, isInstructionOpen } from '../../core/erasure/erased-records.js';
 import { formatMajor } from '../../shared/money.js';
 import { issuerRateLimitKey } from '../../platform/temporal/queues.js';
 import { forwardable } from '../../core/commit/mutation.js';
@@ -14,7 +15,7 @@ import type {
 } from '../../core/supervision/workflow-starter.js';
 import { cardOperations as operations } from './api.js';
 import { auditCards } from './audit.js';
-import { cards } from './card.js';
+import { cards, isTerminal } from './record.js';
 import { cardOperations, type CardOperation, type CardOperationType } from './card-operation.js';
 import { createCardCreation } from './create.js';
 import { presentOperationDetails, presentOperationRow } from './presenter.js';
@@ -39,6 +40,7 @@ export {
   issuerEventHandler,
   NOT_THERE,
 } from './provider-events.js';
+export { reconciledOperations, type OperationComparisonDeps } from './comparison.js';
 export { autoReloadSettings } from './create.js';
 export { cardFinder } from './routes.js';
 export type { OffsetListing } from './store.js';
@@ -139,6 +141,22 @@ export const cardCapability = defineCapability({
   servedBy: 'cards',
   mutations: forwardable({ acceptCard, applyIssuanceFact }),
   collections: [cards, cardOperations],
+  erased: [
+    erasedRecords({
+      collection: cards,
+      label: 'cards that are not closed',
+      by: { field: 'customer_id' },
+      isOpen: (card) => (!isTerminal(card) && card.status !== 'failed') || card.open_holds > 0,
+      erased: () => ({ name: null, metadata: null }),
+    }),
+    erasedRecords({
+      collection: cardOperations,
+      label: 'open card operations',
+      by: { field: 'card_id', of: cards },
+      isOpen: isInstructionOpen,
+      erased: () => ({ metadata: null }),
+    }),
+  ],
   operations,
   events: cardEvents,
   audit: auditCards,

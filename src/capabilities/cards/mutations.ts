@@ -2,7 +2,12 @@ import { cardEventName, withOperationEvent } from './webhook-events.js';
 import { acceptOnce } from '../../core/commit/accept.js';
 import { instructionState } from '../../core/instructions/instruction.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
+import {
+  keysOf,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
@@ -10,7 +15,7 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import { autoReloadAfter } from '../card-fundings/mutations.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { startUnload } from '../card-unloads/mutations.js';
-import { cards, isTerminal, type Card } from './card.js';
+import { cards, isTerminal, type Card } from './record.js';
 import { cardOperations, type CardOperation } from './card-operation.js';
 import { presentCard } from './presenter.js';
 import { transitionIssuance, type IssuanceFact, type IssuanceTransition } from './transitions.js';
@@ -48,7 +53,7 @@ type ApplyIssuanceFactResult =
 /** Creates a card and the operation that issues it, and saves the response under its idempotency key. */
 export const acceptCard: Mutation<AcceptCard, AcceptResult> = {
   reads: ({ tenantId, card, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [
       customerRef(tenantId, card.customer_id),
       // The id is new. Only a repeated commit can find the card.

@@ -8,7 +8,7 @@ import type {
   cardSecurityBody,
   cardSecurityResource,
 } from './schema.js';
-import { lockHolders, type Card, type CardSecurity } from './card.js';
+import { lockHolders, type Card, type CardSecurity } from './record.js';
 import type { CardOperation } from './card-operation.js';
 
 /** A card for tenants. Lists every field, so that a new stored field is not exposed by accident. */
@@ -84,6 +84,7 @@ export const presentOperationDetails = (operation: CardOperation) => ({
   tenant: operation.tenant_id,
   submissions: operation.submissions,
   reverses_operation_id: operation.reverses_operation_id,
+  dispute_id: operation.dispute_id ?? null,
 });
 
 type CardSecurityView = z.infer<typeof cardSecurityResource>;

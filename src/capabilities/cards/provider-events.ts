@@ -19,7 +19,7 @@ import { acrossTenants, onlyOne } from '../../platform/database/tenant-filters.j
 import { isId } from '../../shared/ids.js';
 import { commitIssuanceFact } from './mutations.js';
 import { issuanceFactOf } from './transitions.js';
-import type { Card } from './card.js';
+import type { Card } from './record.js';
 import type { CardOperation } from './card-operation.js';
 import type { CardOperationStarter } from './index.js';
 import type { CardOperations } from './store.js';
@@ -34,6 +34,11 @@ const MOVED_MONEY = new Set<string>([
   'refunded',
   'refund_reversed',
   'corrected',
+  'credited',
+  'credit_reversed',
+  'won',
+  'lost',
+  'withdrawn',
 ]);
 
 /** The end of a message whose record is not known. */

@@ -17,7 +17,7 @@ import {
 import { isShown, type CardOperation } from './card-operation.js';
 import { presentBalance, presentCard, presentOperation } from './presenter.js';
 import type { CardOperations, Cards } from './store.js';
-import type { Card } from './card.js';
+import type { Card } from './record.js';
 import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import type { Idempotency } from '../../core/idempotency/store.js';

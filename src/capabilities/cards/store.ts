@@ -10,7 +10,7 @@ import {
 } from '../../platform/database/tenant-filters.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
-import type { Card } from './card.js';
+import type { Card } from './record.js';
 import { FUNDING_TYPES, type CardOperation } from './card-operation.js';
 
 /** A page of a list: its size, and the number of records before it. */

@@ -4,12 +4,13 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import {
   applyChange,
   labelOf,
-  MONITOR_MS,
+  monitoredUntil,
   raiseAttention,
   type Change,
   type Verdict,
+  rejectionAfterEnd,
 } from '../../core/instructions/transition.js';
-import type { Card } from './card.js';
+import type { Card } from './record.js';
 import { operationFailure, type CardOperation } from './card-operation.js';
 
 /**
@@ -49,29 +50,14 @@ function changeFor(
   // The answer's card data was applied as `issued` before, so `succeeded` adds nothing.
   if (fact.kind === 'succeeded') return card.issued === null ? 'stale' : 'unchanged';
   if (fact.kind === 'reversed') return 'stale';
-  if (fact.kind === 'rejected' && fact.ifNotSubmitted && operation.submissions > 0) return 'stale';
   if (fact.kind === 'operator_confirmed') return confirmByOperator(operation, card, now);
   if (fact.kind === 'issued' && card.issued !== null) {
     return card.issued.issuer_card_id === fact.card
       ? 'unchanged'
       : raiseAttention(operation, now, 'the issuer reports another card than before');
   }
-  if (isOpen(operation)) {
-    return fact.kind === 'issued' ? activate(card, fact, now) : reject(operation, fact, now);
-  }
-  if (fact.kind === 'issued') return recordLateIssuance(fact, now);
-  if (operation.status === 'completed') {
-    return raiseAttention(
-      operation,
-      now,
-      'the issuer rejected a card that it had reported as issued',
-    );
-  }
-  if (operation.monitor_until === null || fact.via === 'operator') return 'unchanged';
-  return {
-    set: { monitor_until: null },
-    entry: ['note', 'the issuer confirms that it issued no card'],
-  };
+  if (fact.kind === 'rejected') return reject(operation, fact, now);
+  return isOpen(operation) ? activate(card, fact, now) : recordLateIssuance(fact, now);
 }
 
 type Issued = Extract<IssuanceFact, { kind: 'issued' }>;
@@ -100,17 +86,21 @@ function activate({ state_control: control }: Card, fact: Issued, now: Date): Is
 
 function reject(
   operation: CardOperation,
-  { code, via }: Extract<IssuanceFact, { kind: 'rejected' }>,
+  fact: Extract<IssuanceFact, { kind: 'rejected' }>,
   now: Date,
-): IssuanceChange {
-  const monitored = via === 'operator' && operation.submissions > 0;
-  const failure = operationFailure(code);
+): IssuanceChange | 'unchanged' | 'stale' {
+  const late = rejectionAfterEnd(operation, fact, now, {
+    contradiction: 'the issuer rejected a card that it had reported as issued',
+    nothing: 'the issuer confirms that it issued no card',
+  });
+  if (late !== null) return late;
+  const failure = operationFailure(fact.code);
   return {
     set: {
       status: 'failed',
       failure,
       attention: null,
-      monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
+      monitor_until: monitoredUntil(operation, fact.via, now),
     },
     entry: ['completed', 'there is no card'],
     card: { status: 'failed', failure },

@@ -1,6 +1,6 @@
 import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { isShown, type CardOperation } from './card-operation.js';
-import type { Card } from './card.js';
+import type { Card } from './record.js';
 import { presentOperation } from './presenter.js';
 import { cardOperationResource, cardResource } from './schema.js';
 

@@ -41,6 +41,9 @@ export function operationWorkflowId({
     case 'close':
     case 'state_reset':
       return `card-state/${card}`;
+    case 'dispute':
+    case 'dispute_withdrawal':
+      return `card-dispute/${_id}`;
     case 'unload':
       return `card-unload/${_id}`;
     default:

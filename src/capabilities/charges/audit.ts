@@ -9,7 +9,7 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts, type Posting } from '../../core/ledger/posting.js';
 import { needsWorkflow } from '../../core/instructions/instruction.js';
-import { charges, type Charge } from './charge.js';
+import { charges, type Charge } from './record.js';
 import {
   acceptPosting,
   creditPosting,
@@ -54,7 +54,8 @@ function expectedPostings(charge: Charge & RecordWithPostings): Record<string, P
       .filter(({ _id }) => _id === `${charge._id}/${step}`)
       .flatMap(({ legs }) => legs)
       .find(({ account }) => account === accounts.receivable(charge.tenant_id))?.amount_minor ?? 0n;
-  const later = stepsOf(charge).includes('fee');
+  const steps = stepsOf(charge);
+  const later = steps.includes('fee');
   const credited = later ? { ...charge, provider_fee_minor: null } : charge;
   return {
     credit: creditPosting(credited, at, owedIn('credit')),
@@ -63,8 +64,9 @@ function expectedPostings(charge: Charge & RecordWithPostings): Record<string, P
       fee !== null && {
         fee: feePosting(charge, at, { feeMinor: fee, owedMinor: -owedIn('fee') }),
       }),
+    // A part may have been returned since: then the amount in suspense is another one.
     ...Object.fromEntries(
-      charge.suspended.map((payment) => [
+      (steps.some((step) => step.startsWith('return-')) ? [] : charge.suspended).map((payment) => [
         suspenseStep(payment),
         suspensePosting(charge, at, payment),
       ]),

@@ -8,8 +8,10 @@ import {
   type Reconciled,
 } from '../../core/reconciliation/comparison.js';
 import { recordsSince } from '../../core/reconciliation/pages.js';
+import { kindOf } from '../../core/reconciliation/payment-answers.js';
+import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
-import { aboutAttempt, paidMinorOf, statusOf, type Charge } from './charge.js';
+import { aboutAttempt, paidMinorOf, statusOf, type Charge } from './record.js';
 import { findEarlierPage, type ChargeCalls } from './provider-calls.js';
 import type { Charges } from './store.js';
 
@@ -27,8 +29,8 @@ type Deps = {
 
 /** Charges, as they are compared with their providers. */
 export const reconciledCharges = (deps: Deps): Reconciled =>
-  reconciledBy(compared(deps), (scope) =>
-    recordsSince(deps.database.db.collection<Charge>('charges'), scope),
+  reconciledBy(compared(deps), (scope, from) =>
+    recordsSince(deps.database.db.collection<Charge>('charges'), scope, from),
   );
 
 const compared = ({
@@ -37,6 +39,7 @@ const compared = ({
   providers,
 }: Deps): ComparedRecords<Charge, VerifyChargeAnswer> => ({
   kind: 'charges',
+  rateLimitKey: paymentRateLimitKey,
   get: store.get,
   async ask(charge, signal) {
     const { verifyCharge } = providers.payment(charge.provider);
@@ -90,6 +93,7 @@ function describeCharge(charge: Charge, answer: VerifyChargeAnswer): Described {
   const status = statusOf(charge);
   const difference = `${status} with us, ${WORDS[answer.kind] ?? answer.kind} at the bank`;
   return {
+    breakKind: kindOf(answer, isOther),
     amountMinor: charge.amount_minor,
     ours: status,
     difference: isOther ? `${difference}, of another amount` : difference,

@@ -1,13 +1,13 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { acceptCharge } from './mutations.js';
+import { acceptCharge, noTokenOfPublicKey } from './mutations.js';
 import type { AuthenticatedKey } from '../../platform/api-keys/authentication.js';
 import { ApiError } from '../../shared/errors.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import { customerOf, type Tokens } from '../payment-tokens/index.js';
-import type { Customer } from '../payment-tokens/payment-token.js';
-import { type Charge, newCharge } from './charge.js';
+import type { Customer } from '../payment-tokens/record.js';
+import { type Charge, newCharge } from './record.js';
 import { presentCharge } from './presenter.js';
 import type { CreateChargeBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
@@ -44,7 +44,7 @@ export function createChargeCreation(deps: {
       const message = 'A public key may not name a reference.';
       throw new ApiError('forbidden', { field: 'reference', message });
     }
-    const customer = await payerOf(deps.tokens, tenant.id, body);
+    const customer = await payerOf(deps.tokens, { tenantId: tenant.id, kind }, body);
     if (customer instanceof ApiError) {
       return refuseRequest(groupCommit, { tenantId: tenant.id, claim, error: customer });
     }
@@ -83,10 +83,12 @@ export function createChargeCreation(deps: {
 /** The paying customer: as the body names it, otherwise the token's. The commit compares both. */
 async function payerOf(
   tokens: Pick<Tokens, 'get'>,
-  tenantId: string,
+  { tenantId, kind }: { tenantId: string; kind: AuthenticatedKey['kind'] },
   { customer, customer_id: id, payment_token_id: token }: CreateChargeBody,
 ): Promise<Customer | ApiError> {
   if (customer !== undefined) return customerOf(customer);
+  // The answer would show a browser whose token it is.
+  if (kind === 'public') return noTokenOfPublicKey();
   const found = token === undefined ? null : await tokens.get(tenantId, token);
   if (!found) {
     const message = 'There is no such payment token.';

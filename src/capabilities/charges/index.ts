@@ -1,3 +1,8 @@
+import {
+  ERASED_EMAIL,
+  erasedRecords,
+  isInstructionOpen,
+} from '../../core/erasure/erased-records.js';
 import { formatMajor } from '../../shared/money.js';
 import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
@@ -11,7 +16,7 @@ import { paymentTokenCapability, type PaymentTokenParts } from '../payment-token
 import { chargeOperations } from './api.js';
 import { auditCharges } from './audit.js';
 import { reconciledCharges } from './comparison.js';
-import { charges, chargeWorkflowId, type Charge } from './charge.js';
+import { charges, chargeWorkflowId, type Charge } from './record.js';
 import { createChargeCreation } from './create.js';
 import { createChargeCalls } from './provider-calls.js';
 import { presentChargeDetails, presentChargeRow } from './presenter.js';
@@ -78,6 +83,22 @@ export const chargeCapability = defineCapability({
   mutations: forwardable({ acceptCharge, applyChargeFact }),
   needs: { paymentTokens: paymentTokenCapability },
   collections: [charges],
+  erased: [
+    erasedRecords({
+      collection: charges,
+      label: 'open charges',
+      by: { field: 'customer.id' },
+      isOpen: isInstructionOpen,
+      erased: () => ({
+        'customer.email': ERASED_EMAIL,
+        'customer.name': null,
+        description: null,
+        metadata: null,
+        next_action: null,
+        return_url: null,
+      }),
+    }),
+  ],
   operations: chargeOperations,
   events: chargeEvents,
   audit: auditCharges,

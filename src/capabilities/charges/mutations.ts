@@ -1,21 +1,30 @@
 import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
-import { recurringCharges } from '../recurring-charges/recurring-charge.js';
+import { recurringCharges } from '../recurring-charges/record.js';
 import { ApiError } from '../../shared/errors.js';
+import type { AuthenticatedKey } from '../../platform/api-keys/authentication.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
+import {
+  keysOf,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { instructionState, isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
+import { changeToken } from '../payment-tokens/mutations.js';
 import {
   paymentTokens,
   bindToken,
   revokedToken,
   revokeLateMethod,
-} from '../payment-tokens/payment-token.js';
-import { charges, isOfPage, type Charge } from './charge.js';
-import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
+  type PaymentToken,
+} from '../payment-tokens/record.js';
+import { charges, isOfPage, type Charge } from './record.js';
+import type { ChargeFact } from './facts.js';
+import { transitionCharge, type Transition } from './transitions.js';
 import { withChargeEvent } from './webhook-events.js';
 
 /** A new charge with its idempotency key. */
@@ -24,7 +33,7 @@ export type AcceptCharge = {
   id: string;
   /** Complete, with its id, before it queues. */
   charge: Charge;
-  /** False for a request with a public key. */
+  /** False for a request with a public key, which may not change a token of a secret key either. */
   mayChangeCustomer: boolean;
   claim: Claim | null;
   /** The response if it is accepted. */
@@ -65,7 +74,7 @@ export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
   reads: ({ charge, claim }, full) => {
     const { references, records } = chargeReads(charge);
     return {
-      keys: claim ? [claim.id] : [],
+      keys: keysOf(claim),
       references,
       records: [
         ...records,
@@ -119,20 +128,39 @@ export function chargeReads(charge: Charge) {
 }
 
 /** Accepts a charge, or returns a refusal and changes nothing. */
-function admitCharge(uow: UnitOfWork, charge: Charge): ApiError | null {
-  const refusal = refuse(uow, charge);
+function admitCharge(
+  uow: UnitOfWork,
+  { charge, mayChangeCustomer }: Pick<AcceptCharge, 'charge' | 'mayChangeCustomer'>,
+): ApiError | null {
+  const refusal = refuse(uow, charge, mayChangeCustomer ? 'secret' : 'public');
   if (refusal) return refusal;
   uow.create(charges, charge);
   uow.takeReference(referenceOf(charge), charge._id);
   return null;
 }
 
-function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
+/**
+ * The one refusal of a payment token that a charge with a public key names. A browser must not learn which tokens exist, whose
+ * they are, or in which state they are.
+ */
+export const noTokenOfPublicKey = (): ApiError =>
+  new ApiError('not_found', {
+    field: 'payment_token_id',
+    message: 'There is no such payment token that a public key may use.',
+  });
+
+function refuse(uow: UnitOfWork, charge: Charge, kind: AuthenticatedKey['kind']): ApiError | null {
   const taken = refuseTakenReference(uow, referenceOf(charge));
   if (taken) return taken;
   if (charge.payment_token_id === null) return null;
-  const field = 'payment_token_id';
   const token = uow.get(paymentTokens, charge.payment_token_id);
+  const refusal = refuseToken(token, charge);
+  if (kind === 'secret') return refusal;
+  return refusal || token?.made_by !== 'public_key' ? noTokenOfPublicKey() : null;
+}
+
+function refuseToken(token: PaymentToken | undefined, charge: Charge): ApiError | null {
+  const field = 'payment_token_id';
   if (!token || token.tenant_id !== charge.tenant_id) {
     return new ApiError('not_found', { field, message: 'There is no such payment token.' });
   }
@@ -157,7 +185,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptCharge, now: Date): AcceptRe
     id: charge._id,
     response: () => answer,
     admit() {
-      const refusal = admitCharge(uow, charge);
+      const refusal = admitCharge(uow, input);
       if (refusal) return refusal;
       const named = { ...charge.customer, mayChange: input.mayChangeCustomer };
       nameCustomer(uow, input.tenantId, named, now);
@@ -202,7 +230,7 @@ function bind(
   const token = uow.get(paymentTokens, id);
   if (token?.tenant_id !== charge.tenant_id) return;
   const next = bindToken(token, method, now) ?? revokeLateMethod(token, method, now);
-  if (next) uow.change(paymentTokens, next);
+  if (next) changeToken(uow, token, next);
 }
 
 /** Codes of declines after which a token can never be charged again. */
@@ -224,7 +252,7 @@ function revoke(
   if (!NEVER_AGAIN.has(code) || mode !== 'merchant_initiated' || id === null) return;
   const token = uow.get(paymentTokens, id);
   if (token?.tenant_id !== tenantId || token.status !== 'active') return;
-  uow.change(paymentTokens, revokedToken(token, now));
+  changeToken(uow, token, revokedToken(token, now));
 }
 
 function decideAction(uow: UnitOfWork, input: SetChargeAction, now: Date): SetChargeActionResult {

@@ -1,5 +1,5 @@
 import { accounts, posting, type Leg, type Posting } from '../../core/ledger/posting.js';
-import { paidMinorOf, type Charge, type SuspendedPayment } from './charge.js';
+import { paidMinorOf, type Charge, type SuspendedPayment } from './record.js';
 
 /** The amount that the provider pays, less its fee: clearing → available, after the receivable is paid. */
 export const creditPosting = (charge: Charge, at: Date, repaidMinor: bigint): Posting =>
@@ -38,6 +38,13 @@ export function suspensePosting(charge: Charge, at: Date, payment: SuspendedPaym
     { account: accounts.clearing(provider), amountMinor: -amountMinor },
     { account: accounts.suspense, amountMinor },
   ]);
+}
+
+/** A payment in suspense whose amount its provider has corrected, so that it is credited: suspense → clearing. */
+export function correctionPosting(charge: Charge, at: Date, payment: SuspendedPayment): Posting {
+  const { legs, tenantId } = suspensePosting(charge, at, payment);
+  const back = legs.map((leg) => ({ ...leg, amountMinor: -leg.amountMinor }));
+  return posting(`${charge._id}/${suspenseStep(payment)}-corrected`, tenantId, at, back);
 }
 
 /** A fee that becomes known after the credit: available → provider fees. A receivable covers what the wallet lacks. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
 import type { chargeResource } from './schema.js';
-import { attemptReference, statusOf, type Charge } from './charge.js';
+import { attemptReference, statusOf, type Charge } from './record.js';
 
 /** A charge as clients see it: every field is named here, so that a new stored field never leaks. */
 export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof chargeResource> {

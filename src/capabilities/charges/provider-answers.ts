@@ -1,15 +1,16 @@
 import { failpoint } from '../../shared/failpoints.js';
 import type {
   ChargeAnswer,
+  Decline,
   PaymentProvider,
   VerifyChargeAnswer,
 } from '../../core/providers/payment-provider.js';
-import type { Rejected } from '../../core/providers/port.js';
+import { faultOf, type Rejected } from '../../core/providers/port.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { isOfPage, type Charge } from './charge.js';
+import { isOfPage, type Charge } from './record.js';
 import type { Charges } from './store.js';
-import type { ChargeFact } from './transitions.js';
+import type { ChargeFact } from './facts.js';
 
 /** An answer about a charge: to a request for its page, to its submission, or to a question. */
 export type Answer =
@@ -120,9 +121,12 @@ function pageIn(answer: Answer): PageAddress | null {
 const isOpenPage = ({ kind }: Answer): boolean => kind === 'pending' || kind === 'abandoned';
 
 function paidOutcome(
-  { status, attention, suspended }: Charge,
+  { status, attention, suspended, attempt }: Charge,
   { amountMinor, providerRequestId }: Extract<Answer, { kind: 'succeeded' }>,
 ): ProviderOutcome {
+  const present = suspended.find((payment) => payment.attempt === attempt);
+  // The charge fails once its payment is with the customer again.
+  if (present?.returning !== undefined) return { kind: 'pending', providerRequestId };
   const paid = { kind: 'succeeded', amountMinor, sessionId: null, providerRequestId } as const;
   if (status === 'completed') return paid;
   const why = attention?.reason ?? 'the payment differs from the request';
@@ -152,7 +156,12 @@ function outcomeOf(before: Charge, answer: Answer, now: Date): ProviderOutcome {
       };
     }
     case 'rejected_temporarily':
-      return { kind: 'throttled', retryAfterMs: answer.afterMs, providerRequestId };
+      return {
+        kind: 'throttled',
+        retryAfterMs: answer.afterMs,
+        providerRequestId,
+        ...faultOf(answer),
+      };
     case 'not_found':
     case 'throttled':
     case 'unknown':
@@ -176,7 +185,7 @@ function awaitingCustomer(
 }
 
 /** The fact that an answer proves; null if it is not final. */
-function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact | null {
+export function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact | null {
   const { providerRequestId } = answer;
   const { attempt, expires_at: expiresAt } = charge;
   const origin = { via, actor: null, providerRequestId, note: null, attempt };
@@ -204,11 +213,21 @@ function factIn(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact
         return { ...origin, kind: 'cancelled' };
       }
       const over = via === 'poll' && expiresAt !== null && expiresAt <= now;
-      return over && isOpen(charge) ? { ...origin, kind: 'expired' } : null;
+      if (!over || !isOpen(charge)) return null;
+      const decline = declineIn(charge, answer);
+      return decline ? { ...origin, kind: 'rejected', ...decline } : { ...origin, kind: 'expired' };
     }
     default:
       return null;
   }
+}
+
+/** The decline of a saved method on the page that it wanted: once that page is over, this is how the attempt has ended. */
+function declineIn(charge: Charge, answer: Answer): Decline | null {
+  if (isOfPage(charge)) return null;
+  if (answer.kind === 'pending' && answer.lastDecline !== null) return answer.lastDecline;
+  const { last_decline: code, last_decline_kind: decline = 'hard' } = charge;
+  return code === null ? null : { code, decline };
 }
 
 /** True if the answer reports the payment of an open charge that was returned from suspense. */

@@ -3,12 +3,12 @@ import type { PaymentProvider, VerifyChargeAnswer } from '../../core/providers/p
 import type { ResendSafety } from '../../core/providers/port.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { channelOf, type Tokens } from '../payment-tokens/index.js';
-import type { PaymentToken } from '../payment-tokens/payment-token.js';
+import type { PaymentToken } from '../payment-tokens/record.js';
 import { createAnswerRecorder } from './provider-answers.js';
-import { aboutAttempt, attemptReference, isOfPage, type Charge } from './charge.js';
+import { aboutAttempt, attemptReference, isOfPage, type Charge } from './record.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { Charges } from './store.js';
-import type { ChargeFact } from './transitions.js';
+import type { ChargeFact } from './facts.js';
 
 type Deps = {
   charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;

@@ -9,8 +9,8 @@ import {
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
-import { readAttempt, type Charge } from './charge.js';
-import type { ChargeFact } from './transitions.js';
+import { readAttempt, type Charge } from './record.js';
+import type { ChargeFact } from './facts.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Charges } from './store.js';
 

@@ -23,7 +23,7 @@ import {
   verifyCharge,
 } from './api.js';
 import type { ChargeCalls } from './provider-calls.js';
-import { readAttempt, type Charge } from './charge.js';
+import { readAttempt, type Charge } from './record.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
@@ -39,7 +39,9 @@ export function chargeRoutes(deps: {
     waiter: CompletionWaiter<Charge>;
     create: CreateCharge;
   };
-  disputes: { readTakenBack: (charge: Charge, signal: AbortSignal) => Promise<void> };
+  disputes: {
+    readAfterVerify: (charge: Charge, kind: string, signal: AbortSignal) => Promise<void>;
+  };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
   rateLimits: Pick<RateLimits, 'take'>;
@@ -49,7 +51,7 @@ export function chargeRoutes(deps: {
   const verifyNow = createVerification(deps);
   const { store: charges, starter, providerCalls, waiter, create } = deps.charges;
   const find = createFinder(charges, providers);
-  const { readTakenBack } = deps.disputes;
+  const { readAfterVerify } = deps.disputes;
 
   return [
     route(createCharge, async (ctx, { body }) => {
@@ -90,7 +92,7 @@ export function chargeRoutes(deps: {
         const { withoutDeadline = (wait) => wait } = ctx.state;
         const verify = async (signal: AbortSignal) => {
           const { kind } = await providerCalls.verify(charge, signal, { withoutDeadline });
-          if (kind === 'reversed') await withoutDeadline(readTakenBack(charge, signal));
+          await withoutDeadline(readAfterVerify(charge, kind, signal));
         };
         await verifyNow(charge, verify, untilClosed(ctx));
         starter.notifyChangedSoon(charge);

@@ -44,7 +44,7 @@ const chargeFields = {
     .meta({
       description:
         'With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token ' +
-        'that this charge binds.',
+        'that this charge binds. A public key may name a token that a public key made.',
     }),
   reference: ownName(
     'Your own name of the charge, unique for ever. The default is its id.',

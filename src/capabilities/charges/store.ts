@@ -3,10 +3,11 @@ import type { Database } from '../../platform/database/client.js';
 import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import type { Decline } from '../../core/providers/payment-provider.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { CHARGE_INDEXES, type Charge, type ChargeStatus } from './charge.js';
-import type { ChargeFact } from './transitions.js';
+import { CHARGE_INDEXES, type Charge, type ChargeStatus } from './record.js';
+import type { ChargeFact } from './facts.js';
 import {
   applyChargeFact,
   setChargeAction,
@@ -69,19 +70,20 @@ export function createCharges(
 
     /** Notes a decline on the provider's page, which is still open. The same decline is noted once. */
     async noteDecline(
-      { _id: id, tenant_id: tenantId, provider }: Pick<Charge, '_id' | 'tenant_id' | 'provider'>,
-      code: string,
+      { _id: id, tenant_id: tenantId, provider, attempt }: Charge,
+      { code, decline }: Decline,
     ): Promise<void> {
       const detail = `declined on the page, which is still open: ${code}`;
       await collection.updateOne(
         {
           _id: id,
           tenant_id: tenantId,
+          attempt,
           status: { $in: ['pending', 'processing'] },
           last_decline: { $ne: code },
         },
         {
-          $set: { last_decline: code },
+          $set: { last_decline: code, last_decline_kind: decline },
           $inc: { version: 1 },
           $push: { timeline: timelineEntry(clock(), 'note', provider, { detail }) },
         },

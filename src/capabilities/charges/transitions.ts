@@ -1,64 +1,46 @@
 import type { Posting } from '../../core/ledger/posting.js';
-import { payReceivable } from '../../core/ledger/receivable.js';
-import type { Wallet } from '../../core/ledger/wallet.js';
-import type { SavedMethod } from '../../core/providers/payment-provider.js';
-import type { FactSource } from '../../core/instructions/fact.js';
+import { payFromAvailable, payReceivable } from '../../core/ledger/receivable.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import {
   applyChange,
   labelOf,
   MONITOR_MS,
   raiseAttention,
-  type Change,
   type Verdict,
+  isOutdatedRejection,
 } from '../../core/instructions/transition.js';
 import {
-  attemptReference,
+  attentionOfSuspense,
   chargeFailure,
   isOfPage,
+  leftOf,
   paidMinorOf,
   type Charge,
-  type SuspendedPayment,
-} from './charge.js';
-import { acceptPosting, creditPosting, feePosting, suspensePosting } from './postings.js';
+} from './record.js';
+import {
+  alsoOut,
+  ANOTHER_AMOUNT,
+  ANOTHER_FEE,
+  findMismatch,
+  isSettledBy,
+  withoutSurcharge,
+  type ChargeChange,
+  type ChargeFact,
+  type Paid,
+  type Refused,
+  type WalletBalances,
+} from './facts.js';
+import { correctionPosting, creditPosting, feePosting } from './postings.js';
+import {
+  accept,
+  attentionAfter,
+  clearAttention,
+  findReturn,
+  standBy,
+  suspend,
+  suspendedOf,
+} from './suspense.js';
 import { DAY_MS } from '../../shared/durations.js';
-
-/**
- * A fact about a charge, from any source. `attempt` is the attempt that the fact is about; null means the present one.
- */
-export type ChargeFact = FactSource & { attempt: number | null } & (
-    | {
-        kind: 'succeeded';
-        amountMinor: bigint;
-        currency: string;
-        /** The provider's own surcharge on top of the amount. */
-        surchargeMinor: bigint;
-        feeMinor: bigint | null;
-        /** A secret: it is stored with the token, and nowhere else. */
-        method: SavedMethod | null;
-      }
-    /** `ifNotSubmitted`: an operator's command that applies only if nothing was submitted. */
-    | { kind: 'rejected'; code: string; decline: 'soft' | 'hard'; ifNotSubmitted?: boolean }
-    /** It can never be paid: its customer has cancelled it, or its tenant. */
-    | { kind: 'cancelled' }
-    /**
-     * Its tenant cancels it. `endsHere`: its provider can't cancel, so a charge that waits for its customer ends here, and a
-     * later payment completes it all the same.
-     */
-    | { kind: 'cancel_requested'; endsHere: boolean }
-    /** The address of this page was lost, so nobody can have seen it: another page is opened. */
-    | { kind: 'page_lost' }
-    /** The customer's time is over, and the provider has just said that nothing was paid. */
-    | { kind: 'expired' }
-    /** `amountMinor`: the operator accepts this amount, which is in suspense, in place of the requested one. */
-    | { kind: 'operator_confirmed'; amountMinor?: bigint }
-  );
-
-type Paid = Extract<ChargeFact, { kind: 'succeeded' }>;
-type Refused = Extract<ChargeFact, { kind: 'rejected' }>;
-
-/** The balances that a charge's facts change. */
-export type WalletBalances = Pick<Wallet, 'availableMinor' | 'receivableMinor'>;
 
 /** The effect of a fact. `unchanged` and `stale` write nothing. */
 export type Transition = {
@@ -68,12 +50,6 @@ export type Transition = {
   availableMinor: bigint;
   /** Negative: the repaid part of the receivable. */
   receivableMinor: bigint;
-};
-
-type ChargeChange = Change<Charge> & {
-  postings?: Posting[];
-  availableMinor?: bigint;
-  receivableMinor?: bigint;
 };
 
 /**
@@ -116,7 +92,7 @@ function decideFact(
     case 'cancelled':
       if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
       return isOpen(charge)
-        ? fail(charge.cancel_requested_at ? 'cancelled' : 'abandoned')
+        ? fail(charge, charge.cancel_requested_at ? 'cancelled' : 'abandoned')
         : 'stale';
     case 'cancel_requested':
       return requestCancel(charge, fact.endsHere, now);
@@ -124,17 +100,19 @@ function decideFact(
       return openNextPage(charge, fact, now);
     case 'expired': {
       const over = charge.expires_at !== null && charge.expires_at <= now;
-      return isOpen(charge) && over ? fail(fact.kind) : 'stale';
+      return isOpen(charge) && over ? fail(charge, fact.kind) : 'stale';
     }
+    case 'taken_back':
+      return takenBack(charge, fact, now);
     case 'operator_confirmed':
       if (fact.amountMinor !== undefined) return accept(charge, fact.amountMinor, now, wallet);
-      return isOpen(charge) ? 'stale' : clearAttention(charge, 'an operator stands by it');
+      return isOpen(charge) ? 'stale' : standBy(charge, now);
   }
 }
 
 /**
  * Completes a charge: the amount less the provider's fee is credited. A failed charge is completed too, because the
- * payment is proven.
+ * payment is proven. If the provider has reported another amount of the same payment before, that one leaves suspense.
  */
 function pay(
   charge: Charge,
@@ -142,13 +120,14 @@ function pay(
   now: Date,
   wallet: WalletBalances,
 ): ChargeChange | 'unchanged' | 'stale' {
-  const mismatch = findMismatch(charge, fact);
+  const isOther = fact.amountMinor !== charge.amount_minor;
+  const mismatch = findMismatch(charge, fact) ?? (isOther ? null : findReturn(charge, fact));
   if (mismatch !== null) {
     return isSettledBy(charge, mismatch) ? 'stale' : raiseAttention(charge, now, mismatch);
   }
-  if (fact.amountMinor !== charge.amount_minor) {
-    return suspend(charge, fact, now, ANOTHER_AMOUNT);
-  }
+  if (isOther) return suspend(charge, fact, now, ANOTHER_AMOUNT);
+  const known = suspendedOf(charge, fact);
+  const suspended = charge.suspended.filter((payment) => payment !== known);
   const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
   const { repaidMinor, restMinor } = payReceivable(wallet, netMinor);
@@ -162,7 +141,8 @@ function pay(
       provider_fee_minor: fact.feeMinor,
       surcharge_minor: fact.surchargeMinor === 0n ? null : fact.surchargeMinor,
       failure: null,
-      attention: out === null ? null : { since: now, reason: out },
+      suspended,
+      attention: attentionAfter({ ...charge, suspended }, out, now),
       monitor_until: null,
       completed_at: now,
     },
@@ -171,107 +151,10 @@ function pay(
       `the wallet was credited, less the provider’s fee${late}${out === null ? '' : `; ${out}`}`,
     ],
     ...(out !== null && { verdict: 'attention' }),
-    postings: [creditPosting(paid, now, repaidMinor)],
-    availableMinor: restMinor,
-    receivableMinor: -repaidMinor,
-  };
-}
-
-/** The reason for attention if an earlier attempt was paid and the present one may have been paid too; else null. */
-function alsoOut(charge: Charge, { attempt: paid }: Paid): string | null {
-  const {
-    status,
-    attempt,
-    submissions: sends,
-    rejected_submissions: notTaken,
-    failure,
-    monitor_until: watched,
-  } = charge;
-  if (paid === null || paid === attempt || sends === notTaken) return null;
-  // A failure that the provider reported is proven; one that an operator forced is not.
-  const known = status === 'failed' && watched === null && failure?.code !== 'operator';
-  return known
-    ? null
-    : `another attempt was paid; look up ${attemptReference(charge)} at the provider too`;
-}
-
-/** True if an operator failed the charge after attention for this reason. */
-const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>
-  failure?.code === 'operator' &&
-  timeline.some(({ type, detail }) => type === 'attention_raised' && detail === reason);
-
-function findMismatch(charge: Charge, { amountMinor, currency, feeMinor }: Paid): string | null {
-  if (currency !== charge.currency)
-    return 'the provider reports another currency than was requested';
-  if (feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor)) {
-    return 'the provider reports a fee that is not between zero and the amount';
-  }
-  return null;
-}
-
-const ANOTHER_AMOUNT = 'the provider reports another amount than was requested';
-
-/** Books a payment in suspense, once for each attempt. An operator accepts it, or it is refunded at the provider. */
-function suspend(
-  charge: Charge,
-  fact: Paid,
-  now: Date,
-  reason: string,
-): ChargeChange | 'unchanged' {
-  const payment: SuspendedPayment = {
-    attempt: fact.attempt ?? charge.attempt,
-    amount_minor: fact.amountMinor,
-    fee_minor: fact.feeMinor,
-  };
-  if (wasSuspended(charge, payment.attempt)) return 'unchanged';
-  if (payment.amount_minor === 0n) return raiseAttention(charge, now, reason);
-  return {
-    set: {
-      suspended: [...charge.suspended, payment],
-      attention: { since: now, reason },
-    },
-    entry: ['suspense', `${payment.amount_minor} of attempt ${payment.attempt} is in suspense`],
-    verdict: 'attention',
-    postings: [suspensePosting(charge, now, payment)],
-  };
-}
-
-/** True if the payment of this attempt is in suspense, or was returned from it. */
-const wasSuspended = (
-  { suspended, returned_attempts: returned }: Charge,
-  attempt: number,
-): boolean =>
-  returned.includes(attempt) || suspended.some((payment) => payment.attempt === attempt);
-
-/** Completes a charge with an amount in suspense, which an operator has accepted in place of the requested one. */
-function accept(
-  charge: Charge,
-  amountMinor: bigint,
-  now: Date,
-  wallet: WalletBalances,
-): ChargeChange | 'unchanged' | 'stale' {
-  const payment = charge.suspended.find(({ amount_minor: minor }) => minor === amountMinor);
-  if (!payment || charge.status === 'completed') return 'stale';
-  const { attempt, fee_minor: feeMinor } = payment;
-  const settled = amountMinor === charge.amount_minor ? null : amountMinor;
-  const suspended = charge.suspended.filter((other) => other !== payment);
-  const paid = { ...charge, settled_amount_minor: settled, provider_fee_minor: feeMinor };
-  const { repaidMinor, restMinor } = payReceivable(wallet, amountMinor - (feeMinor ?? 0n));
-  return {
-    set: {
-      status: 'completed',
-      attempt,
-      next_attempt_at: null,
-      provider_fee_minor: feeMinor,
-      settled_amount_minor: settled,
-      suspended,
-      failure: null,
-      attention: suspended.length === 0 ? null : charge.attention,
-      monitor_until: null,
-      completed_at: now,
-    },
-    entry: ['credited', `an operator accepted ${amountMinor}, which was in suspense`],
-    postings: [acceptPosting(paid, now, repaidMinor)],
+    postings: [
+      ...(known ? [correctionPosting(charge, now, known)] : []),
+      creditPosting(paid, now, repaidMinor),
+    ],
     availableMinor: restMinor,
     receivableMinor: -repaidMinor,
   };
@@ -282,14 +165,15 @@ function paidAgain(
   fact: Paid,
   now: Date,
   wallet: WalletBalances,
-): ChargeChange | 'unchanged' {
+): ChargeChange | 'unchanged' | 'stale' {
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) return raiseAttention(charge, now, mismatch);
   if (fact.attempt !== null && fact.attempt !== charge.attempt) {
     return suspend(charge, fact, now, 'the provider reports that two attempts were paid');
   }
-  if (fact.amountMinor !== paidMinorOf(charge)) return raiseAttention(charge, now, ANOTHER_AMOUNT);
-  return laterFee(charge, fact, now, wallet);
+  const same = withoutSurcharge(charge, fact);
+  if (same.amountMinor !== paidMinorOf(charge)) return raiseAttention(charge, now, ANOTHER_AMOUNT);
+  return laterFee(charge, same, now, wallet);
 }
 
 /** Books a fee that the provider did not report with the payment, once. */
@@ -297,22 +181,21 @@ function laterFee(
   charge: Charge,
   { feeMinor }: Paid,
   now: Date,
-  { availableMinor }: WalletBalances,
+  wallet: WalletBalances,
 ): ChargeChange | 'unchanged' {
   const { provider_fee_minor: known } = charge;
   if (feeMinor === null || feeMinor === known) return 'unchanged';
   if (known !== null) {
-    return raiseAttention(charge, now, 'the provider reports another fee than before');
+    return raiseAttention(charge, now, ANOTHER_FEE);
   }
   const set = { provider_fee_minor: feeMinor };
   if (feeMinor === 0n) return { set, entry: ['note', 'the provider reports no fee'] };
-  const paysMinor = availableMinor < feeMinor ? availableMinor : feeMinor;
-  const owedMinor = feeMinor - paysMinor;
+  const { paidMinor, owedMinor } = payFromAvailable(wallet, feeMinor);
   return {
     set,
     entry: ['captured', `the provider’s fee ${feeMinor}, which it reported later`],
     postings: [feePosting(charge, now, { feeMinor, owedMinor })],
-    availableMinor: -paysMinor,
+    availableMinor: -paidMinor,
     receivableMinor: owedMinor,
   };
 }
@@ -325,10 +208,14 @@ function decideRefused(
   // The outcome of an earlier attempt proves nothing about this one.
   if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
   const byOperator = fact.via === 'operator';
-  if (fact.ifNotSubmitted && charge.submissions > 0) return 'stale';
+  if (isOutdatedRejection(charge, fact)) return 'stale';
   if (isOpen(charge)) {
     const again = fact.decline === 'soft' ? nextAttempt(charge, now) : null;
-    return again ?? fail(fact.code, byOperator && charge.submissions > 0 ? now : undefined);
+    if (again) return again;
+    const ended = fail(charge, fact.code, byOperator && charge.submissions > 0 ? now : undefined);
+    // A person who fails a charge has seen why it had attention; Bursar itself has not.
+    const isSeen = byOperator && fact.actor !== 'bursar';
+    return isSeen ? { ...ended, set: { ...ended.set, attention: null } } : ended;
   }
   if (charge.status === 'completed') {
     // A customer may be declined on the page and then pay, so a payment outranks every decline, in any order of
@@ -349,7 +236,8 @@ function decideRefused(
  * attempts counts from the late one: networks fine attempts that are made up for at once.
  */
 function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
-  if (isOfPage(charge)) return null;
+  // While an operator decides about a payment, its customer is not charged again.
+  if (isOfPage(charge) || charge.suspended.length > 0) return null;
   const days = charge.dunning_days[charge.attempt - 1];
   if (days === undefined) return null;
   const first = charge.first_declined_at ?? now;
@@ -363,8 +251,9 @@ function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
       next_action: null,
       expires_at: null,
       first_declined_at: first,
+      last_decline: null,
       next_attempt_at: at,
-      attention: null,
+      attention: attentionOfSuspense(charge),
       next_check_at: at,
     },
     entry: [
@@ -411,7 +300,7 @@ function requestCancel(
   const requested = { cancel_requested_at: charge.cancel_requested_at ?? now };
   const unsubmitted = charge.submissions === charge.rejected_submissions;
   if (unsubmitted || (endsHere && charge.next_action !== null)) {
-    const ended = fail('cancelled', unsubmitted ? undefined : now);
+    const ended = fail(charge, 'cancelled', unsubmitted ? undefined : now);
     return { ...ended, set: { ...ended.set, ...requested } };
   }
   if (charge.cancel_requested_at !== null) return 'unchanged';
@@ -423,20 +312,27 @@ function requestCancel(
 }
 
 /** Fails a charge. Nothing was credited, so nothing is returned. `watchedFrom`: late payments are monitored from then on. */
-function fail(code: string, watchedFrom?: Date): ChargeChange {
+function fail(charge: Charge, code: string, watchedFrom?: Date): ChargeChange {
   return {
     set: {
       status: 'failed',
       failure: chargeFailure(code),
       next_attempt_at: null,
-      attention: null,
+      attention: attentionOfSuspense(charge),
       monitor_until: watchedFrom ? new Date(watchedFrom.getTime() + MONITOR_MS) : null,
     },
     entry: ['note', `the charge has failed: ${code}`],
   };
 }
 
-function clearAttention(charge: Charge, why: string): ChargeChange | 'unchanged' {
-  if (charge.attention === null) return 'unchanged';
-  return { set: { attention: null }, entry: ['attention_cleared', why] };
+const NOT_EXPLAINED =
+  'the provider reports that the payment was taken back, and the known refunds and disputes do not explain it';
+
+/** Calls an operator, once, if the provider has taken back more of a completed charge than is booked. */
+function takenBack(charge: Charge, fact: ChargeFact, now: Date): ChargeChange | 'unchanged' {
+  const { status, attempt, timeline } = charge;
+  if (status !== 'completed' || fact.attempt !== attempt || leftOf(charge) === 0n)
+    return 'unchanged';
+  const isCalled = timeline.some(({ detail }) => detail === NOT_EXPLAINED);
+  return isCalled ? 'unchanged' : raiseAttention(charge, now, NOT_EXPLAINED);
 }

@@ -1,5 +1,5 @@
 import { countEvent, type WithEvent } from '../../core/instructions/events.js';
-import { statusOf, type Charge } from './charge.js';
+import { statusOf, type Charge } from './record.js';
 import { presentCharge } from './presenter.js';
 import { chargeResource } from './schema.js';
 

@@ -14,7 +14,7 @@ export const listCustomers = operation({
   path: '/identity/customers',
   summary: 'List customers, newest first',
   description:
-    'A customer exists as soon as a card, a payment token, a charge or a check names it.',
+    'A customer exists as soon as a card, a payment token, a charge, a virtual account or an identity check names it.',
   feature: 'identity',
   query: listCustomersQuery,
   answer: { status: 200, data: customerResource, list: true },

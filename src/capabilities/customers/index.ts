@@ -1,6 +1,7 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { customerOperations } from './api.js';
-import { customers } from './customer.js';
+import { customerCounts } from './counts.js';
+import { customers } from './record.js';
 import { customerRoutes } from './routes.js';
 import { createCustomers } from './store.js';
 
@@ -17,7 +18,7 @@ const createCustomerParts = ({ database }: CoreDeps) => ({ store: createCustomer
 /** The capability `customers`: everybody whom a card, a payment token, a charge or a check names. */
 export const customerCapability = defineCapability({
   name: 'customers',
-  collections: [customers],
+  collections: [customers, customerCounts],
   operations: customerOperations,
   create: createCustomerParts,
   routes: customerRoutes,

@@ -1,5 +1,5 @@
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { customerRecordId, customers, type Customer } from './customer.js';
+import { customerRecordId, customers, type Customer } from './record.js';
 
 /** A customer as a request names it. */
 export type NamedCustomer = {
@@ -32,10 +32,19 @@ export function nameCustomer(
     uow.create(customers, customer);
     return customer;
   }
-  const email = named.email ?? known.email;
-  const name = named.name ?? known.name;
-  if (!named.mayChange || (email === known.email && name === known.name)) return known;
-  const changed = { ...known, email, name, version: known.version + 1, updated_at: now };
+  const email = (named.mayChange ? named.email : null) ?? known.email;
+  const name = (named.mayChange ? named.name : null) ?? known.name;
+  // An erased customer who is named again is a customer again, whose next erasure is an act of its own.
+  const isSame = email === known.email && name === known.name && !known.erased_at;
+  if (isSame) return known;
+  const changed = {
+    ...known,
+    email,
+    name,
+    erased_at: null,
+    version: known.version + 1,
+    updated_at: now,
+  };
   uow.change(customers, changed);
   return changed;
 }

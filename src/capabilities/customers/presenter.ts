@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { kycStatusOf, type Customer } from './customer.js';
+import { kycStatusOf, type Customer } from './record.js';
 import type { customerResource } from './schema.js';
 
 /** A customer as clients see it: every field is named here, so that a new stored field never leaks. */

@@ -3,7 +3,7 @@ import { callerOf, type Context } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { getCustomer, listCustomers } from './api.js';
-import type { Customer } from './customer.js';
+import type { Customer } from './record.js';
 import { presentCustomer } from './presenter.js';
 import type { Customers } from './store.js';
 

@@ -6,7 +6,7 @@ import {
   daysQuery,
   withDaysInOrder,
 } from '../../platform/http/wire.js';
-import { KYC_STATUSES } from './customer.js';
+import { KYC_STATUSES } from './record.js';
 
 /** The tenant's id of a customer. */
 export const customerId = ownName('Your own id of the customer.', 'customer-77');

@@ -12,8 +12,8 @@ import {
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
-import { virtualAccounts } from '../virtual-accounts/virtual-account.js';
-import { depositCounts, deposits, type Deposit } from './deposit.js';
+import { virtualAccounts } from '../virtual-accounts/record.js';
+import { depositCounts, deposits, type Deposit } from './record.js';
 import { moveDeposit } from './postings.js';
 
 /** Checks that every deposit has the postings of its state and no others, and that accounts have the sum of their deposits. */

@@ -5,6 +5,8 @@ import type {
 import type { Trace } from '../../core/providers/port.js';
 import {
   addDifference,
+  noteBreaks,
+  type Difference,
   NOTHING_TO_APPLY,
   reconciledBy,
   verdictOf,
@@ -13,12 +15,14 @@ import {
   type Reconciled,
   type ReconcileRun,
 } from '../../core/reconciliation/comparison.js';
+import { isOpen } from '../../core/instructions/instruction.js';
 import { recordsSince } from '../../core/reconciliation/pages.js';
-import { reconciliationSource } from '../../core/reconciliation/payment-answers.js';
+import { kindOf, reconciliationSource } from '../../core/reconciliation/payment-answers.js';
+import { accountRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
-import { isUnbooked, UNOWNED, type Deposit } from './deposit.js';
+import { isUnbooked, submittedReturn, UNOWNED, type Deposit } from './record.js';
 import { recordMissed } from './reconciliation.js';
-import type { DepositCalls } from './provider-calls.js';
+import { findReturn, type DepositCalls } from './provider-calls.js';
 import type { Deposits } from './store.js';
 
 /** The provider's word on a deposit, or on its return. */
@@ -40,11 +44,11 @@ type Deps = {
 /** Deposits, as they are compared with their providers, and those that a provider has and no message has reported. */
 export function reconciledDeposits(deps: Deps): Reconciled {
   const collection = deps.database.db.collection<Deposit>('deposits');
-  const known = reconciledBy(compared(deps), ({ since, tenants }) =>
-    recordsSince(collection, { since, tenants: [...tenants, UNOWNED] }),
+  const known = reconciledBy(compared(deps), ({ since, tenants }, from) =>
+    recordsSince(collection, { since, tenants: [...tenants, UNOWNED] }, from),
   );
   return {
-    kind: known.kind,
+    ...known,
     async reconcile(run, scope) {
       await known.reconcile(run, scope);
       for (const provider of deps.providers.accountProviders) {
@@ -59,12 +63,13 @@ const compared = ({
   providers,
 }: Deps): ComparedRecords<Deposit, Answer> => ({
   kind: 'deposits',
+  rateLimitKey: accountRateLimitKey,
   get: store.get,
   async ask(deposit, signal) {
     const provider = providers.accountProvider(deposit.provider);
     const answer = await provider.verifyDeposit(deposit.reference, signal);
-    return answer.kind === 'received' && deposit.state === 'returned'
-      ? ((await findReturn(provider, deposit, signal)) ?? answer)
+    return mayHideReturn(deposit, answer)
+      ? ((await askReturn(provider, deposit, signal)) ?? answer)
       : answer;
   },
   agrees: depositAgrees,
@@ -78,24 +83,39 @@ const compared = ({
     } else if (answer.kind === 'reversed') {
       const reversed = { kind: 'reversed', amountMinor: null, sessionId: null } as const;
       await store.applyFact(deposit, { ...about, ...reversed });
+    } else if (answer.kind === 'returned') {
+      const returned = { kind: 'succeeded', amountMinor: null, sessionId: null } as const;
+      await store.applyFact(deposit, { ...source, instruction: 'return', ...returned });
     } else return null;
-    starter.notifyChangedSoon(deposit);
-    return verdictOf(deposit, await store.get(deposit.tenant_id, deposit._id));
+    const changed = await store.get(deposit.tenant_id, deposit._id);
+    starter.notifyChangedSoon(changed ?? deposit);
+    return verdictOf(deposit, changed);
   },
 });
 
-/** The return of a deposit, if the provider has made it. A provider may show the deposit as received all the same. */
-async function findReturn(
+/**
+ * True if the provider's return of a deposit may be behind this answer. A provider that has returned a deposit may show it as
+ * received or as reversed. One that is credited is debited if it is shown as reversed, whoever has sent the money back.
+ */
+const mayHideReturn = (deposit: Deposit, { kind }: VerifyDepositAnswer): boolean => {
+  const { state } = deposit;
+  if (state !== 'returned' && submittedReturn(deposit) === null) return false;
+  return (
+    kind === 'received' || (kind === 'reversed' && (state === 'suspended' || state === 'returned'))
+  );
+};
+
+/** The return of a deposit, if the provider has made it; or that the provider does not answer. */
+async function askReturn(
   provider: AccountProvider,
-  { _id: marker, reference: id, first_submitted_at: at, instructed_at: ordered }: Deposit,
+  deposit: Deposit,
   signal: AbortSignal,
 ): Promise<Answer | null> {
-  const answer = await provider.verifyReturn?.({ id, marker, since: at ?? ordered }, signal);
-  if (!answer) return null;
-  if (answer.kind === 'succeeded') {
+  const answer = await findReturn(provider, deposit, signal);
+  if (answer?.kind === 'succeeded') {
     return { kind: 'returned', providerRequestId: answer.providerRequestId };
   }
-  return answer.kind === 'unknown' ? answer : null;
+  return answer?.kind === 'unknown' ? answer : null;
 }
 
 /** True if the provider's answer allows the state of a deposit. One that was moved is compared under its new tenant. */
@@ -107,6 +127,8 @@ export function depositAgrees(deposit: Deposit, answer: Answer): boolean {
       return answer.kind === 'not_found';
     case 'credited':
     case 'suspended':
+      // The workflow of a return that is under way books it.
+      if (answer.kind === 'returned') return deposit.instruction === 'return' && isOpen(deposit);
       return answer.kind === 'received' && answer.deposit.amountMinor === amountMinor;
     case 'returned':
       return answer.kind === 'returned';
@@ -128,6 +150,7 @@ function describeDeposit({ state, amount_minor: amount }: Deposit, answer: Answe
   const isOther = told !== null && amount !== null && told !== amount;
   const difference = `${state} with us, ${WORDS[answer.kind]} at the bank`;
   return {
+    breakKind: kindOf(answer, isOther),
     amountMinor: amount ?? told ?? 0n,
     ours: state,
     difference: isOther ? `${difference}, of another amount` : difference,
@@ -151,11 +174,13 @@ async function findMissed(
       run.report.unanswered += 1;
       return;
     }
+    const missed: Difference[] = [];
     for (const item of page.items) {
       if (await deposits.store.ofProvider(provider.name, item.id)) continue;
       const applied = run.apply && (await recordMissed({ deposits }, provider.name, item));
-      addDifference(run.report, {
+      missed.push({
         kind: 'deposits',
+        breakKind: 'missing_here',
         id: item.id,
         tenantId: UNOWNED,
         provider: provider.name,
@@ -166,6 +191,9 @@ async function findMissed(
         outcome: run.apply ? (applied ? 'applied' : NOTHING_TO_APPLY) : null,
       });
     }
+    for (const difference of missed) addDifference(run.report, difference);
+    const listed = page.items.map(({ id }) => id);
+    await noteBreaks(run.breaks, provider.name, listed, missed);
     cursor = page.next;
   } while (cursor !== null);
 }

@@ -1,3 +1,4 @@
+import { erasedRecords, isInstructionOpen } from '../../core/erasure/erased-records.js';
 import { formatMajor } from '../../shared/money.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { forwardable } from '../../core/commit/mutation.js';
@@ -7,11 +8,12 @@ import {
 } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { accountRateLimitKey } from '../../platform/temporal/queues.js';
+import { virtualAccounts } from '../virtual-accounts/record.js';
 import { virtualAccountCapability, type VirtualAccountParts } from '../virtual-accounts/index.js';
 import { depositOperations } from './api.js';
 import { auditDeposits } from './audit.js';
 import { reconciledDeposits } from './comparison.js';
-import { depositCounts, deposits, type Deposit, type DepositInstruction } from './deposit.js';
+import { depositCounts, deposits, type Deposit, type DepositInstruction } from './record.js';
 import { applyDepositFact, recordDeposit } from './mutations.js';
 import { presentDepositDetails, presentDepositRow } from './presenter.js';
 import { createDepositCalls, termsOf } from './provider-calls.js';
@@ -88,6 +90,15 @@ export const depositCapability = defineCapability({
   needs: { virtualAccounts: virtualAccountCapability },
   mutations: forwardable({ recordDeposit, applyDepositFact }),
   collections: [deposits, depositCounts.counter],
+  erased: [
+    erasedRecords({
+      collection: deposits,
+      label: 'deposits that are not decided',
+      by: { field: 'virtual_account_id', of: virtualAccounts },
+      isOpen: (deposit) => isInstructionOpen(deposit) || deposit.state === 'suspended',
+      erased: () => ({ sender: null, narration: null }),
+    }),
+  ],
   operations: depositOperations,
   events: depositEvents,
   audit: auditDeposits,

@@ -1,8 +1,8 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { instructionState } from '../../core/instructions/instruction.js';
-import { virtualAccounts } from '../virtual-accounts/virtual-account.js';
-import { depositCounts, deposits, type Deposit } from './deposit.js';
+import { virtualAccounts } from '../virtual-accounts/record.js';
+import { depositCounts, deposits, type Deposit } from './record.js';
 import { moveDeposit, type DepositStep } from './postings.js';
 import {
   transitionDeposit,

@@ -1,7 +1,7 @@
 import type { WalletBalances } from '../../core/ledger/hold-postings.js';
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import { payReceivable } from '../../core/ledger/receivable.js';
-import type { Deposit } from './deposit.js';
+import { payFromAvailable, payReceivable } from '../../core/ledger/receivable.js';
+import type { Deposit } from './record.js';
 
 /** The steps of a deposit's postings. */
 export type DepositStep =
@@ -39,9 +39,7 @@ export function moveDeposit(
     return { posting: entry, availableMinor: 0n, receivableMinor: 0n };
   }
   if (step === 'reversal') {
-    const { availableMinor: has } = wallet;
-    const pays = has < amountMinor ? has : amountMinor;
-    const owes = amountMinor - pays;
+    const { paidMinor: pays, owedMinor: owes } = payFromAvailable(wallet, amountMinor);
     const entry = posting(id, tenantId, at, [
       { account: accounts.available(tenantId), amountMinor: -pays },
       { account: accounts.receivable(tenantId), amountMinor: -owes },

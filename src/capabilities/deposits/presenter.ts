@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
 import { toWireAmount } from '../../shared/money.js';
-import type { Deposit } from './deposit.js';
+import { submittedReturn, type Deposit } from './record.js';
 import type { depositResource } from './schema.js';
 
 /** A deposit as clients see it: every field is named here, so that a new stored field never leaks. */
@@ -48,5 +48,6 @@ export const presentDepositDetails = (deposit: Deposit) => ({
   tenant: deposit.tenant_id,
   instruction: deposit.instruction,
   instruction_status: deposit.status,
+  last_return: submittedReturn(deposit),
   moved_to: deposit.moved_to,
 });

@@ -1,9 +1,9 @@
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
-import type { AccountProvider } from '../../core/providers/account-provider.js';
+import type { AccountProvider, VerifyReturnAnswer } from '../../core/providers/account-provider.js';
 import type { ResendSafety } from '../../core/providers/port.js';
 import { failpoint } from '../../shared/failpoints.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
-import { depositId, UNOWNED, type Deposit } from './deposit.js';
+import { depositId, submittedReturn, UNOWNED, type Deposit } from './record.js';
 import type { Deposits } from './store.js';
 import type { DepositTerms } from './transitions.js';
 
@@ -64,10 +64,10 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
 
     async verify(deposit: Deposit, signal: AbortSignal): Promise<ProviderOutcome> {
       if (deposit.instruction === 'confirm') return confirm(deposit, signal);
-      const { _id: marker, reference: id } = deposit;
+      const { _id: marker, reference: id, instructed_at: ordered } = deposit;
       const provider = providers.accountProvider(deposit.provider);
       if (!provider.verifyReturn) throw new Error(`${marker} cannot return`);
-      const since = deposit.first_submitted_at ?? deposit.instructed_at;
+      const since = submittedReturn(deposit)?.submitted_at ?? ordered;
       const answer = await provider.verifyReturn({ id, marker, since }, signal);
       return explainRefusal(provider, deposit, answer, signal);
     },
@@ -96,21 +96,46 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
   };
 }
 
-/** A return may be refused because the provider has taken the deposit back meanwhile, so a refusal is followed by a look-up. */
+/** The provider's answer about a return that was submitted; null if it does not know of one, or has refused it. */
+export async function findReturn(
+  provider: AccountProvider,
+  deposit: Deposit,
+  signal: AbortSignal,
+): Promise<Exclude<VerifyReturnAnswer, { kind: 'not_found' | 'rejected' }> | null> {
+  const { _id: marker, reference: id, instructed_at: ordered } = deposit;
+  const since = submittedReturn(deposit)?.submitted_at ?? ordered;
+  const answer = await provider.verifyReturn?.({ id, marker, since }, signal);
+  return !answer || answer.kind === 'not_found' || answer.kind === 'rejected' ? null : answer;
+}
+
+/**
+ * A return may be refused because the provider has made it before, or has taken the deposit back meanwhile, so a refusal is
+ * followed by look-ups. The provider must rule out an earlier return whose answer was lost.
+ */
 async function explainRefusal(
   provider: AccountProvider,
-  { reference }: Deposit,
+  deposit: Deposit,
   answer: ProviderOutcome,
   signal: AbortSignal,
 ): Promise<ProviderOutcome> {
   if (answer.kind !== 'rejected') return answer;
-  const found = await provider.verifyDeposit(reference, signal);
+  const { last_return: last, submissions, rejected_submissions: notTaken } = deposit;
+  const hasEarlier = last?.refused === false || submissions - notTaken > 1;
+  const earlier = hasEarlier ? await findReturn(provider, deposit, signal) : null;
+  if (earlier) return earlier;
+  const found = await provider.verifyDeposit(deposit.reference, signal);
   const { providerRequestId } = found;
   if (found.kind === 'reversed') {
     return { kind: 'reversed', amountMinor: null, sessionId: null, providerRequestId };
   }
-  return found.kind === 'unknown' ? found : answer;
+  if (found.kind === 'unknown') return found;
+  return hasEarlier && answer.code === ALREADY_RETURNED
+    ? { kind: 'unknown', reason: 'conflict', providerRequestId: answer.providerRequestId }
+    : answer;
 }
+
+/** The code with which a provider refuses the return of what it has returned, though its list may not show that yet. */
+const ALREADY_RETURNED = 'charge_already_refunded';
 
 /** Creates the function that asks the provider for a deposit, and commits its answer. */
 function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accounts'>) {
@@ -121,7 +146,14 @@ function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accoun
     const answer = await provider.verifyDeposit(deposit.reference, signal);
     const { providerRequestId } = answer;
     if (answer.kind === 'reversed') {
-      return { kind: 'reversed', amountMinor: null, sessionId: null, providerRequestId };
+      return (
+        (await returned(deposit, provider, signal)) ?? {
+          kind: 'reversed',
+          amountMinor: null,
+          sessionId: null,
+          providerRequestId,
+        }
+      );
     }
     if (answer.kind !== 'received') return answer;
     const { id: _, ...told } = answer.deposit;
@@ -132,13 +164,32 @@ function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accoun
     }
     failpoint('deposit.answered');
     const source = { via: 'poll', actor: null, providerRequestId, note: null } as const;
-    await deposits.applyFact(deposit, {
+    const outcome = await deposits.applyFact(deposit, {
       ...source,
       instruction: 'confirm',
       kind: 'confirmed',
       deposit: told,
     });
-    return succeeded;
+    if (outcome.kind === 'fact' && outcome.deposit.instruction === 'return') {
+      starter.startSoon(outcome.deposit);
+    }
+    // This answer ends the first confirmation alone. A message that came since doubts the deposit, and needs an answer of its own.
+    return deposit.state === 'received' ? { kind: 'pending', providerRequestId } : succeeded;
+  }
+
+  /** The outcome of a deposit in suspense that the provider shows as reversed because it was returned; null if it was not. */
+  async function returned(
+    deposit: Deposit,
+    provider: AccountProvider,
+    signal: AbortSignal,
+  ): Promise<ProviderOutcome | null> {
+    if (deposit.state !== 'suspended' || submittedReturn(deposit) === null) return null;
+    const answer = await findReturn(provider, deposit, signal);
+    if (answer?.kind !== 'succeeded') return answer;
+    const { providerRequestId } = answer;
+    const source = { via: 'poll', actor: null, providerRequestId, note: null } as const;
+    await deposits.applyFact(deposit, { ...source, instruction: 'return', ...SUCCEEDED });
+    return { ...SUCCEEDED, providerRequestId };
   }
 
   /** Completes the move of a deposit to another tenant, whose first half is committed. */

@@ -6,7 +6,7 @@ import {
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
-import type { Deposit } from './deposit.js';
+import type { Deposit } from './record.js';
 import type { DepositCalls } from './provider-calls.js';
 import type { Deposits } from './store.js';
 

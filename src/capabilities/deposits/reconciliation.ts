@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountProvider, ProviderDeposit } from '../../core/providers/account-provider.js';
+import type {
+  AccountProvider,
+  ProviderDeposit,
+  RequeryAnswer,
+} from '../../core/providers/account-provider.js';
+import type { UnknownReason } from '../../core/providers/port.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
 import type { DepositCalls } from './provider-calls.js';
 import type { Deposits } from './store.js';
@@ -8,12 +13,16 @@ import type {
   DepositReconciliationPage,
   DepositReconciliationPosition,
 } from './workflow-contract.js';
+import { pageLimit } from '../../core/reconciliation/pages.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 type Deps = {
   deposits: { store: Pick<Deposits, 'ofProvider'>; providerCalls: Pick<DepositCalls, 'report'> };
   virtualAccounts: {
-    store: Pick<VirtualAccounts, 'takeForRequery' | 'noteRequeried' | 'putBackForRequery'>;
+    store: Pick<
+      VirtualAccounts,
+      'takeForRequery' | 'noteRequeried' | 'noteUnanswered' | 'putBackForRequery'
+    >;
   };
   providers: { findAccountProvider(name: string): AccountProvider | undefined };
 };
@@ -22,6 +31,10 @@ type Deps = {
 const PAGE_SECONDS = 10;
 /** Accounts that one page asks about. */
 const MAX_REQUERIES = 200;
+/** Requeries in a row without an answer after which the provider is taken to be away. */
+const MAX_SILENT = 3;
+/** A page ends after this time, well within the time of its activity. */
+const PAGE_AT_MOST_MS = 5 * 60_000;
 
 /**
  * One page of the search for deposits that no message has reported: a page of the provider's list, or afterwards some of the
@@ -83,8 +96,9 @@ export async function recordMissed(
 }
 
 /**
- * Each account is asked about at most once in the provider's pause, at a share of its rate. If the provider does not answer,
- * the accounts of the page wait for the next one.
+ * Each account is asked about at most once in the provider's pause, at a share of its rate. An account about which the provider
+ * gives no usable answer waits for its pause, so that it never keeps the others waiting. If the provider is silent several times in
+ * a row, or wants no requests now, the search ends: the next run of the Schedule lists again, and asks about the rest first.
  */
 async function requeryPage(
   { virtualAccounts: { store } }: Deps,
@@ -95,18 +109,38 @@ async function requeryPage(
   const requery = provider.requery?.bind(provider);
   const done = { found: 0, asked: 0, unanswered: false, next: null };
   if (!requery || requeryEveryMs === null) return done;
-  const limit = Math.min(MAX_REQUERIES, Math.max(1, Math.ceil(perSecond * PAGE_SECONDS)));
+  const limit = pageLimit(perSecond * PAGE_SECONDS, MAX_REQUERIES);
   const taken = await store.takeForRequery(provider.name, requeryEveryMs, limit);
-  for (const [asked, account] of taken.entries()) {
+  const began = performance.now();
+  let silent = 0;
+  for (const [index, account] of taken.entries()) {
     const { accountNumber, handle, day } = account;
-    const answer = await requery({ accountNumber, handle, day }, new AbortController().signal);
-    if (answer.kind === 'unknown' || answer.kind === 'throttled') {
-      await store.putBackForRequery(taken.slice(asked));
-      return { ...done, asked: asked + 1, unanswered: true, next: { step: 'requery' } };
+    const effect = effectOf(
+      await requery({ accountNumber, handle, day }, new AbortController().signal),
+    );
+    if (effect === 'requested') await store.noteRequeried(account);
+    else await store.noteUnanswered(account, { refused: effect === 'refused' });
+    silent = effect === 'silent' ? silent + 1 : 0;
+    const isOver = silent === MAX_SILENT || effect === 'throttled';
+    if (isOver || performance.now() - began > PAGE_AT_MOST_MS) {
+      await store.putBackForRequery(taken.slice(index + 1));
+      const next = isOver ? null : ({ step: 'requery' } as const);
+      return { ...done, asked: index + 1, unanswered: isOver, next };
     }
-    await store.noteRequeried(account);
     await sleep(1_000 / perSecond);
   }
   const asked = taken.length;
+  if (asked > 0 && silent === asked) return { ...done, asked, unanswered: true };
   return { ...done, asked, next: asked === limit ? { step: 'requery' } : null };
+}
+
+/** The reasons of an unknown outcome that are no answer of the provider. Any other one is an answer that cannot be used. */
+const NO_ANSWER: ReadonlySet<UnknownReason> = new Set(['timeout', 'connection', 'server_error']);
+
+/** The effect of an answer to a requery. */
+function effectOf(answer: RequeryAnswer): 'requested' | 'refused' | 'silent' | 'throttled' {
+  if (answer.kind === 'throttled') return 'throttled';
+  if (answer.kind !== 'unknown') return 'requested';
+  if (answer.reason === 'throttled') return 'throttled';
+  return NO_ANSWER.has(answer.reason) ? 'silent' : 'refused';
 }

@@ -3,7 +3,7 @@ import { attentionField, failureField } from '../../core/instructions/api-fields
 import { amountMinor, daysQuery, pageOrOffsetQuery, timestamp } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { withPageOrOffset } from '../virtual-accounts/index.js';
-import { DEPOSIT_STATES, MATCHES } from './deposit.js';
+import { DEPOSIT_STATES, MATCHES } from './record.js';
 
 const fields = {
   ...pageOrOffsetQuery(),

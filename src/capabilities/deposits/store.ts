@@ -14,7 +14,7 @@ import {
   type Deposit,
   type DepositState,
   type NewDeposit,
-} from './deposit.js';
+} from './record.js';
 import { applyDepositFact, recordDeposit, type ApplyDepositFactResult } from './mutations.js';
 import type { DepositFact, DepositTerms } from './transitions.js';
 
@@ -144,7 +144,9 @@ const isCounted = ({ accountId, sessionId, reference }: DepositListing): boolean
   accountId === undefined && sessionId === undefined && reference === undefined;
 
 function indexOf(query: DepositListing): object | null {
-  if (query.accountId !== undefined) return LIST_INDEXES.byAccount;
+  if (query.accountId !== undefined) {
+    return query.state === undefined ? LIST_INDEXES.byAccount : LIST_INDEXES.byAccountState;
+  }
   if (query.sessionId !== undefined) return { tenant_id: 1, session_id: 1 };
   if (query.reference !== undefined) return { tenant_id: 1, reference: 1 };
   return query.state === undefined ? LIST_INDEXES.byCreation : LIST_INDEXES.byState;

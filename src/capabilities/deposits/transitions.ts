@@ -3,22 +3,26 @@ import {
   applyChange,
   labelOf,
   MONITOR_MS,
+  monitoredUntil,
   raiseAttention,
   type Change,
   type Verdict,
+  isOutdatedRejection,
 } from '../../core/instructions/transition.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { ProviderDeposit } from '../../core/providers/account-provider.js';
 import { MAX_AMOUNT_MINOR } from '../../platform/http/wire.js';
-import type { VirtualAccount } from '../virtual-accounts/virtual-account.js';
+import type { VirtualAccount } from '../virtual-accounts/record.js';
 import {
   freshInstruction,
   isUnbooked,
   maskAccount,
+  mayBeReturned,
+  submittedReturn,
   type Deposit,
   type DepositInstruction,
   type DepositMatch,
-} from './deposit.js';
+} from './record.js';
 import type { DepositStep } from './postings.js';
 
 /** A fact about a deposit, with the instruction that it is about. */
@@ -100,11 +104,12 @@ function suspenseReason(
 ): string | null {
   if (account === null) return 'nobody has this account';
   const total = account.total_received_minor + told.amountMinor;
-  if (told.amountMinor > terms.maxMinor) return 'the amount is above the limit of a deposit';
   if (total > BigInt(MAX_AMOUNT_MINOR)) return 'the account would receive more than is allowed';
   if ((told.feeMinor ?? 0n) >= told.amountMinor)
     return 'the provider’s fee is as much as the deposit';
+  // An operator has decided about its amount, its account and what was expected.
   if (deposit.assigned) return null;
+  if (told.amountMinor > terms.maxMinor) return 'the amount is above the limit of a deposit';
   if (account.account_number !== told.accountNumber) {
     return 'the provider reports another account than its message';
   }
@@ -149,9 +154,13 @@ function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
     monitor_until: null,
   };
   const reason = suspenseReason(given, told);
+  // The answer may be from before the reversal that a message has reported since, so it settles no doubt.
+  const status = deposit.doubted
+    ? doubtedAtBooking(deposit, now)
+    : { status: 'completed' as const };
   if (reason === null) {
     return {
-      set: { ...known, state: 'credited', status: 'completed', credited_at: now, attention: null },
+      set: { ...known, state: 'credited', credited_at: now, ...status, attention: null },
       entry: ['credited', 'the deposit was credited to the wallet'],
       step: 'credit',
     };
@@ -165,7 +174,7 @@ function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
     };
   }
   return {
-    set: { ...suspended, status: 'completed', attention: { since: now, reason } },
+    set: { ...suspended, ...status, attention: { since: now, reason } },
     entry: ['suspense', `the deposit is in suspense: ${reason}`],
     step: 'suspense',
     verdict: 'attention',
@@ -178,8 +187,11 @@ function endConfirmation({ deposit, now }: Case): Effect {
   if (deposit.moved_to) return 'unchanged';
   if (deposit.instruction !== 'confirm' || !isOpen(deposit)) return 'unchanged';
   if (deposit.state === 'received') return 'stale';
-  if (deposit.state === 'credited') {
-    const reason = 'a message says that it was reversed, and the provider still has it';
+  if (deposit.state === 'credited' || deposit.state === 'suspended') {
+    const reversed = 'a message says that it was reversed, and the provider still has it';
+    const before = deposit.state === 'suspended' ? deposit.attention?.reason : undefined;
+    const isKnown = before === undefined || before.includes(reversed);
+    const reason = isKnown ? (before ?? reversed) : `${before}; ${reversed}`;
     return {
       set: { status: 'completed', attention: { since: now, reason } },
       entry: ['attention_raised', reason],
@@ -195,10 +207,16 @@ function endConfirmation({ deposit, now }: Case): Effect {
 /** Asks the provider again about a deposit that is booked. */
 function doubt({ deposit, now }: Case): Effect {
   const isAsked = deposit.instruction === 'confirm' && isOpen(deposit);
+  if (isAsked && deposit.state === 'received' && !deposit.doubted) {
+    return {
+      set: { doubted: true },
+      entry: ['note', 'the provider is asked once more after its first confirmation'],
+    };
+  }
   if (isAsked || deposit.state === 'reversed' || deposit.state === 'returned') return 'unchanged';
   if (deposit.instruction === 'return' && isOpen(deposit)) return 'unchanged';
   return {
-    set: { ...freshInstruction('confirm', now), attention: deposit.attention },
+    set: { ...instructed(deposit, 'confirm', now), attention: deposit.attention },
     entry: ['note', 'the provider is asked whether it has the deposit'],
   };
 }
@@ -215,6 +233,7 @@ function reverse({ deposit, now }: Case): Effect {
       state: 'reversed',
       instruction: 'confirm',
       status: 'completed',
+      last_return: submittedReturn(deposit),
       reversed_at: now,
       attention: null,
       monitor_until: null,
@@ -239,20 +258,43 @@ function dismiss({ deposit, now }: Case, { ifNotSubmitted }: { ifNotSubmitted?: 
   };
 }
 
+/** The fields of a further instruction. What was submitted to return the deposit stays known. */
+const instructed = (deposit: Deposit, instruction: DepositInstruction, now: Date) => ({
+  ...freshInstruction(instruction, now),
+  last_return: submittedReturn(deposit),
+});
+
+/** The fields of a deposit that is doubted already when it is booked. */
+const doubtedAtBooking = (deposit: Deposit, now: Date) => ({
+  ...instructed(deposit, 'confirm', now),
+  doubted: false,
+});
+
 /** True while an operator may decide about money in suspense. */
 const isUndecided = (deposit: Deposit): boolean =>
   deposit.state === 'suspended' && !(deposit.instruction === 'return' && isOpen(deposit));
 
+/** True while an operator may give money in suspense to an account: the sender surely does not have it, and some of it is left. */
+export const isAssignable = (deposit: Deposit): boolean =>
+  isUndecided(deposit) &&
+  !mayBeReturned(deposit) &&
+  deposit.fee_minor < (deposit.amount_minor ?? 0n);
+
+const ASSIGNED_MEANWHILE = 'assigned while the provider is asked whether it was reversed';
+
 function assign({ deposit, account, now }: Case): Effect {
-  if (!isUndecided(deposit) || account?.state !== 'active') return 'stale';
+  if (!isAssignable(deposit) || account?.state !== 'active') return 'stale';
+  // A message may say that it was reversed. The provider is still asked, and its answer ends that.
+  const isAsked = deposit.instruction === 'confirm' && isOpen(deposit);
   return {
     set: {
       state: 'credited',
-      status: 'completed',
+      ...(!isAsked && { status: 'completed' as const }),
       virtual_account_id: account._id,
       assigned: true,
       credited_at: now,
-      attention: null,
+      attention: isAsked ? { since: now, reason: ASSIGNED_MEANWHILE } : null,
+      monitor_until: null,
     },
     entry: ['credited', 'an operator assigned the deposit to an account: it was credited'],
     step: 'assign',
@@ -260,10 +302,10 @@ function assign({ deposit, account, now }: Case): Effect {
 }
 
 function move({ deposit, now }: Case, to: NonNullable<Deposit['moved_to']>): Effect {
-  if (!isUndecided(deposit)) return 'stale';
+  if (!isAssignable(deposit)) return 'stale';
   return {
     set: {
-      ...freshInstruction('confirm', now),
+      ...instructed(deposit, 'confirm', now),
       state: 'reversed',
       reversed_at: now,
       moved_to: to,
@@ -273,10 +315,14 @@ function move({ deposit, now }: Case, to: NonNullable<Deposit['moved_to']>): Eff
   };
 }
 
-/** The money has a record under its new tenant, which ends the move. */
+/** The money and its sender have a record under their new tenant, which ends the move. */
 const completeMove = ({ deposit }: Case): Effect =>
   deposit.moved_to && isOpen(deposit)
-    ? { set: { status: 'completed' }, entry: ['note', 'the deposit is with its new owner'] }
+    ? {
+        // A workflow that knew the deposit before the move may have called an operator since.
+        set: { status: 'completed', sender: null, narration: null, attention: null },
+        entry: ['note', 'the deposit is with its new owner'],
+      }
     : 'unchanged';
 
 function returnEffect(given: Case, fact: DepositFact): Effect {
@@ -284,26 +330,76 @@ function returnEffect(given: Case, fact: DepositFact): Effect {
   if (fact.kind === 'return_ordered') {
     if (!isUndecided(deposit) || !terms.returns) return 'stale';
     return {
-      set: { ...freshInstruction('return', now) },
+      set: instructed(deposit, 'return', now),
       entry: ['note', 'the deposit is returned to its sender'],
     };
   }
   if (deposit.state === 'returned') return 'unchanged';
-  if (deposit.instruction !== 'return' || deposit.state !== 'suspended') return 'stale';
-  if (fact.kind === 'succeeded') {
+  if (fact.kind === 'succeeded') return proveReturn(given, fact);
+  if (deposit.instruction !== 'return') return 'stale';
+  if (fact.kind === 'operator_confirmed') return acceptReturn(given);
+  if (deposit.state !== 'suspended') return 'stale';
+  if (fact.kind === 'reversed') return reverse(given);
+  return fact.kind === 'rejected' ? refuseReturn(given, fact) : 'stale';
+}
+
+/**
+ * The provider has returned the deposit. The proof counts whatever became of the instruction. If the money was given to somebody
+ * else meanwhile, it has left twice, and an operator must claim it.
+ */
+function proveReturn({ deposit, now }: Case, { via }: DepositFact): Effect {
+  const isReturning = deposit.instruction === 'return';
+  if (!isReturning && (via === 'operator' || submittedReturn(deposit) === null)) return 'stale';
+  if (deposit.state === 'suspended') {
     return {
-      set: { state: 'returned', status: 'completed', attention: null },
+      set: {
+        state: 'returned',
+        instruction: 'return',
+        status: 'completed',
+        attention: null,
+        monitor_until: null,
+        last_return: submittedReturn(deposit),
+      },
       entry: ['released', 'the deposit was returned to its sender'],
       step: 'return',
     };
   }
-  if (fact.kind === 'reversed') return reverse(given);
-  if (fact.kind !== 'rejected') return 'stale';
-  if (fact.ifNotSubmitted && deposit.submissions > 0) return 'stale';
-  if (!isOpen(deposit)) return 'unchanged';
+  if (via === 'operator' || submittedReturn(deposit) === null) return 'stale';
+  const became = deposit.moved_to ? 'moved to another tenant' : deposit.state;
+  return raiseAttention(deposit, now, `returned by the provider after it was ${became}`);
+}
+
+/** An operator has seen that the provider returned a deposit that is booked otherwise. */
+const acceptReturn = ({ deposit: { state, attention } }: Case): Effect => {
+  if (state === 'suspended') return 'stale';
+  return attention === null ? 'unchanged' : clear();
+};
+
+function refuseReturn(
+  { deposit, now }: Case,
+  fact: Extract<DepositFact, { kind: 'rejected' }>,
+): Effect {
+  if (isOutdatedRejection(deposit, fact)) return 'stale';
+  const { via } = fact;
+  const submitted = submittedReturn(deposit);
+  const refused = submitted && { ...submitted, refused: true };
+  if (!isOpen(deposit)) {
+    // An operator had ended it by force, and the money is free to be assigned from now on.
+    return via !== 'operator' && mayBeReturned(deposit)
+      ? {
+          set: { last_return: refused, monitor_until: null },
+          entry: ['note', 'the provider confirms that it did not return the deposit'],
+        }
+      : 'unchanged';
+  }
   const reason = 'the deposit could not be returned to its sender';
   return {
-    set: { status: 'failed', attention: { since: now, reason } },
+    set: {
+      status: 'failed',
+      attention: { since: now, reason },
+      last_return: via === 'operator' ? submitted : refused,
+      monitor_until: monitoredUntil(deposit, via, now),
+    },
     entry: ['attention_raised', reason],
     verdict: 'attention',
   };

@@ -1,5 +1,5 @@
 import { countEvent, type WithEvent } from '../../core/instructions/events.js';
-import type { Deposit } from './deposit.js';
+import type { Deposit } from './record.js';
 import { presentDeposit } from './presenter.js';
 import { depositResource } from './schema.js';
 

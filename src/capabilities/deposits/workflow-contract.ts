@@ -27,7 +27,7 @@ export const depositReturnContract = {
     paid: 'returned the money',
     meanwhile: 'The money is in suspense',
     release: 'the money stays in suspense',
-    late: null,
+    late: 'a return that is proven later is booked, and the deposit is assigned to nobody before',
     suspenseDebit: 'the deposit is returned',
   },
 } as const satisfies InstructionContract;

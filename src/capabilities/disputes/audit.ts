@@ -10,8 +10,8 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
-import { charges, type Charge } from '../charges/charge.js';
-import { disputes, type Dispute } from './dispute.js';
+import { charges, type Charge } from '../charges/record.js';
+import { disputes, type Dispute } from './record.js';
 import { openPosting, takePosting, wonPosting } from './postings.js';
 
 /** Checks that every dispute has the postings of its state and no others, and that charges count their disputes. */
@@ -22,7 +22,9 @@ export const auditDisputes: RecordAudit = {
   ],
 };
 
-function checkDispute(dispute: Dispute & RecordWithPostings): string[] {
+/** Returns the problems of a dispute with its postings. */
+export function checkDispute(dispute: Dispute & RecordWithPostings): string[] {
+  if (dispute.operator_decisions !== undefined) return checkDecided(dispute);
   const opened = (account: string) =>
     dispute.postings
       .filter(({ _id }) => _id === `${dispute._id}/open`)
@@ -50,6 +52,30 @@ function checkDispute(dispute: Dispute & RecordWithPostings): string[] {
       },
       'dispute',
     ),
+  ];
+}
+
+/** An operator has decided it: its steps may be several, and their sums are those of the decision. */
+function checkDecided(dispute: Dispute & RecordWithPostings): string[] {
+  const {
+    _id: id,
+    status,
+    provider,
+    amount_minor: amountMinor,
+    operator_decisions: count,
+  } = dispute;
+  const decided = Array.from({ length: count ?? 0 }, (_, i) => `decided-${i + 1}`);
+  const sumOf = (account: string) =>
+    dispute.postings
+      .flatMap(({ legs }) => legs)
+      .filter((leg) => leg.account === account)
+      .reduce((sum, { amount_minor: minor }) => sum + minor, 0n);
+  const lostMinor = status === 'lost' ? amountMinor : 0n;
+  const isRight =
+    sumOf(accounts.clearing(provider)) === lostMinor && sumOf(accounts.disputes(provider)) === 0n;
+  return [
+    ...checkSteps(dispute, { must: ['open', ...decided], may: ['take', 'won'] }),
+    ...(isRight ? [] : [`the postings of ${id} are not those of a ${status} dispute`]),
   ];
 }
 

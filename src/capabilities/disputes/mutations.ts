@@ -1,10 +1,15 @@
+import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { charges, leftOf, type Charge } from '../charges/charge.js';
-import { disputes, newDispute, type Dispute } from './dispute.js';
+import { charges, leftOf, type Charge } from '../charges/record.js';
+import { disputes, disputeState, newDispute, type Dispute } from './record.js';
 import {
+  acknowledgeDispute,
+  decideDispute,
+  findObstacle,
   openDispute,
   transitionDispute,
+  type DisputeDecision,
   type DisputeFact,
   type Transition,
 } from './transitions.js';
@@ -93,8 +98,56 @@ function apply(
   return transition.verdict;
 }
 
+/** An act of an operator on a dispute. Without a decision it acknowledges the attention. */
+type ActOnDispute = {
+  tenantId: string;
+  id: string;
+  charge: string;
+  decision: Omit<DisputeDecision, 'act'> | null;
+  /** The attention that the operator has seen. Another one is not acknowledged. */
+  seen: string | null;
+  act: Act;
+};
+
+/** The dispute after an operator's act; null if the act is not possible, or would change nothing. */
+export type ActOnDisputeResult = { dispute: Dispute | null };
+
+/** Carries out an operator's act on a dispute: it clears the attention, or decides a dispute and moves its money. */
+export const actOnDispute: Mutation<ActOnDispute, ActOnDisputeResult> = {
+  reads: ({ tenantId, id, charge }) => ({
+    records: [disputes.ref(id), charges.ref(charge)],
+    wallets: [tenantId],
+  }),
+  audited: (uow, { id }) => disputeState(uow.get(disputes, id)),
+  decide(uow, input, now) {
+    const before = uow.get(disputes, input.id);
+    const charge = uow.get(charges, input.charge);
+    const isOwn = before?.tenant_id === input.tenantId && charge?._id === before.charge_id;
+    if (!isOwn) return { dispute: null };
+    const { act, decision, seen } = input;
+    if (decision === null) {
+      const acknowledged = acknowledgeDispute(before, { seen, act }, now);
+      if (acknowledged) uow.change(disputes, acknowledged);
+      return { dispute: acknowledged };
+    }
+    if (findObstacle(before, decision, charge.amount_minor) !== null) return { dispute: null };
+    const around = { wallet: uow.wallet(input.tenantId), leftMinor: leftOf(charge) };
+    const decided = decideDispute(before, { ...decision, act }, now, around);
+    const { next, event } = withDisputeEvent(before, decided.next);
+    uow.change(disputes, next);
+    uow.emit(event);
+    book(uow, decided, charge, now);
+    return { dispute: next };
+  },
+};
+
 /** Books the postings of a change, in the wallet and in the charge's count. */
-function book(uow: UnitOfWork, transition: Transition, charge: Charge, now: Date): void {
+function book(
+  uow: UnitOfWork,
+  transition: Omit<Transition, 'verdict'>,
+  charge: Charge,
+  now: Date,
+): void {
   const { postings, availableMinor, receivableMinor, disputedMinor } = transition;
   postings.forEach(uow.post);
   if (availableMinor !== 0n || receivableMinor !== 0n) {

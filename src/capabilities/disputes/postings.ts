@@ -1,5 +1,5 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import type { Dispute } from './dispute.js';
+import type { Dispute } from './record.js';
 
 type Of = Pick<Dispute, '_id' | 'tenant_id' | 'provider' | 'amount_minor'>;
 
@@ -39,5 +39,35 @@ export function wonPosting(
     { account: holder(dispute, funds), amountMinor: -amountMinor },
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
     { account: accounts.available(tenantId), amountMinor: amountMinor - repaidMinor },
+  ]);
+}
+
+/**
+ * An operator decides a dispute: the amount that the payer has lost so far goes from its holder to clearing as far as it is
+ * lost, and the difference is between the holder and the payer. `number` counts the decisions from 1.
+ */
+export function decidedPosting(
+  dispute: Of,
+  at: Date,
+  legs: {
+    number: number;
+    funds: Dispute['funds'];
+    heldMinor: bigint;
+    lostMinor: bigint;
+    availableMinor: bigint;
+    receivableMinor: bigint;
+  },
+): Posting | null {
+  const { _id: id, tenant_id: tenantId, provider } = dispute;
+  const { number, funds, heldMinor, lostMinor, availableMinor, receivableMinor } = legs;
+  const isTaken = funds === 'taken';
+  const clearingMinor = isTaken ? lostMinor - heldMinor : lostMinor;
+  const isSame = clearingMinor === 0n && (isTaken || heldMinor === 0n);
+  if (isSame) return null;
+  return posting(`${id}/decided-${number}`, tenantId, at, [
+    { account: accounts.disputes(provider), amountMinor: isTaken ? 0n : -heldMinor },
+    { account: accounts.clearing(provider), amountMinor: clearingMinor },
+    { account: accounts.available(tenantId), amountMinor: availableMinor },
+    { account: accounts.receivable(tenantId), amountMinor: -receivableMinor },
   ]);
 }

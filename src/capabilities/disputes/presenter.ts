@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { presentAttention } from '../../core/instructions/api-fields.js';
 import { toWireAmount } from '../../shared/money.js';
-import type { Dispute } from './dispute.js';
+import type { Dispute } from './record.js';
 import type { disputeResource } from './schema.js';
 
 /** A dispute as clients see it: every field is named here, so that a new stored field never leaks. */

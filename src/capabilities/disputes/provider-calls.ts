@@ -4,10 +4,12 @@ import type {
   PaymentProvider,
   Refund as TheirRefund,
 } from '../../core/providers/payment-provider.js';
+import type { Trace } from '../../core/providers/port.js';
 import { isId } from '../../shared/ids.js';
-import { aboutAttempt, type Charge } from '../charges/charge.js';
+import { aboutAttempt, type Charge } from '../charges/record.js';
 import type { Charges } from '../charges/index.js';
 import type { Refunds } from '../refunds/index.js';
+import type { Dispute } from './record.js';
 import { reasonIn } from './provider-events.js';
 import type { Disputes } from './store.js';
 
@@ -18,33 +20,77 @@ type Deps = {
   providers: { payment(name: string): PaymentProvider };
 };
 
-/** Reads from its provider how the money of a charge was taken back, and books it. */
-export type ReadTakenBack = ReturnType<typeof createTakenBackReader>;
+/** Reads what a verified charge has lost since it was paid; see `readAfterVerify`. */
+export type ReadAfterVerify = ReturnType<typeof createDisputeReaders>['readAfterVerify'];
 
 /**
- * Creates the reader of a charge that its provider reports as reversed: the refunds of the provider's desk and the disputes
- * of the charge are booked, each once. A payment that was not known before is booked first, if they make up its amount.
+ * Looks a dispute up at its provider, by its charge, at any age. `theirs` is null without an answer, or if the provider does not
+ * list it. `takeTurn` waits before each call.
  */
-export function createTakenBackReader({ charges, disputes, refunds, providers }: Deps) {
-  return async (charge: Charge, signal: AbortSignal): Promise<void> => {
+export async function readDispute(
+  providers: Deps['providers'],
+  charge: Charge,
+  { provider, provider_dispute_id: theirId }: Pick<Dispute, 'provider' | 'provider_dispute_id'>,
+  {
+    signal,
+    takeTurn = async () => undefined,
+  }: { signal: AbortSignal; takeTurn?: () => Promise<void> },
+): Promise<Pick<Trace, 'providerRequestId'> & { theirs: TheirDispute | null }> {
+  const { findDisputes } = providers.payment(provider);
+  const about = { ...aboutAttempt(charge), since: charge.created_at };
+  const answer = await readAll(async (cursor) => {
+    await takeTurn();
+    return findDisputes({ ...about, cursor }, signal);
+  });
+  const found = answer.kind === 'all' ? answer.items.find(({ id }) => id === theirId) : undefined;
+  return { theirs: found ?? null, providerRequestId: answer.providerRequestId };
+}
+
+/** Creates the readers of what a provider knows about a charge that was paid: its disputes, and its refunds. */
+export function createDisputeReaders(deps: Deps) {
+  const { charges, disputes, refunds, providers } = deps;
+  const aboutOf = (charge: Charge) => ({ ...aboutAttempt(charge), since: charge.created_at });
+
+  function findDisputes(charge: Charge, signal: AbortSignal) {
     const provider = providers.payment(charge.provider);
-    const about = { ...aboutAttempt(charge), since: charge.created_at };
+    const about = aboutOf(charge);
+    return readAll((cursor) => provider.findDisputes({ ...about, cursor }, signal));
+  }
+
+  async function book(
+    charge: Charge,
+    found: readonly TheirDispute[],
+    { providerRequestId }: Trace,
+  ): Promise<void> {
+    for (const dispute of found) {
+      const { amountMinor, currency, state, funds, dueAt } = dispute;
+      const fact = { ...polled(providerRequestId), amountMinor, currency, state, funds, dueAt };
+      await disputes.applyFact(
+        charge,
+        { attempt: charge.attempt, providerDisputeId: dispute.id },
+        { ...fact, reason: reasonIn(dispute) },
+      );
+    }
+  }
+
+  /**
+   * Books how a charge that its provider reports as reversed was taken back: the refunds of the provider's desk and the
+   * disputes, each once. A payment that was not known before is booked first, if they make up its amount. If they explain less
+   * of a completed charge than its whole amount, an operator is called.
+   */
+  async function readTakenBack(charge: Charge, signal: AbortSignal): Promise<void> {
+    const provider = providers.payment(charge.provider);
+    const about = aboutOf(charge);
     const [refunded, disputed] = await Promise.all([
       readAll((cursor) => provider.findRefunds({ ...about, cursor }, signal)),
-      readAll((cursor) => provider.findDisputes({ ...about, cursor }, signal)),
+      findDisputes(charge, signal),
     ]);
     if (refunded.kind !== 'all' || disputed.kind !== 'all') return;
     const made = refunded.items.filter((refund) => isDeskRefundOf(charge, refund));
-    const source = {
-      via: 'poll',
-      actor: null,
-      note: null,
-      providerRequestId: refunded.providerRequestId,
-    } as const;
     const takenMinor = sumOf(made) + sumOf(disputed.items.filter(({ state }) => state !== 'won'));
     if (charge.status !== 'completed' && takenMinor === charge.amount_minor) {
       await charges.applyFact(charge, {
-        ...source,
+        ...polled(refunded.providerRequestId),
         attempt: charge.attempt,
         kind: 'succeeded',
         amountMinor: takenMinor,
@@ -59,17 +105,38 @@ export function createTakenBackReader({ charges, disputes, refunds, providers }:
       if (id === null) continue;
       await refunds.recordDeskRefund(charge, { attempt, providerRefundId: id, amountMinor });
     }
-    for (const dispute of disputed.items) {
-      const { amountMinor, currency, state, funds, dueAt } = dispute;
-      const fact = { ...source, amountMinor, currency, state, funds, dueAt };
-      await disputes.applyFact(
-        charge,
-        { attempt: charge.attempt, providerDisputeId: dispute.id },
-        { ...fact, reason: reasonIn(dispute) },
-      );
-    }
+    await book(charge, disputed.items, disputed);
+    // The end of a refund that is under way at the provider explains it, and is booked once it is reported.
+    if (refunded.items.some(({ state }) => UNDER_WAY.has(state))) return;
+    const { attempt } = charge;
+    await charges.applyFact(charge, {
+      ...polled(disputed.providerRequestId),
+      attempt,
+      kind: 'taken_back',
+    });
+  }
+
+  return {
+    readTakenBack,
+
+    /**
+     * Reads what became of a charge that was just asked about. `kind`: the answer. A provider reports a paid charge as paid while
+     * a dispute of it is open, so its disputes are booked as well, also if their messages never came.
+     */
+    async readAfterVerify(charge: Charge, kind: string, signal: AbortSignal): Promise<void> {
+      if (kind === 'reversed') return readTakenBack(charge, signal);
+      if (charge.status !== 'completed') return;
+      const disputed = await findDisputes(charge, signal);
+      if (disputed.kind === 'all') await book(charge, disputed.items, disputed);
+    },
   };
 }
+
+/** The states of a refund that has not ended at the provider. */
+const UNDER_WAY: ReadonlySet<TheirRefund['state']> = new Set(['pending', 'needs_account']);
+
+const polled = (providerRequestId: string | null) =>
+  ({ via: 'poll', actor: null, note: null, providerRequestId }) as const;
 
 /** True for a refund of this charge that was made at the provider's own desk, and is no dispute's money. */
 const isDeskRefundOf = (charge: Charge, refund: TheirRefund): boolean =>

@@ -11,9 +11,9 @@ import type {
   Dispute as TheirDispute,
   PaymentEvent,
 } from '../../core/providers/payment-provider.js';
-import { readAttempt } from '../charges/charge.js';
+import { readAttempt } from '../charges/record.js';
 import type { Charges } from '../charges/index.js';
-import type { DisputeStatus } from './dispute.js';
+import type { DisputeStatus } from './record.js';
 import type { Disputes } from './store.js';
 import type { DisputeFact } from './transitions.js';
 
@@ -28,7 +28,7 @@ export const disputeEventHandler = ({ charges, disputes }: Deps): ProviderEventH
   subjects: ['dispute'],
   toFacts(event) {
     const { about } = event as PaymentEvent;
-    return about.subject === 'dispute' ? [toStored(about.dispute)] : [];
+    return about.subject === 'dispute' ? [toStored(about.dispute, about.reminds === true)] : [];
   },
   async apply(stored, event) {
     const attempt = stored.reference === null ? null : readAttempt(stored.reference);
@@ -42,7 +42,7 @@ export const disputeEventHandler = ({ charges, disputes }: Deps): ProviderEventH
   },
 });
 
-const toStored = (dispute: TheirDispute): NewFact => ({
+const toStored = (dispute: TheirDispute, reminds: boolean): NewFact => ({
   subject: 'dispute',
   reference: dispute.charge.reference,
   state: {
@@ -53,6 +53,7 @@ const toStored = (dispute: TheirDispute): NewFact => ({
     funds: dispute.funds,
     reason: reasonIn(dispute),
     due_at: dispute.dueAt,
+    ...(reminds && { reminds }),
   },
 });
 
@@ -69,5 +70,6 @@ function toFact({ state }: OpenFact, event: ProviderEvent): DisputeFact {
     funds: state['funds'] as DisputeFact['funds'],
     reason: state['reason'] as string | null,
     dueAt: state['due_at'] as Date | null,
+    ...(state['reminds'] === true && { reminds: true }),
   };
 }

@@ -3,7 +3,7 @@ import { amountMinor, pageQuery, timestamp, ownName } from '../../platform/http/
 import { attentionField } from '../../core/instructions/api-fields.js';
 import { idSchema } from '../../shared/ids.js';
 
-import { DISPUTE_STATUSES } from './dispute.js';
+import { DISPUTE_STATUSES } from './record.js';
 
 const status = z.enum(DISPUTE_STATUSES);
 

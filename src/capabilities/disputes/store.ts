@@ -1,10 +1,17 @@
-import type { Filter } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
+import type { Act } from '../../core/audit/entry.js';
 import type { Database } from '../../platform/database/client.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { Charge } from '../charges/charge.js';
-import { DISPUTE_INDEXES, disputeId, type Dispute, type DisputeStatus } from './dispute.js';
-import { applyDisputeFact, type ApplyDisputeFactResult } from './mutations.js';
-import type { DisputeFact } from './transitions.js';
+import type { Charge } from '../charges/record.js';
+import { DISPUTE_INDEXES, disputeId, type Dispute, type DisputeStatus } from './record.js';
+import {
+  actOnDispute,
+  applyDisputeFact,
+  type ActOnDisputeResult,
+  type ApplyDisputeFactResult,
+} from './mutations.js';
+import type { DisputeDecision, DisputeFact } from './transitions.js';
 
 /** The page and the filter of a list of disputes. */
 export type DisputeListing = {
@@ -35,6 +42,23 @@ export function createDisputes({ db }: Database, groupCommit: Pick<GroupCommit, 
         ...about,
         fact,
       }),
+
+    /** Carries out an operator's act: a decision, or without one the acknowledgement of the attention that was read. */
+    act: (
+      { _id: id, tenant_id: tenantId, charge_id: charge, attention }: Dispute,
+      act: Act,
+      decision: Omit<DisputeDecision, 'act'> | null,
+    ): Promise<ActOnDisputeResult> =>
+      groupCommit.commit(actOnDispute, {
+        tenantId,
+        id,
+        charge,
+        act,
+        decision,
+        seen: attention?.reason ?? null,
+      }),
+
+    ...operatorReads(collection),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
@@ -69,3 +93,50 @@ export function createDisputes({ db }: Database, groupCommit: Pick<GroupCommit, 
     },
   };
 }
+
+/** The reads of operators, who need no tenant, and of the comparison. */
+const operatorReads = (collection: Collection<Dispute>) => ({
+  find: (id: string) => collection.findOne({ _id: id }, acrossTenants('look_up')),
+
+  /** A tenant's newest disputes, or those that need an operator, the longest waiting first. */
+  latest: (
+    {
+      attention,
+      tenantId,
+    }: { attention: true; tenantId?: string } | { attention: false; tenantId: string },
+    limit: number,
+  ): Promise<Dispute[]> =>
+    collection
+      .find(
+        {
+          ...(tenantId !== undefined && { tenant_id: tenantId }),
+          ...(attention && { 'attention.since': { $type: 'date' } }),
+        },
+        { projection: { timeline: 0 }, ...acrossTenants('report') },
+      )
+      .sort(attention ? { 'attention.since': 1 } : { created_at: -1, _id: -1 })
+      .limit(limit)
+      .toArray(),
+
+  /** A tenant's open disputes after one of them, the oldest first. */
+  openOf: (
+    tenantId: string,
+    after: { id: string; createdAt: Date } | null,
+    limit: number,
+  ): Promise<Dispute[]> =>
+    collection
+      .find(
+        {
+          tenant_id: tenantId,
+          status: 'open',
+          ...(after && {
+            created_at: { $gte: after.createdAt },
+            $nor: [{ created_at: after.createdAt, _id: { $lte: after.id } }],
+          }),
+        },
+        { projection: { timeline: 0 }, hint: DISPUTE_INDEXES.byStatus },
+      )
+      .sort({ created_at: 1, _id: 1 })
+      .limit(limit)
+      .toArray(),
+});

@@ -1,5 +1,5 @@
 import { countEvent, type WithEvent } from '../../core/instructions/events.js';
-import type { Dispute, DisputeStatus } from './dispute.js';
+import type { Dispute, DisputeStatus } from './record.js';
 import { presentDispute } from './presenter.js';
 import { disputeResource } from './schema.js';
 
@@ -7,8 +7,9 @@ import { disputeResource } from './schema.js';
 export const disputeEvents = {
   when: {
     'charge.disputed': 'a charge is disputed, and the amount is taken from the wallet',
-    'charge.dispute_won': 'a dispute is won, and the amount is in the wallet again',
-    'charge.dispute_lost': 'a dispute is lost',
+    'charge.dispute_won':
+      'a dispute is won, and the amount is in the wallet again; or the amount of a won dispute has changed',
+    'charge.dispute_lost': 'a dispute is lost, or the amount of a lost dispute has changed',
   },
   data: disputeResource,
 };
@@ -19,9 +20,10 @@ const NAMES: Record<DisputeStatus, keyof typeof disputeEvents.when> = {
   lost: 'charge.dispute_lost',
 };
 
-/** The webhook event of a new status, and the dispute with that event counted. `before`: null for a new dispute. */
+/** The webhook event of a new status or amount, and the dispute with that event counted. `before`: null for a new dispute. */
 export function withDisputeEvent(before: Dispute | null, after: Dispute): WithEvent<Dispute> {
-  if (before?.status === after.status) return { next: after, event: null };
+  const isSame = before?.status === after.status && before.amount_minor === after.amount_minor;
+  if (isSame) return { next: after, event: null };
   const name = NAMES[after.status];
   return countEvent(before ?? after, after, (next) => ({ name, data: presentDispute(next) }));
 }

@@ -1,6 +1,6 @@
 import { auditPages, type RecordAudit } from '../../core/ledger/audit-checks.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
-import { identityChecks, type IdentityCheck } from './identity-check.js';
+import { identityChecks, type IdentityCheck } from './record.js';
 
 /** Checks that an open check has its sealed subject, that an ended one has none, and that nobody has forgotten a check. */
 export const auditIdentityChecks: RecordAudit = {

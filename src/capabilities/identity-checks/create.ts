@@ -10,8 +10,8 @@ import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js
 import type { Sealing } from '../../platform/sealing/sealing.js';
 import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
-import { customerRecordId } from '../customers/customer.js';
-import { newIdentityCheck, numberOf, subjectPlace, type IdentityCheck } from './identity-check.js';
+import { customerRecordId } from '../customers/record.js';
+import { newIdentityCheck, numberOf, subjectPlace, type IdentityCheck } from './record.js';
 import { acceptIdentityCheck } from './mutations.js';
 import { presentCheck } from './presenter.js';
 

@@ -1,3 +1,4 @@
+import { erasedRecords, isInstructionOpen } from '../../core/erasure/erased-records.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import {
   createInstructionStarter,
@@ -8,7 +9,7 @@ import { identityRateLimitKey } from '../../platform/temporal/queues.js';
 import { identityCheckOperations } from './api.js';
 import { auditIdentityChecks } from './audit.js';
 import { createIdentityCheckCreation } from './create.js';
-import { identityChecks, identityCheckWorkflowId, type IdentityCheck } from './identity-check.js';
+import { identityChecks, identityCheckWorkflowId, type IdentityCheck } from './record.js';
 import { presentCheckDetails, presentCheckRow } from './presenter.js';
 import { createIdentityCheckCalls } from './provider-calls.js';
 import { identityCheckEventHandler } from './provider-events.js';
@@ -49,6 +50,15 @@ export const identityCheckCapability = defineCapability({
   name: 'identity-checks',
   servedBy: 'identity',
   collections: [identityChecks],
+  erased: [
+    erasedRecords({
+      collection: identityChecks,
+      label: 'open identity checks',
+      by: { field: 'customer_id' },
+      isOpen: isInstructionOpen,
+      erased: () => ({ sealed: null, last4: '', number_index: '' }),
+    }),
+  ],
   operations: identityCheckOperations,
   events: identityCheckEvents,
   audit: auditIdentityChecks,

@@ -1,6 +1,11 @@
 import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import type { AcceptResult, Claim, SavedResponse } from '../../core/commit/saved-response.js';
+import {
+  keysOf,
+  type AcceptResult,
+  type Claim,
+  type SavedResponse,
+} from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { instructionState } from '../../core/instructions/instruction.js';
@@ -13,9 +18,9 @@ import {
   kycStatusOf,
   withCheck,
   type Customer,
-} from '../customers/customer.js';
+} from '../customers/record.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
-import { checkStatusOf, identityChecks, type IdentityCheck } from './identity-check.js';
+import { checkStatusOf, identityChecks, type IdentityCheck } from './record.js';
 import { transitionCheck } from './transitions.js';
 import { withCheckEvent } from './webhook-events.js';
 
@@ -48,7 +53,7 @@ export type ApplyIdentityCheckFactResult =
 /** Accepts a check once: record, customer and the response in one commit. */
 export const acceptIdentityCheck: Mutation<AcceptIdentityCheck, AcceptResult> = {
   reads: ({ tenantId, id, check, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [customerRef(tenantId, check.customer_id), ...(full ? [identityChecks.ref(id)] : [])],
   }),
   decide: decideAccept,

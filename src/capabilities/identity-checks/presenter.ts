@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
-import { checkStatusOf, type IdentityCheck } from './identity-check.js';
+import { checkStatusOf, type IdentityCheck } from './record.js';
 import type { checkResource } from './schema.js';
 
 /** A check as clients see it: every field is named here, so that a new stored field never leaks. */

@@ -5,10 +5,10 @@ import type {
   CheckSubject,
   IdentityProvider,
 } from '../../core/providers/identity-provider.js';
-import type { Rejected } from '../../core/providers/port.js';
+import { faultOf, type Rejected } from '../../core/providers/port.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { Sealing } from '../../platform/sealing/sealing.js';
-import { subjectPlace, type IdentityCheck } from './identity-check.js';
+import { subjectPlace, type IdentityCheck } from './record.js';
 
 /** The calls of identity checks to their provider. */
 export type IdentityCheckCalls = ReturnType<typeof createIdentityCheckCalls>;
@@ -66,7 +66,7 @@ function outcomeOf(answer: Answer): ProviderOutcome {
     case 'verified':
       return { kind: 'succeeded', amountMinor: null, sessionId: null, providerRequestId };
     case 'rejected_temporarily':
-      return { kind: answer.kind, code: answer.reason, providerRequestId };
+      return { kind: answer.kind, code: answer.reason, providerRequestId, ...faultOf(answer) };
     default:
       return answer;
   }

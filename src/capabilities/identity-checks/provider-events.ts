@@ -7,7 +7,7 @@ import {
 } from '../../core/provider-events/handler.js';
 import type { IdentityEvent } from '../../core/providers/identity-provider.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import type { IdentityCheck } from './identity-check.js';
+import type { IdentityCheck } from './record.js';
 import { checkFactOf } from './provider-calls.js';
 import type { IdentityChecks } from './store.js';
 

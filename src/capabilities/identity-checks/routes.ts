@@ -11,7 +11,7 @@ import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import { customerFinder, type Customers } from '../customers/index.js';
 import { getIdentityCheck, listIdentityChecks, verifyCustomer } from './api.js';
 import type { CreateIdentityCheck } from './create.js';
-import type { IdentityCheck } from './identity-check.js';
+import type { IdentityCheck } from './record.js';
 import { presentCheck } from './presenter.js';
 import { readCheckType, readSubject } from './schema.js';
 import type { IdentityChecks } from './store.js';

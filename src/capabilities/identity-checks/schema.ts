@@ -8,7 +8,7 @@ import {
   type CheckSubject,
   type CheckType,
 } from '../../core/providers/identity-provider.js';
-import { CHECK_STATUSES } from '../customers/customer.js';
+import { CHECK_STATUSES } from '../customers/record.js';
 
 const elevenDigits = z.string().regex(/^[0-9]{11}$/, 'must be 11 digits');
 

@@ -3,7 +3,7 @@ import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { Database } from '../../platform/database/client.js';
-import type { IdentityCheck } from './identity-check.js';
+import type { IdentityCheck } from './record.js';
 import {
   applyIdentityCheckFact,
   type ApplyIdentityCheckFactResult,

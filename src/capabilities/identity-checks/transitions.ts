@@ -3,12 +3,13 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import {
   applyChange,
   labelOf,
-  MONITOR_MS,
+  monitoredUntil,
   raiseAttention,
   type Change,
   type Verdict,
+  rejectionAfterEnd,
 } from '../../core/instructions/transition.js';
-import { checkFailure, type IdentityCheck } from './identity-check.js';
+import { checkFailure, type IdentityCheck } from './record.js';
 
 type CheckChange = Change<IdentityCheck> | 'unchanged' | 'stale';
 
@@ -45,32 +46,24 @@ function changeFor(check: IdentityCheck, fact: InstructionFact, now: Date): Chec
 
 function applyRejection(
   check: IdentityCheck,
-  { code, via, ifNotSubmitted }: Extract<InstructionFact, { kind: 'rejected' }>,
+  fact: Extract<InstructionFact, { kind: 'rejected' }>,
   now: Date,
 ): CheckChange {
-  if (ifNotSubmitted && check.submissions > 0) return 'stale';
-  if (isOpen(check)) {
-    const monitored = via === 'operator' && check.submissions > 0;
-    return {
-      set: {
-        status: 'failed',
-        failure: checkFailure(code),
-        completed_at: now,
-        attention: null,
-        sealed: null,
-        monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
-      },
-      entry: ['completed', 'the customer is not verified'],
-    };
-  }
-  if (check.status === 'completed') {
-    const reason = 'the identity provider rejects the data that it had verified';
-    return raiseAttention(check, now, reason);
-  }
-  if (check.monitor_until === null || via === 'operator') return 'unchanged';
+  const late = rejectionAfterEnd(check, fact, now, {
+    contradiction: 'the identity provider rejects the data that it had verified',
+    nothing: 'the identity provider confirms that it did not verify the customer',
+  });
+  if (late !== null) return late;
   return {
-    set: { monitor_until: null },
-    entry: ['note', 'the identity provider confirms that it did not verify the customer'],
+    set: {
+      status: 'failed',
+      failure: checkFailure(fact.code),
+      completed_at: now,
+      attention: null,
+      sealed: null,
+      monitor_until: monitoredUntil(check, fact.via, now),
+    },
+    entry: ['completed', 'the customer is not verified'],
   };
 }
 

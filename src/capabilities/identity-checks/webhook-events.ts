@@ -1,6 +1,6 @@
 import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import type { IdentityCheck } from './identity-check.js';
+import type { IdentityCheck } from './record.js';
 import { presentCheck } from './presenter.js';
 import { checkResource } from './schema.js';
 

@@ -116,7 +116,7 @@ export const deleteToken = operation({
     'retry of an earlier charge fails with `token_revoked`, and recurring charges of it become `past_due`. If it is ' +
     'revoked already, nothing changes.',
   params: { id: idSchema('paymentToken') },
-  whileFrozen: true,
+  onlyProtects: true,
   idempotent: true,
   answer: { status: 200, data: tokenResource },
   examples: { data: { ...plainToken, status: 'revoked' } },

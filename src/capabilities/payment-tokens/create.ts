@@ -6,7 +6,7 @@ import { customerOf } from './schema.js';
 import type { bankAccountTokenBody, cardTokenBody } from './schema.js';
 import { presentToken } from './presenter.js';
 import type { Tokens } from './store.js';
-import type { PaymentToken } from './payment-token.js';
+import type { PaymentToken } from './record.js';
 
 type CardBody = z.infer<typeof cardTokenBody>;
 type BankAccountBody = z.infer<typeof bankAccountTokenBody>;
@@ -19,7 +19,8 @@ export const createTokenCreation =
     body: CardBody | BankAccountBody,
     claim: Claim | null,
   ) => {
-    const token = newToken(tenant.id, body, provider(), new Date());
+    const made = newToken(tenant.id, body, provider(), new Date());
+    const token: PaymentToken = kind === 'public' ? { ...made, made_by: 'public_key' } : made;
     const answer = successResponse(presentToken(token));
     const mayChangeCustomer = kind === 'secret';
     const input = { tenantId: tenant.id, id: token._id, token, mayChangeCustomer, claim, answer };

@@ -1,3 +1,4 @@
+import { ERASED_EMAIL, erasedRecords } from '../../core/erasure/erased-records.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
@@ -10,11 +11,12 @@ import {
   revocationWorkflowId,
   setupWorkflowId,
   type PaymentToken,
-} from './payment-token.js';
+} from './record.js';
 import { setupEventHandler } from './provider-events.js';
 import { createSetupCalls, createTokenCalls } from './provider-calls.js';
 import { tokenRoutes } from './routes.js';
 import { createTokens } from './store.js';
+import { paymentTokenEvents } from './webhook-events.js';
 import type { TokenRevocationInput, TokenSetupInput } from './workflow-contract.js';
 
 export { ALWAYS, customerBody, customerOf, returnUrl } from './schema.js';
@@ -103,7 +105,26 @@ export const paymentTokenCapability = defineCapability({
   name: 'payment-tokens',
   servedBy: 'payments',
   collections: [paymentTokens],
+  erased: [
+    erasedRecords({
+      collection: paymentTokens,
+      label: 'payment tokens that are not deleted',
+      by: { field: 'customer.id' },
+      isOpen: ({ status, revoking, next_check_at: check }) =>
+        status !== 'revoked' || revoking !== null || check !== null,
+      erased: ({ setup }) => ({
+        ...(setup && { 'setup.return_url': null }),
+        'customer.email': ERASED_EMAIL,
+        'customer.name': null,
+        method_email: null,
+        account_number: null,
+        last4: null,
+        metadata: null,
+      }),
+    }),
+  ],
   operations: tokenOperations,
+  events: paymentTokenEvents,
   create: createPaymentTokenParts,
   routes: tokenRoutes,
   providerEvents: setupEventHandler,

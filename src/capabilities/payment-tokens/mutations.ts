@@ -1,8 +1,10 @@
 import { ApiError } from '../../shared/errors.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { acceptOnce } from '../../core/commit/accept.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  keysOf,
   findSavedResponse,
   refusalResponse,
   saveResponse,
@@ -12,9 +14,10 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
-import { deletedToken, paymentTokens, type PaymentToken } from './payment-token.js';
+import { deletedToken, paymentTokens, type PaymentToken } from './record.js';
 import { presentToken } from './presenter.js';
 import { openSetup, requestSetup, transitionSetup, type SetupFact } from './setup.js';
+import { withSetupEvent } from './webhook-events.js';
 
 /** A new payment token with its idempotency key. */
 export type CreatePaymentToken = {
@@ -31,7 +34,7 @@ export type CreatePaymentToken = {
 /** Creates a payment token once. */
 export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
   reads: ({ tenantId, claim, id, token }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [customerRef(tenantId, token.customer.id), ...(full ? [paymentTokens.ref(id)] : [])],
   }),
   decide: (uow, input, now) =>
@@ -49,13 +52,25 @@ export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
   leavesWallet: () => true,
 };
 
+/** Changes a token, and emits the event of its set-up. Returns the token with the event counted. */
+export function changeToken(
+  uow: UnitOfWork,
+  before: PaymentToken,
+  after: PaymentToken,
+): PaymentToken {
+  const { next, event } = withSetupEvent(before, after);
+  uow.change(paymentTokens, next);
+  uow.emit(event);
+  return next;
+}
+
 /** The deletion of a payment token by its tenant. */
 type DeletePaymentToken = { tenantId: string; id: string; claim: Claim | null };
 
 /** Deletes a payment token. A token that is revoked already stays as it is. */
 export const deletePaymentToken: Mutation<DeletePaymentToken, AcceptResult> = {
   reads: ({ claim, id }) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [paymentTokens.ref(id)],
   }),
   decide(uow, input, now) {
@@ -65,8 +80,8 @@ export const deletePaymentToken: Mutation<DeletePaymentToken, AcceptResult> = {
     if (token?.tenant_id !== input.tenantId) {
       return saveResponse(uow, input, refusalResponse(new ApiError('not_found')));
     }
-    const next = token.status === 'revoked' ? token : deletedToken(token, now);
-    if (next !== token) uow.change(paymentTokens, next);
+    const isRevoked = token.status === 'revoked';
+    const next = isRevoked ? token : changeToken(uow, token, deletedToken(token, now));
     return saveResponse(uow, input, successResponse(presentToken(next), 200));
   },
   leavesWallet: () => true,
@@ -87,7 +102,7 @@ type ApplyTokenSetupFact = { tenantId: string; id: string; number: number; fact:
 /** Asks for a page, once per idempotency key. While one is open, it is answered as it is. */
 export const requestTokenSetup: Mutation<RequestTokenSetup, AcceptResult> = {
   reads: ({ claim, id }) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [paymentTokens.ref(id)],
   }),
   decide(uow, input, now) {
@@ -125,8 +140,7 @@ export const applyTokenSetupFact: Mutation<ApplyTokenSetupFact, { token: Payment
     const token = uow.get(paymentTokens, id);
     if (token?.tenant_id !== tenantId) return { token: null };
     const next = transitionSetup(token, number, fact, now);
-    if (next) uow.change(paymentTokens, next);
-    return { token: next ?? token };
+    return { token: next ? changeToken(uow, token, next) : token };
   },
   leavesWallet: () => true,
 };

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { tokenResource } from './schema.js';
-import type { PaymentToken } from './payment-token.js';
+import type { PaymentToken } from './record.js';
 import { setupFailure, type TokenSetup } from './setup.js';
 
 /** A token as clients see it: never its authorization, never the number of an account. */

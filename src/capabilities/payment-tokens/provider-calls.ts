@@ -1,8 +1,9 @@
 import { failpoint } from '../../shared/failpoints.js';
 import type { Channel, PaymentProvider } from '../../core/providers/payment-provider.js';
+import type { Trace } from '../../core/providers/port.js';
 import { logAttention } from '../../core/supervision/attention-log.js';
 import type { Log } from '../../shared/log.js';
-import { revocationWorkflowId, type PaymentToken } from './payment-token.js';
+import { revocationWorkflowId, type PaymentToken } from './record.js';
 import { awaitedSetup, setupReference, type SetupFact, type TokenSetup } from './setup.js';
 import type { Tokens } from './store.js';
 import type { SetupProgress } from './workflow-contract.js';
@@ -50,6 +51,12 @@ type SetupDeps = {
   clock?: () => Date;
 };
 
+/** Stores the fault of a whole provider that its answer reports. */
+type NoteAnswer = (provider: string, answer: Trace & { kind: string }) => Promise<void>;
+
+/** The provider's answer, and what follows from it: nothing, if it is null. */
+type Asked = { answer: (Trace & { kind: string }) | null; fact: SetupFact | null };
+
 /** The calls to the providers about pages on which a customer saves a payment method. */
 export type SetupCalls = ReturnType<typeof createSetupCalls>;
 
@@ -61,19 +68,21 @@ export function createSetupCalls({ tokens, providers, clock = () => new Date() }
   return {
     /**
      * Opens the page of a token, or asks whether a method was saved on it, also after the token's deletion. Safe to repeat: no
-     * money moves. The next check by the dispatcher is due after `pauseMs` and a slack.
+     * money moves. The next check by the dispatcher is due after `pauseMs` and a slack. `note` gets the provider's answer.
      */
     async advance(
       { tenantId, id, pauseMs }: { tenantId: string; id: string; pauseMs: number },
       signal: AbortSignal,
+      note: NoteAnswer,
     ): Promise<SetupProgress> {
       const token = await tokens.get(tenantId, id);
       const setup = token && awaitedSetup(token);
       if (!token || !setup) return 'over';
       const provider = providers.payment(token.provider);
       const ask = setup.status === 'pending' ? openPage : findSaved;
-      const fact = await ask(provider, token, setup, signal);
+      const { answer, fact } = await ask(provider, token, setup, signal);
       failpoint('setup.answered');
+      if (answer) await note(token.provider, answer);
       const told = setup.expires_at <= clock() ? lastFact(fact) : fact;
       const after = told ? await tokens.applySetupFact(token, setup.number, told) : token;
       const present = after && awaitedSetup(after);
@@ -94,8 +103,10 @@ async function openPage(
   token: PaymentToken,
   setup: TokenSetup,
   signal: AbortSignal,
-): Promise<SetupFact | null> {
-  if (!provider.setUp) return { kind: 'declined', code: 'setup_not_supported' };
+): Promise<Asked> {
+  if (!provider.setUp) {
+    return { answer: null, fact: { kind: 'declined', code: 'setup_not_supported' } };
+  }
   const reference = setupReference(token, setup);
   const request = {
     reference,
@@ -106,6 +117,13 @@ async function openPage(
     returnUrl: setup.return_url,
   };
   const answer = await provider.setUp(request, signal);
+  return { answer, fact: pageFact(answer, provider) };
+}
+
+function pageFact(
+  answer: Awaited<ReturnType<NonNullable<PaymentProvider['setUp']>>>,
+  provider: PaymentProvider,
+): SetupFact | null {
   switch (answer.kind) {
     case 'page':
       return {
@@ -129,10 +147,16 @@ async function findSaved(
   token: PaymentToken,
   setup: TokenSetup,
   signal: AbortSignal,
-): Promise<SetupFact | null> {
-  if (!provider.verifySetup) return null;
+): Promise<Asked> {
+  if (!provider.verifySetup) return { answer: null, fact: null };
   const about = { reference: setupReference(token, setup), handle: setup.handle };
   const answer = await provider.verifySetup(about, signal);
+  return { answer, fact: methodFact(answer) };
+}
+
+function methodFact(
+  answer: Awaited<ReturnType<NonNullable<PaymentProvider['verifySetup']>>>,
+): SetupFact | null {
   if (answer.kind === 'saved') return { kind: 'saved', method: answer.method };
   if (answer.kind === 'declined') return { kind: 'declined', code: answer.code };
   return null;

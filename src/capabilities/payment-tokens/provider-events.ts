@@ -12,7 +12,7 @@ import {
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import type { PaymentToken } from './payment-token.js';
+import type { PaymentToken } from './record.js';
 import { readSetupReference, type SetupFact } from './setup.js';
 import type { Tokens } from './store.js';
 
@@ -21,7 +21,7 @@ export const setupEventHandler = ({
   paymentTokens: { store: tokens, setups },
 }: {
   paymentTokens: {
-    store: Pick<Tokens, 'find' | 'applySetupFact'>;
+    store: Pick<Tokens, 'find' | 'withSetup' | 'applySetupFact'>;
     setups: Pick<WorkflowStarter<PaymentToken>, 'notifyChangedSoon'>;
   };
 }): ProviderEventHandler => ({
@@ -32,12 +32,20 @@ export const setupEventHandler = ({
     return about.subject === 'setup' ? [toStored(reference, about.state)] : [];
   },
   async apply(stored, event) {
-    const page = stored.reference === null ? null : readSetupReference(stored.reference);
-    const token = page && (await tokens.find(page.id));
+    const { reference } = stored;
+    const page = reference === null ? null : readSetupReference(reference);
+    // A provider may know a page by its own id alone.
+    const known =
+      page || reference === null ? null : await tokens.withSetup(event.provider, reference);
+    const token = page ? await tokens.find(page.id) : known;
     // No money has moved. A provider reports its own pages only.
     if (!token || token.provider !== event.provider) return unknownReference(false);
-    const fact = toFact(stored);
-    if (!fact) return NOTHING_TO_APPLY;
+    const fact = page && toFact(stored);
+    if (!fact) {
+      // Its provider is asked at once.
+      setups.notifyChangedSoon(token);
+      return NOTHING_TO_APPLY;
+    }
     const after = await tokens.applySetupFact(token, page.number, fact);
     setups.notifyChangedSoon(token);
     return applied(after && after.version > token.version ? 'applied' : 'unchanged');

@@ -18,7 +18,7 @@ import {
 } from './api.js';
 import type { createTokenCreation } from './create.js';
 import { presentToken } from './presenter.js';
-import type { PaymentToken } from './payment-token.js';
+import type { PaymentToken } from './record.js';
 import { awaitedSetup, openSetup } from './setup.js';
 import type { Tokens } from './store.js';
 

@@ -1,5 +1,5 @@
 import type { SavedMethod } from '../../core/providers/payment-provider.js';
-import { bindToken, revokeLateMethod, type PaymentToken } from './payment-token.js';
+import { bindToken, revokeLateMethod, type PaymentToken } from './record.js';
 
 /** The page on which a customer saves a payment method without paying. A token has one at a time. */
 export type TokenSetup = {

@@ -4,6 +4,7 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { Claim } from '../../core/commit/saved-response.js';
 import type { SetupFact } from './setup.js';
+import { textEquals } from '../../platform/database/indexes.js';
 import { fieldIs } from '../../platform/sealing/sealed-fields.js';
 import type { Sealing } from '../../platform/sealing/sealing.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
@@ -20,7 +21,7 @@ import {
   requestTokenSetup,
   type CreatePaymentToken,
 } from './mutations.js';
-import { notRevoked, paymentTokens, type PaymentToken } from './payment-token.js';
+import { notRevoked, paymentTokens, type PaymentToken } from './record.js';
 
 const WAITING = { 'attention.since': { $type: 'date' } } as const;
 
@@ -63,6 +64,13 @@ export function createTokens(
 
     /** Finds a token by id alone, for the messages of providers. */
     find: (id: string) => collection.findOne({ _id: id }, acrossTenants('look_up')),
+
+    /** The token whose latest page has this id at its provider, for the messages of providers. */
+    withSetup: (provider: string, handle: string) =>
+      collection.findOne(
+        { provider, 'setup.handle': textEquals(handle) },
+        acrossTenants('look_up'),
+      ),
 
     /** True if an active token, of any tenant, is charged by this authorization. */
     isInUse: async (authorization: string): Promise<boolean> =>

@@ -1,3 +1,4 @@
+import type { Act } from '../../core/audit/entry.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptRecurringCharge } from './mutations.js';
 import { ApiError } from '../../shared/errors.js';
@@ -9,7 +10,7 @@ import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { nextCheckAfterChange, type Change, type Terms } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
-import type { RecurringCharge } from './recurring-charge.js';
+import type { RecurringCharge } from './record.js';
 import type { ChangeRecurringChargeBody, CreateRecurringChargeBody } from './schema.js';
 import type { RecurringStarter } from './workflow-starter.js';
 import type { RecurringCharges } from './store.js';
@@ -65,12 +66,14 @@ export function recurringChanges({
       recurring: RecurringCharge,
       change: Change,
       claim: Claim | null,
+      act?: Act,
     ): Promise<IdempotentResponse> => {
       const { tenant_id: tenantId, _id: id } = recurring;
       const outcome = throwIfKeyReused(
         await recurringCharges.change(recurring, {
           change,
           claim,
+          ...(act && { act }),
           answer: (present) => answerOf(200, present),
         }),
       );
@@ -128,6 +131,7 @@ function termsOf(body: ChangeRecurringChargeBody, start: Date): Terms {
   return {
     ...(payment_token_id !== undefined && { payment_token_id }),
     ...(amountMinor !== undefined && { amount_minor: BigInt(amountMinor) }),
+    ...(body.max_failed_periods !== undefined && { max_failed_periods: body.max_failed_periods }),
     ...(changesEnd && { end: { end_at: end ?? null, count: count ?? null } }),
   };
 }
@@ -153,6 +157,7 @@ function newRecurring(
     start_at: start,
     end_at: body.end_at ?? null,
     count: body.count ?? null,
+    max_failed_periods: body.max_failed_periods ?? null,
     description: body.description ?? null,
     metadata: body.metadata ?? null,
     status: 'active',

@@ -1,9 +1,10 @@
+import { erasedRecords } from '../../core/erasure/erased-records.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { recurringChargeOperations } from './api.js';
 import { recurringChanges } from './create.js';
-import { recurringCharges } from './recurring-charge.js';
+import { recurringCharges } from './record.js';
 import { recurringChargeRoutes } from './routes.js';
 import { createRecurringCharges } from './store.js';
 import { createRecurringStarter } from './workflow-starter.js';
@@ -40,6 +41,16 @@ export const recurringChargeCapability = defineCapability({
   name: 'recurring-charges',
   servedBy: 'payments',
   collections: [recurringCharges],
+  erased: [
+    erasedRecords({
+      collection: recurringCharges,
+      label: 'recurring charges that have not ended',
+      by: { field: 'customer_id' },
+      isOpen: ({ status, next_check_at: check }) =>
+        (status !== 'ended' && status !== 'cancelled') || check !== null,
+      erased: () => ({ description: null, metadata: null }),
+    }),
+  ],
   operations: recurringChargeOperations,
   events: recurringChargeEvents,
   create: createRecurringChargeParts,

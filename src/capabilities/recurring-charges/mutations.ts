@@ -1,9 +1,11 @@
 import { withRecurringChargeEvents } from './webhook-events.js';
 import { acceptOnce } from '../../core/commit/accept.js';
-import { paymentTokens } from '../payment-tokens/payment-token.js';
+import { paymentTokens } from '../payment-tokens/record.js';
 import { ApiError } from '../../shared/errors.js';
+import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  keysOf,
   saveResponse,
   findSavedResponse,
   refusalResponse,
@@ -12,7 +14,7 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { charges, type Charge } from '../charges/charge.js';
+import { charges, type Charge } from '../charges/record.js';
 import { stopRetries } from '../charges/mutations.js';
 import {
   cancel,
@@ -27,13 +29,7 @@ import {
   afterChargeChange,
   statusOfCharge,
 } from './transitions.js';
-import {
-  recurringCharges,
-  isDue,
-  isOver,
-  openCharges,
-  type RecurringCharge,
-} from './recurring-charge.js';
+import { recurringCharges, isDue, isOver, openCharges, type RecurringCharge } from './record.js';
 
 /** A new recurring charge with its idempotency key. */
 export type AcceptRecurringCharge = {
@@ -52,6 +48,8 @@ export type ChangeRecurringCharge = {
   id: string;
   change: Change;
   at: Date;
+  /** An operator asks for it. */
+  act?: Act;
   /** For a cancellation: the open charges when the record was read. None of them is retried. */
   charges: string[];
   claim: Claim | null;
@@ -80,7 +78,7 @@ type RenewRecurringChargeResult = { charge: Charge | null };
 /** Accepts a recurring charge once. */
 export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult> = {
   reads: ({ recurring, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [
       paymentTokens.ref(recurring.payment_token_id),
       ...(full ? [recurringCharges.ref(recurring._id)] : []),
@@ -93,10 +91,14 @@ export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult
 /** Changes a recurring charge once per idempotency key. */
 export const changeRecurringCharge: Mutation<ChangeRecurringCharge, ChangeRecurringChargeResult> = {
   reads: ({ id, charges: pending, claim }) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [recurringCharges.ref(id), ...pending.map((one) => charges.ref(one))],
   }),
   decide: decideChange,
+  audited(uow, { id }) {
+    const recurring = uow.get(recurringCharges, id);
+    return recurring ? { status: recurring.status } : null;
+  },
   leavesWallet: () => true,
 };
 
@@ -124,7 +126,7 @@ export type UpdateRecurringCharge = {
 /** Changes the terms of a recurring charge once per idempotency key. */
 export const updateRecurringCharge: Mutation<UpdateRecurringCharge, AcceptResult> = {
   reads: ({ id, terms: { payment_token_id: token }, claim }) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [recurringCharges.ref(id), ...(token === undefined ? [] : [paymentTokens.ref(token)])],
   }),
   decide(uow, input, now) {

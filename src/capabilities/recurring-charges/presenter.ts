@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import type { recurringChargeResource } from './schema.js';
-import type { RecurringCharge } from './recurring-charge.js';
+import type { RecurringCharge } from './record.js';
 
 /** A recurring charge as clients see it: every field is named here, so that a new stored field never leaks. */
 export function presentRecurringCharge(
@@ -20,6 +20,7 @@ export function presentRecurringCharge(
     start_at: recurring.start_at.toISOString(),
     end_at: recurring.end_at?.toISOString() ?? null,
     count: recurring.count,
+    max_failed_periods: recurring.max_failed_periods ?? null,
     status,
     next_charge_at: status === 'paused' ? null : (nextAt?.toISOString() ?? null),
     charged_periods: recurring.charged_periods,

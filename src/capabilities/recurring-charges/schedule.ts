@@ -6,7 +6,7 @@ import {
   type Range,
 } from '@temporalio/client';
 import { formatMajor } from '../../shared/money.js';
-import { localStart, type RecurringCharge } from './recurring-charge.js';
+import { localStart, type RecurringCharge } from './record.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 /** The times of a Schedule, as the server describes them. */

@@ -16,7 +16,7 @@ import {
   MAX_INTERVAL_COUNT,
   RECURRING_STATUSES,
   type Interval,
-} from './recurring-charge.js';
+} from './record.js';
 
 const MAX_COUNT = 10_000;
 
@@ -75,6 +75,11 @@ const recurringFields = {
     .max(MAX_COUNT)
     .optional()
     .meta({ description: 'Number of periods. Instead of `end_at`.', example: 24 }),
+  max_failed_periods: z.int().min(1).max(100).optional().meta({
+    description:
+      'The recurring charge ends after so many failed periods in a row. Left out: it never ends for that reason.',
+    example: 3,
+  }),
   description: plainText(200).optional().meta({
     description: 'Purpose of the recurring charge and of each of its charges.',
     example: 'Gold plan',
@@ -123,7 +128,7 @@ function checkRhythm(body: Partial<Fields>, ctx: z.core.$RefinementCtx): void {
   }
 }
 
-const { payment_token_id, amount_minor, end_at, count } = recurringFields;
+const { payment_token_id, amount_minor, end_at, count, max_failed_periods } = recurringFields;
 
 /** The body of PATCH /payments/recurring-charges/{id}. */
 export const changeRecurringChargeBody = z
@@ -137,6 +142,10 @@ export const changeRecurringChargeBody = z
     count: count
       .nullable()
       .meta({ description: 'Number of periods. Replaces an `end_at`. Null: no end.' }),
+    max_failed_periods: max_failed_periods.nullable().meta({
+      description:
+        'The recurring charge ends after so many failed periods in a row, counted from the latest paid one. Null: never.',
+    }),
     idempotency_key: idempotencyKey.optional(),
   })
   .superRefine(checkChange, ALWAYS)
@@ -153,7 +162,13 @@ export const changeRecurringChargeBody = z
 /** The body of a request to change a recurring charge. */
 export type ChangeRecurringChargeBody = z.output<typeof changeRecurringChargeBody>;
 
-const CHANGEABLE = ['payment_token_id', 'amount_minor', 'end_at', 'count'] as const;
+const CHANGEABLE = [
+  'payment_token_id',
+  'amount_minor',
+  'end_at',
+  'count',
+  'max_failed_periods',
+] as const;
 
 function checkChange(
   body: Partial<Record<(typeof CHANGEABLE)[number], unknown>>,
@@ -189,6 +204,7 @@ export const exampleRecurring = {
   start_at: '2026-12-31T08:00:00.000Z',
   end_at: null,
   count: 24,
+  max_failed_periods: null,
   status: 'active' as const,
   next_charge_at: '2027-02-28T08:00:00.000Z',
   charged_periods: 2,
@@ -216,6 +232,9 @@ export const recurringChargeResource = z
     end_at: timestamp('No period begins at this time or later.').nullable(),
     count: z.int().min(1).nullable().meta({
       description: 'Number of periods, including periods that a pause skipped.',
+    }),
+    max_failed_periods: z.int().min(1).nullable().meta({
+      description: 'It ends after so many failed periods in a row.',
     }),
     status: z.enum(RECURRING_STATUSES).meta({
       description:

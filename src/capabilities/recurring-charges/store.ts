@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
@@ -6,15 +7,15 @@ import { noStall, stallsOf, startedWithoutEffect } from '../../core/supervision/
 import { claimsOf, type Supervised } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
-import { type Charge, newCharge } from '../charges/charge.js';
+import { type Charge, newCharge } from '../charges/record.js';
 import {
   RECURRING_INDEXES,
   isDue,
   openCharges,
   type RecurringCharge,
   type RecurringStatus,
-} from './recurring-charge.js';
-import type { PaymentToken } from '../payment-tokens/payment-token.js';
+} from './record.js';
+import type { PaymentToken } from '../payment-tokens/record.js';
 import {
   changeRecurringCharge,
   loseRecurringToken,
@@ -73,13 +74,22 @@ export function createRecurringCharges(
     /** Pauses, resumes or cancels. The response shows the changed record. */
     async change(
       recurring: RecurringCharge,
-      given: Pick<ChangeRecurringCharge, 'change' | 'claim' | 'answer'>,
+      given: Pick<ChangeRecurringCharge, 'change' | 'claim' | 'answer' | 'act'>,
     ): Promise<AcceptResult> {
       const { tenant_id: tenantId, _id: id } = recurring;
+      const { act } = given;
       const at = clock();
       for (let seen: RecurringCharge | null = recurring; ;) {
         const charges = given.change === 'cancel' && seen ? openCharges(seen) : [];
-        const input = { tenantId, id, at, charges, ...given };
+        const input = {
+          tenantId,
+          id,
+          at,
+          charges,
+          ...given,
+          // A try that was overtaken changed nothing, and has its entry in the audit log.
+          ...(act && { act: seen === recurring ? act : { ...act, id: randomUUID() } }),
+        };
         const outcome: ChangeRecurringChargeResult = await groupCommit.commit(
           changeRecurringCharge,
           input,

@@ -1,12 +1,6 @@
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import type { Charge } from '../charges/charge.js';
-import {
-  firstPeriodAt,
-  nextPeriod,
-  isOver,
-  type RecurringCharge,
-  type Unpaid,
-} from './recurring-charge.js';
+import type { Charge } from '../charges/record.js';
+import { firstPeriodAt, nextPeriod, isOver, type RecurringCharge, type Unpaid } from './record.js';
 
 /** The event of a change. */
 type StepEvent = 'renewed' | 'past_due' | 'ended';
@@ -59,12 +53,21 @@ export function afterChargeChange(
     const { _id: id, reference } = charge;
     const known = outcome === 'failed' ? others.filter(isNotFailedBefore(period)) : others;
     const unpaid = [...known, { charge_id: id, reference, period, status: outcome }];
-    return step(recurring, { ...recurring, unpaid: unpaid.toSorted(byPeriod) }, now);
+    const after = { ...recurring, unpaid: unpaid.toSorted(byPeriod) };
+    return step(recurring, outcome === 'failed' ? countFailed(after) : after, now);
   }
   const unpaid = others.filter(isNotFailedBefore(period));
-  return step(recurring, { ...recurring, unpaid, last_paid_reference: charge.reference }, now, [
-    'renewed',
-  ]);
+  const paid = { unpaid, last_paid_reference: charge.reference, failed_periods: 0 };
+  return step(recurring, { ...recurring, ...paid }, now, ['renewed']);
+}
+
+/** Counts a failed period. After as many as are allowed in a row no further period is charged. */
+function countFailed(recurring: RecurringCharge): RecurringCharge {
+  const { max_failed_periods: most = null, failed_periods: before = 0 } = recurring;
+  const failed = { ...recurring, failed_periods: before + 1 };
+  return most !== null && before + 1 >= most
+    ? { ...failed, next_charge_at: null, pauses: [] }
+    : failed;
 }
 
 /** Pauses: periods that begin before it is resumed are skipped. Open charges continue. */
@@ -78,6 +81,7 @@ export function resume(recurring: RecurringCharge, now: Date): Step {
     ...recurring,
     status: recurring.status === 'paused' ? 'active' : recurring.status,
     unpaid: recurring.unpaid.filter((one) => one.status !== 'failed'),
+    failed_periods: 0,
     paused_at: null,
     pauses: from === null ? recurring.pauses : [...recurring.pauses, { from, until: now }],
   };
@@ -90,6 +94,7 @@ export type Terms = {
   amount_minor?: bigint;
   /** Both are null if no end is left. */
   end?: Pick<RecurringCharge, 'end_at' | 'count'>;
+  max_failed_periods?: number | null;
 };
 
 /**
@@ -98,10 +103,12 @@ export type Terms = {
  */
 export function changeTerms(recurring: RecurringCharge, terms: Terms, now: Date): Step {
   const { payment_token_id: token, amount_minor: amountMinor, end } = terms;
+  const { max_failed_periods: most } = terms;
   const changed: RecurringCharge = {
     ...recurring,
     ...(token !== undefined && { payment_token_id: token, token_revoked: false }),
     ...(amountMinor !== undefined && { amount_minor: amountMinor }),
+    ...(most !== undefined && { max_failed_periods: most }),
     ...end,
   };
   const { next_period: from, next_charge_at: nextAt } = recurring;

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../core/webhooks/event.js';
 import { presentRecurringCharge } from './presenter.js';
-import type { RecurringCharge } from './recurring-charge.js';
+import type { RecurringCharge } from './record.js';
 import { recurringChargeResource } from './schema.js';
 import type { Step } from './transitions.js';
 

@@ -4,13 +4,7 @@ import {
   type StarterSettings,
 } from '../../core/supervision/workflow-starter.js';
 import { inWords, specOf, type Spec } from './schedule.js';
-import {
-  isDue,
-  renewalWorkflowId,
-  type RecurringCharge,
-  isOver,
-  scheduleId,
-} from './recurring-charge.js';
+import { isDue, renewalWorkflowId, type RecurringCharge, isOver, scheduleId } from './record.js';
 import type { RenewalInput } from './workflow-contract.js';
 import { isDeepStrictEqual } from 'node:util';
 import {

@@ -4,7 +4,7 @@ import {
   releasePosting,
   unspentOf,
 } from '../../core/ledger/hold-postings.js';
-import { charges, paidMinorOf, type Charge } from '../charges/charge.js';
+import { charges, paidMinorOf, type Charge } from '../charges/record.js';
 import {
   STEPS_OF_HELD,
   addTo,
@@ -22,7 +22,7 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
 import { DESK_REFUND, holdOf } from './postings.js';
-import { refunds, type Refund } from './refund.js';
+import { refunds, type Refund } from './record.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /** Checks that every refund has the postings of its state and no others, and that charges count their refunds. */
@@ -59,10 +59,14 @@ function checkRefund(refund: Refund & RecordWithPostings): string[] {
 }
 
 /** A refund that was made at the provider has held nothing. */
-const stepsOfRefund = ({ made_by: by, status }: Refund): Steps =>
-  by === 'tenant'
-    ? STEPS_OF_HELD[status]
-    : { must: [DESK_REFUND, ...(status === 'failed' ? ['reversal'] : [])], may: [] };
+function stepsOfRefund({ made_by: by, status }: Refund): Steps {
+  if (by === 'tenant') return STEPS_OF_HELD[status];
+  if (by === 'operator') {
+    // The charge has the postings of the return itself.
+    return { must: [], may: ['suspense', 'suspense-reversal', 'suspense-debit', 'reversal'] };
+  }
+  return { must: [DESK_REFUND, ...(status === 'failed' ? ['reversal'] : [])], may: [] };
+}
 
 /** The postings of the hold and of its end. */
 function expectedOf(refund: Refund & RecordWithPostings) {
@@ -75,6 +79,7 @@ function expectedOf(refund: Refund & RecordWithPostings) {
 async function checkCharges({ collections, session, records }: RecordPage<Charge>) {
   const refunded = new Map<string, bigint>();
   const refunding = new Map<string, bigint>();
+  const late = new Set(records.flatMap(({ late_returns: returns = [] }) => returns));
   const theirs = collections
     .records(refunds)
     .find(
@@ -83,6 +88,7 @@ async function checkCharges({ collections, session, records }: RecordPage<Charge
     );
   for await (const refund of theirs) {
     const { charge_id: charge, amount_minor: amountMinor, status } = refund;
+    if (refund.made_by === 'operator' && !late.has(refund._id)) continue;
     if (isOpen(refund) || refund.in_suspense) addTo(refunding, charge, amountMinor);
     const counted = amountMinor - unspentOf(holdOf(refund));
     if (status === 'completed') addTo(refunded, charge, counted);
@@ -110,12 +116,14 @@ function checkCharge(charge: Charge, done: bigint, under: bigint): string[] {
 
 async function auditTenant({ collections, session, tenantId }: TenantBooks): Promise<TenantAudit> {
   const held = new Map<string, bigint>();
-  const open = collections
-    .records(refunds)
-    .find(
-      { tenant_id: tenantId, status: { $in: ['pending', 'processing'] } },
-      { session, projection: { amount_minor: 1 } },
-    );
+  const open = collections.records(refunds).find(
+    {
+      tenant_id: tenantId,
+      status: { $in: ['pending', 'processing'] },
+      made_by: { $ne: 'operator' },
+    },
+    { session, projection: { amount_minor: 1 } },
+  );
   for await (const { amount_minor: amountMinor } of open) {
     addTo(held, accounts.held(tenantId), amountMinor);
   }

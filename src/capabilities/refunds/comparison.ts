@@ -2,9 +2,10 @@ import type { PaymentProvider } from '../../core/providers/payment-provider.js';
 import { reconciledBy, type Reconciled } from '../../core/reconciliation/comparison.js';
 import { recordsSince } from '../../core/reconciliation/pages.js';
 import { answerIn, comparedPayments } from '../../core/reconciliation/payment-answers.js';
+import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
 import { createRefundCalls, type RefundCalls } from './provider-calls.js';
-import type { Refund } from './refund.js';
+import type { Refund } from './record.js';
 import type { Refunds } from './store.js';
 
 type Deps = {
@@ -19,8 +20,8 @@ type Deps = {
 
 /** Refunds, as they are compared with their providers. */
 export const reconciledRefunds = (deps: Deps): Reconciled =>
-  reconciledBy(compared(deps), (scope) =>
-    recordsSince(deps.database.db.collection<Refund>('refunds'), scope),
+  reconciledBy(compared(deps), (scope, from) =>
+    recordsSince(deps.database.db.collection<Refund>('refunds'), scope, from),
   );
 
 function compared({ refunds: { store, providerCalls, starter }, providers }: Deps) {
@@ -28,12 +29,17 @@ function compared({ refunds: { store, providerCalls, starter }, providers }: Dep
   const unchanged = {
     applyFact: async () => ({ kind: 'no_such_refund' }) as const,
     noteProviderId: async () => undefined,
+    forgetAccount: async () => false,
+    raiseAttention: async () => false,
   };
   const calls = createRefundCalls({ refunds: unchanged, providers });
   return comparedPayments<Refund>({
     kind: 'refunds',
+    rateLimitKey: paymentRateLimitKey,
     get: store.get,
-    ask: async (refund, signal) => answerIn(await calls.verify(refund, signal)),
+    // It asks, and sends no account.
+    ask: async (refund, signal) =>
+      answerIn(await calls.verify({ ...refund, customer_account: null }, signal)),
     verify: (refund, signal) => providerCalls.verify(refund, signal),
     applyFact: (refund, fact) => store.applyFact(refund, fact),
     notifyChangedSoon: (refund) => starter.notifyChangedSoon(refund),

@@ -5,7 +5,7 @@ import type { IdempotentResponse } from '../../core/idempotency/with-idempotency
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
 import type { Charges } from '../charges/index.js';
-import { newRefund, type Refund } from './refund.js';
+import { newRefund, type Refund } from './record.js';
 import type { CreateRefundBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 

@@ -1,3 +1,4 @@
+import { erasedRecords, isInstructionOpen } from '../../core/erasure/erased-records.js';
 import { formatMajor } from '../../shared/money.js';
 import { forwardable } from '../../core/commit/mutation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
@@ -7,20 +8,23 @@ import {
 } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
+import { charges } from '../charges/record.js';
 import { chargeCapability, type ChargeParts } from '../charges/index.js';
 import { refundOperations } from './api.js';
 import { auditRefunds } from './audit.js';
 import { reconciledRefunds } from './comparison.js';
 import { createRefundCreation } from './create.js';
 import { createRefundCalls } from './provider-calls.js';
-import { refunds, refundWorkflowId, type Refund } from './refund.js';
+import { refunds, refundWorkflowId, type Refund } from './record.js';
 import { presentRefundDetails, presentRefundRow } from './presenter.js';
 import { refundEventHandler } from './provider-events.js';
 import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
 import { refundEvents } from './webhook-events.js';
-import { acceptRefund, applyRefundFact, recordDeskRefund, refuseDeskRefund } from './mutations.js';
+import { noteUnnamedRefusal, recordDeskRefund, refuseDeskRefund } from './desk-refunds.js';
+import { acceptRefund, applyRefundFact } from './mutations.js';
+import { orderReturn } from './returns.js';
 
 export type { Refunds } from './store.js';
 
@@ -59,9 +63,28 @@ const createRefundStarter = (core: CoreDeps) =>
 export const refundCapability = defineCapability({
   name: 'refunds',
   servedBy: 'payments',
-  mutations: forwardable({ acceptRefund, applyRefundFact, recordDeskRefund, refuseDeskRefund }),
+  mutations: forwardable({
+    acceptRefund,
+    applyRefundFact,
+    recordDeskRefund,
+    refuseDeskRefund,
+    noteUnnamedRefusal,
+    orderReturn,
+  }),
   needs: { charges: chargeCapability },
   collections: [refunds],
+  erased: [
+    erasedRecords({
+      collection: refunds,
+      label: 'open refunds',
+      by: { field: 'charge_id', of: charges },
+      isOpen: isInstructionOpen,
+      erased: ({ customer_account: account }) => ({
+        reason: null,
+        ...(account && { customer_account: null }),
+      }),
+    }),
+  ],
   operations: refundOperations,
   events: refundEvents,
   audit: auditRefunds,

@@ -1,8 +1,10 @@
 import { refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
 import { holdPosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
+import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  keysOf,
   saveResponse,
   findSavedResponse,
   refusalResponse,
@@ -13,20 +15,15 @@ import {
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { instructionState } from '../../core/instructions/instruction.js';
-import {
-  charges,
-  attemptReference,
-  leftOf,
-  type Charge,
-  type SuspendedPayment,
-} from '../charges/charge.js';
+import { instructionState, isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
+import { charges, attemptReference, leftOf, type Charge } from '../charges/record.js';
+import { moveReturn } from './returns.js';
 import { transitionRefund, type RefundTransition } from './transitions.js';
-import { deskRefundPosting, holdOf, returnPosting } from './postings.js';
+import { holdOf } from './postings.js';
 import { withRefundEvent } from './webhook-events.js';
 import { presentRefund } from './presenter.js';
-import { newRefund, refunds, type Refund } from './refund.js';
+import { masked, refunds, type Refund } from './record.js';
 
 /** A new refund with its idempotency key. */
 export type AcceptRefund = {
@@ -60,7 +57,7 @@ export type ApplyRefundFactResult =
 /** Accepts a refund once: hold, record, the charge's counts and the response in one commit. */
 export const acceptRefund: Mutation<AcceptRefund, AcceptRefundResult> = {
   reads: ({ tenantId, refund, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     // A reference that is the record's own id can't have been taken.
     references: refund.reference === refund._id ? [] : [referenceOf(refund)],
     records: [charges.ref(refund.charge_id), ...(full ? [refunds.ref(refund._id)] : [])],
@@ -80,49 +77,74 @@ export const applyRefundFact: Mutation<ApplyRefundFact, ApplyRefundFactResult> =
   audited: (uow, { id }) => instructionState(uow.get(refunds, id)),
 };
 
-/** A refund that somebody has made at the provider's own desk, as the provider reports it. */
-type RecordDeskRefund = {
+/** An operator has named the customer's account for a refund that its provider cannot make without one. */
+type NameRefundAccount = {
   tenantId: string;
-  /** The refund's id, derived from the provider's. */
   id: string;
-  charge: string;
-  attempt: number;
-  providerRefundId: string;
-  amountMinor: bigint;
+  account: NonNullable<Refund['customer_account']>;
+  act: Act;
 };
 
-/** The result of `recordDeskRefund`. `unknown`: nothing is known here that it could return. */
-export type RecordDeskRefundResult = 'recorded' | 'unchanged' | 'unknown';
-
-/**
- * Records a refund that was made at the provider's desk, once: the payer's money goes to clearing. The refund of a payment in
- * suspense is taken from suspense.
- */
-export const recordDeskRefund: Mutation<RecordDeskRefund, { result: RecordDeskRefundResult }> = {
-  reads: ({ tenantId, id, charge }) => ({
-    records: [refunds.ref(id), charges.ref(charge)],
-    wallets: [tenantId],
-  }),
-  decide: (uow, input, now) => ({ result: decideDeskRefund(uow, input, now) }),
-};
-
-/** The result of `refuseDeskRefund`. `made`: it is recorded here, so its failure is a fact about that record. */
-export type RefuseDeskRefundResult = 'refused' | 'made' | 'returned' | 'unknown';
-
-/**
- * Notes that the provider has refused a refund of its own desk before it reported it as made. A report that it was made, which
- * arrives later, then moves no money.
- */
-export const refuseDeskRefund: Mutation<
-  Pick<RecordDeskRefund, 'tenantId' | 'id' | 'charge'>,
-  { result: RefuseDeskRefundResult }
-> = {
-  reads: ({ id, charge }) => ({ records: [refunds.ref(id), charges.ref(charge)] }),
-  decide: (uow, input, now) => ({ result: decideRefusedDeskRefund(uow, input, now) }),
+/** Keeps the customer's account until the provider has it. Null: the refund has ended, or its provider does not have it. */
+export const nameRefundAccount: Mutation<NameRefundAccount, { refund: Refund | null }> = {
+  reads: ({ id }) => ({ records: [refunds.ref(id)] }),
+  decide(uow, { tenantId, id, account }, now) {
+    const refund = uow.get(refunds, id);
+    if (refund?.tenant_id !== tenantId || !isOpen(refund)) return { refund: null };
+    if (refund.provider_refund_id === null) return { refund: null };
+    const detail = 'an operator has named the account of the customer';
+    const next: Refund = {
+      ...refund,
+      customer_account: account,
+      version: refund.version + 1,
+      updated_at: now,
+      timeline: [...refund.timeline, timelineEntry(now, 'operator', 'operator', { detail })],
+    };
+    uow.change(refunds, next);
+    return { refund: next };
+  },
+  audited: (uow, { id }) => instructionState(uow.get(refunds, id)),
   leavesWallet: () => true,
 };
 
-const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id' | 'reference'>) =>
+/** The provider has taken or refused this account of the customer. `refused`: the reason to call an operator, or null. */
+type ForgetRefundAccount = {
+  tenantId: string;
+  id: string;
+  account: NonNullable<Refund['customer_account']>;
+  refused: string | null;
+};
+
+/** Forgets the customer's account that the provider has taken or refused. One that an operator has named since stays. */
+export const forgetRefundAccount: Mutation<ForgetRefundAccount, { forgotten: boolean }> = {
+  reads: ({ id }) => ({ records: [refunds.ref(id)] }),
+  decide(uow, { tenantId, id, account, refused }, now) {
+    const refund = uow.get(refunds, id);
+    const known = refund?.customer_account;
+    if (refund?.tenant_id !== tenantId || refund.status !== 'processing' || !known) {
+      return { forgotten: false };
+    }
+    if (known.number !== account.number || known.bank_code !== account.bank_code) {
+      return { forgotten: false };
+    }
+    uow.change(refunds, {
+      ...refund,
+      customer_account: null,
+      // The last digits go with the attention: an ended refund has none of the account.
+      attention: refused === null ? null : { since: now, reason: `${refused}: ${masked(account)}` },
+      version: refund.version + 1,
+      updated_at: now,
+    });
+    return { forgotten: true };
+  },
+  leavesWallet: () => true,
+};
+
+/** The claim of a refund's reference. */
+export const referenceOf = ({
+  tenant_id: tenantId,
+  reference,
+}: Pick<Refund, 'tenant_id' | 'reference'>) =>
   ({ collection: refunds, tenantId, reference }) as const;
 
 /** The response to an accepted refund. */
@@ -156,7 +178,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptRefund, now: Date): AcceptRe
   uow.create(refunds, refund);
   uow.takeReference(referenceOf(refund), id);
   uow.post(holdPosting(holdOf(refund)));
-  changeCharge(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
+  countRefund(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
   return { ...saveResponse(uow, input, acceptedAnswer(refund), id), made: refund };
 }
 
@@ -196,9 +218,15 @@ function decideFact(uow: UnitOfWork, input: ApplyRefundFact, now: Date): ApplyRe
     return { kind: 'no_such_refund' };
   }
   const wallet = uow.wallet(input.tenantId);
-  const { verdict, next, postings, ...added } = transitionRefund(refund, input.fact, now, wallet);
+  const charge = uow.get(charges, refund.charge_id);
+  if (!charge) throw new Error(`${refund.charge_id} has a refund and is not there`);
+  const { verdict, next, postings, ...added } =
+    refund.made_by === 'operator'
+      ? moveReturn({ refund, charge }, input.fact, now, wallet)
+      : { ...transitionRefund(refund, input.fact, now, wallet), charge };
   if (next === refund) return { kind: 'fact', verdict, refund };
   postings.forEach(uow.post);
+  if (added.charge !== charge) uow.change(charges, added.charge);
   if (added.availableMinor !== 0n || added.receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
@@ -207,21 +235,24 @@ function decideFact(uow: UnitOfWork, input: ApplyRefundFact, now: Date): ApplyRe
     });
   }
   if (added.refundingMinor !== 0n || added.refundedMinor !== 0n) {
-    changeCharge(uow, refund.charge_id, added, now);
+    countRefund(uow, refund.charge_id, added, now);
   }
   return { kind: 'fact', verdict, refund: changeRefund(uow, refund, next) };
 }
 
 /** Changes a refund, and emits the event of its end. */
-function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
-  const { next, event } = withRefundEvent(before, after);
+export function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
+  // The account was for the provider alone.
+  const ended =
+    isOpen(after) || !after.customer_account ? after : { ...after, customer_account: null };
+  const { next, event } = withRefundEvent(before, ended);
   uow.change(refunds, next);
   uow.emit(event);
   return next;
 }
 
 /** Changes the counts of a charge in the commit of its refund. */
-function changeCharge(
+export function countRefund(
   uow: UnitOfWork,
   id: string,
   { refundingMinor, refundedMinor }: Pick<RefundTransition, 'refundingMinor' | 'refundedMinor'>,
@@ -236,117 +267,4 @@ function changeCharge(
     version: charge.version + 1,
     updated_at: now,
   });
-}
-
-function decideDeskRefund(
-  uow: UnitOfWork,
-  input: RecordDeskRefund,
-  now: Date,
-): RecordDeskRefundResult {
-  const charge = uow.get(charges, input.charge);
-  if (charge?.tenant_id !== input.tenantId) return 'unknown';
-  if (uow.get(refunds, input.id) || charge.returned_refunds.includes(input.id)) return 'unchanged';
-  if (charge.refused_refunds?.includes(input.id)) return 'unchanged';
-  const suspended = charge.suspended.find(({ attempt }) => attempt === input.attempt);
-  if (suspended) return returnSuspended(uow, { charge, suspended, input }, now);
-  if (charge.status !== 'completed' || charge.attempt !== input.attempt) return 'unknown';
-  const wallet = uow.wallet(input.tenantId);
-  const { availableMinor } = wallet;
-  const paysMinor = availableMinor < input.amountMinor ? availableMinor : input.amountMinor;
-  const owedMinor = input.amountMinor - paysMinor;
-  const open = deskRefund(charge, input, owedMinor, now);
-  uow.create(refunds, open);
-  uow.takeReference(referenceOf(open), open._id);
-  uow.post(deskRefundPosting(open, now, owedMinor));
-  uow.changeWallet({
-    ...wallet,
-    availableMinor: wallet.availableMinor - paysMinor,
-    receivableMinor: wallet.receivableMinor + owedMinor,
-  });
-  changeCharge(uow, charge._id, { refundingMinor: 0n, refundedMinor: input.amountMinor }, now);
-  changeRefund(uow, { ...open, status: 'processing' }, open);
-  return 'recorded';
-}
-
-function decideRefusedDeskRefund(
-  uow: UnitOfWork,
-  { tenantId, id, charge: chargeId }: Pick<RecordDeskRefund, 'tenantId' | 'id' | 'charge'>,
-  now: Date,
-): RefuseDeskRefundResult {
-  const charge = uow.get(charges, chargeId);
-  if (charge?.tenant_id !== tenantId) return 'unknown';
-  if (uow.get(refunds, id)) return 'made';
-  if (charge.returned_refunds.includes(id)) return 'returned';
-  const refused = charge.refused_refunds ?? [];
-  if (refused.includes(id)) return 'refused';
-  uow.change(charges, {
-    ...charge,
-    refused_refunds: [...refused, id],
-    version: charge.version + 1,
-    updated_at: now,
-  });
-  return 'refused';
-}
-
-/**
- * The record of a refund that the provider reports as made. It counts as submitted, so that its provider can be asked about
- * it.
- */
-function deskRefund(
-  charge: Charge,
-  { id, amountMinor, providerRefundId }: RecordDeskRefund,
-  owedMinor: bigint,
-  now: Date,
-): Refund {
-  const short =
-    'refunded at the provider, and the wallet could not cover it: the tenant owes the rest';
-  const over = 'refunded at the provider beyond the amount of the charge';
-  const reason = owedMinor > 0n ? short : leftOf(charge) < amountMinor ? over : null;
-  const detail = 'the refund was made at the provider';
-  return {
-    ...newRefund(charge, { id }, now),
-    amount_minor: amountMinor,
-    made_by: 'provider',
-    status: 'completed',
-    provider_refund_id: providerRefundId,
-    submissions: 1,
-    first_submitted_at: now,
-    acknowledged_at: now,
-    completed_at: now,
-    ...(reason === null && { next_check_at: null }),
-    attention: reason === null ? null : { since: now, reason },
-    timeline: [timelineEntry(now, 'webhook', charge.provider, { detail })],
-  };
-}
-
-/** A payment in suspense that the provider has refunded: suspense → clearing. */
-function returnSuspended(
-  uow: UnitOfWork,
-  {
-    charge,
-    suspended,
-    input,
-  }: { charge: Charge; suspended: SuspendedPayment; input: RecordDeskRefund },
-  now: Date,
-): RecordDeskRefundResult {
-  const { id, amountMinor } = input;
-  if (amountMinor > suspended.amount_minor) return 'unknown';
-  const rest = suspended.amount_minor - amountMinor;
-  const left = charge.suspended.flatMap((payment) => {
-    if (payment !== suspended) return [payment];
-    return rest > 0n ? [{ ...payment, amount_minor: rest }] : [];
-  });
-  uow.post(returnPosting(charge, now, { refund: id, amountMinor }));
-  const detail = `${amountMinor} of attempt ${suspended.attempt} was refunded at the provider, from suspense`;
-  uow.change(charges, {
-    ...charge,
-    suspended: left,
-    returned_refunds: [...charge.returned_refunds, id],
-    ...(rest === 0n && { returned_attempts: [...charge.returned_attempts, suspended.attempt] }),
-    attention: left.length === 0 ? null : charge.attention,
-    version: charge.version + 1,
-    updated_at: now,
-    timeline: [...charge.timeline, timelineEntry(now, 'suspense', charge.provider, { detail })],
-  });
-  return 'recorded';
 }

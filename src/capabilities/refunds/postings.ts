@@ -1,7 +1,7 @@
 import type { Hold } from '../../core/ledger/hold-postings.js';
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import type { Charge } from '../charges/charge.js';
-import type { Refund } from './refund.js';
+import type { Charge } from '../charges/record.js';
+import type { Refund } from './record.js';
 
 /** The hold of a refund: the gross amount, because the provider keeps its fee for the charge. */
 export const holdOf = (refund: Refund): Hold => ({
@@ -27,13 +27,23 @@ export function deskRefundPosting(refund: Refund, at: Date, owedMinor: bigint): 
   ]);
 }
 
+/** The return of a payment: the refund that has made it, and its amount. */
+type Returned = { refund: string; amountMinor: bigint };
+
 /** A payment in suspense that was refunded at the provider: suspense → clearing. */
-export const returnPosting = (
+export const returnPosting = (charge: Charge, at: Date, { refund, amountMinor }: Returned) =>
+  outOfSuspense(charge, at, { step: `return-${refund}`, amountMinor });
+
+/** A return that the provider has taken back: clearing → suspense. */
+export const putBackPosting = (charge: Charge, at: Date, { refund, amountMinor }: Returned) =>
+  outOfSuspense(charge, at, { step: `return-${refund}-back`, amountMinor: -amountMinor });
+
+const outOfSuspense = (
   { _id: id, tenant_id: tenantId, provider }: Charge,
   at: Date,
-  { refund, amountMinor }: { refund: string; amountMinor: bigint },
+  { step, amountMinor }: { step: string; amountMinor: bigint },
 ): Posting =>
-  posting(`${id}/return-${refund}`, tenantId, at, [
+  posting(`${id}/${step}`, tenantId, at, [
     { account: accounts.suspense, amountMinor: -amountMinor },
     { account: accounts.clearing(provider), amountMinor },
   ]);

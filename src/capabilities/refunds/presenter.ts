@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
 import type { refundResource } from './schema.js';
-import type { Refund } from './refund.js';
+import type { Refund } from './record.js';
 
 /** A refund as clients see it: every field is named here, so that a new stored field never leaks. */
 export function presentRefund(refund: Omit<Refund, 'timeline'>): z.infer<typeof refundResource> {

@@ -4,17 +4,18 @@ import type {
   PaymentTraits,
   Refund as ProviderRefund,
 } from '../../core/providers/payment-provider.js';
-import type { ResendSafety, Trace } from '../../core/providers/port.js';
+import { faultOf, type ResendSafety, type Trace } from '../../core/providers/port.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import type { Refund } from './refund.js';
+import { failpoint } from '../../shared/failpoints.js';
+import type { Refund } from './record.js';
 import type { Refunds } from './store.js';
 
 type Reported = Pick<ProviderRefund, 'id' | 'amountMinor' | 'state' | 'code'>;
 
 type Deps = {
-  refunds: Pick<Refunds, 'applyFact' | 'noteProviderId'>;
+  refunds: Pick<Refunds, 'applyFact' | 'noteProviderId' | 'forgetAccount' | 'raiseAttention'>;
   providers: { payment(name: string): PaymentProvider };
 };
 
@@ -29,6 +30,7 @@ const LIST_FROM_MS = 24 * 60 * 60 * 1000;
  * our id is sent as a note, and the refund with that note in the provider's list is ours.
  */
 export function createRefundCalls({ refunds, providers }: Deps) {
+  const resume = createResumption({ refunds, providers });
   const traitsOf = ({ provider }: Refund) => providers.payment(provider).payments;
   return {
     resendSafetyOf: (refund: Refund): ResendSafety => traitsOf(refund).refunds,
@@ -54,9 +56,7 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         signal,
       );
       const { providerRequestId } = answer;
-      if (answer.kind === 'rejected_temporarily') {
-        return { kind: 'throttled', retryAfterMs: answer.afterMs, providerRequestId };
-      }
+      if (answer.kind === 'rejected_temporarily') return notNow(refunds, refund, answer);
       if (answer.kind === 'rejected') {
         const isOnly = refund.submissions - refund.rejected_submissions <= 1;
         return answer.scope !== 'request' || isOnly
@@ -86,12 +86,67 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         const fact = other.state === 'succeeded' && refundFactOf(other, by);
         if (fact) await refunds.applyFact(refund, fact);
       }
-      await refunds.noteProviderId(refund, first.id);
+      // A rejected one may be another one under the same note.
+      const isKnown = first.state !== 'rejected' || isSurely(refund, first);
+      if (isKnown) await refunds.noteProviderId(refund, first.id);
+      if (refund.customer_account) {
+        const resumed = await resume(refund, first, signal);
+        if (resumed) return resumed;
+      }
       const state = stateOf(refund, first, traitsOf(refund));
+      // A second account is needed for the same reason as the first one, which the workflow has raised already.
+      if (state === 'needs_account' && !refund.attention) {
+        await refunds.raiseAttention(refund.tenant_id, refund._id, NEEDS_ACCOUNT);
+      }
       return outcomeOf(refund, { ...first, state }, answer);
     },
   };
 }
+
+/** The outcome of a refund that can be requested again. If only a person can find out why it was refused, one is called. */
+async function notNow(
+  refunds: Deps['refunds'],
+  { tenant_id: tenantId, _id: id }: Refund,
+  answer: Trace & { afterMs: number },
+): Promise<ProviderOutcome> {
+  if (answer.fault === 'bad_request') {
+    await refunds.raiseAttention(tenantId, id, REFUSED_AS_WRONG);
+  }
+  const { afterMs: retryAfterMs, providerRequestId } = answer;
+  return { kind: 'throttled', retryAfterMs, providerRequestId, ...faultOf(answer) };
+}
+
+/**
+ * Creates the function that sends the customer's account to the provider if it waits for one. A repeat is safe: the provider
+ * takes an account only while it waits. It returns null if the provider's state counts as it is.
+ */
+const createResumption =
+  ({ refunds, providers }: Deps) =>
+  async (
+    refund: Refund,
+    { id, state }: ProviderRefund,
+    signal: AbortSignal,
+  ): Promise<ProviderOutcome | null> => {
+    const { resumeRefund } = providers.payment(refund.provider);
+    const { customer_account: account } = refund;
+    if (state !== 'needs_account' || !account || !resumeRefund || id === null) {
+      // An earlier request has reached the provider, although its answer was lost.
+      if (state !== 'needs_account' && account) await refunds.forgetAccount(refund, account, null);
+      return null;
+    }
+    const to = { account: account.number, bankCode: account.bank_code };
+    const answer = await resumeRefund({ id, account: to }, signal);
+    failpoint('refund.resumed');
+    const { providerRequestId } = answer;
+    if (answer.kind === 'accepted') {
+      await refunds.forgetAccount(refund, account, null);
+      return outcomeOf(refund, answer.refund, answer);
+    }
+    if (answer.kind === 'rejected') {
+      await refunds.forgetAccount(refund, account, ACCOUNT_REFUSED);
+    }
+    return { kind: 'pending', providerRequestId, ...faultOf(answer) };
+  };
 
 /** The refunded charge, as its provider is asked about it. */
 export const chargeOf = (refund: Refund) => ({
@@ -114,6 +169,12 @@ const RANK = { succeeded: 0, needs_account: 1, pending: 1, returned: 2, rejected
 
 /** The reason of attention of a refund that waits for the customer's account. */
 export const NEEDS_ACCOUNT = 'the provider needs an account of the customer for this refund';
+
+/** The reason of attention of a refund whose request is refused with a text that no table has. */
+const REFUSED_AS_WRONG =
+  'the provider refuses the request for this refund, for a reason that Bursar does not know';
+
+const ACCOUNT_REFUSED = 'the provider refuses the account of the customer for this refund';
 
 function outcomeOf(
   { currency }: Refund,

@@ -15,8 +15,8 @@ import {
 import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
 import type { RefundCalls } from './provider-calls.js';
-import { deskRefundId, type Refund } from './refund.js';
-import { readAttempt, type Charge } from '../charges/charge.js';
+import { deskRefundId, type Refund } from './record.js';
+import { readAttempt, type Charge } from '../charges/record.js';
 import type { Charges } from '../charges/index.js';
 import { isId } from '../../shared/ids.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
@@ -25,7 +25,7 @@ import type { Refunds } from './store.js';
 type Deps = {
   charges: {
     store: Pick<Charges, 'find'>;
-    starter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
+    starter: { notifyChangedSoon(charge: Pick<Charge, '_id'>): void };
   };
   refunds: {
     store: Pick<
@@ -35,6 +35,7 @@ type Deps = {
       | 'acknowledge'
       | 'recordDeskRefund'
       | 'refuseDeskRefund'
+      | 'noteUnnamedRefusal'
       | 'hasDeskRefund'
     >;
     starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
@@ -62,6 +63,7 @@ export const refundEventHandler = ({ charges, refunds }: Deps): ProviderEventHan
     if (state.kind === 'pending') await refunds.store.acknowledge(refund.tenant_id, refund._id);
     const result = await applyReport(refunds, refund, stored, event);
     refunds.starter.notifyChangedSoon(refund);
+    if (refund.made_by === 'operator') charges.starter.notifyChangedSoon({ _id: refund.charge_id });
     return result;
   },
 });
@@ -105,7 +107,7 @@ async function applyDeskRefund(
   const unknown = unknownReference(state.kind !== 'rejected');
   if (!charge || !isOurs) return unknown;
   const providerRefundId = state['refund'] as string | null;
-  if (providerRefundId === null) return applyUnnamed(refunds, charge, stored);
+  if (providerRefundId === null) return applyUnnamed(refunds, charge, stored, event);
   if (state.kind === 'succeeded') {
     const amountMinor = amountOf(stored);
     const made = { attempt: attempt.attempt, providerRefundId, amountMinor };
@@ -123,10 +125,14 @@ async function applyUnnamed(
   { store }: Pick<Deps['refunds'], 'store'>,
   charge: Charge,
   stored: OpenFact,
+  event: ProviderEvent,
 ): Promise<Applied> {
   if (stored.state.kind !== 'rejected') return unknownReference(true);
+  const amountMinor = amountOf(stored);
   const mayConcern =
-    charge.returned_refunds.length > 0 || (await store.hasDeskRefund(charge, amountOf(stored)));
+    charge.returned_refunds.length > 0 || (await store.hasDeskRefund(charge, amountMinor));
+  // If its refund is recorded after the last try of this event, an operator is called then.
+  if (!mayConcern) await store.noteUnnamedRefusal(charge, { event: event._id, amountMinor });
   return unknownReference(mayConcern);
 }
 

@@ -12,7 +12,7 @@ import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createRefund, getRefund, getRefundTimeline, listRefunds } from './api.js';
 import type { CreateRefund } from './create.js';
 import { presentRefund } from './presenter.js';
-import type { Refund } from './refund.js';
+import type { Refund } from './record.js';
 import type { Refunds } from './store.js';
 
 /** The routes of refunds. */

@@ -1,18 +1,21 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import type { Act } from '../../core/audit/entry.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import type { Charge } from '../charges/charge.js';
+import type { Charge } from '../charges/record.js';
+import { noteUnnamedRefusal, recordDeskRefund, refuseDeskRefund } from './desk-refunds.js';
 import {
   applyRefundFact,
-  recordDeskRefund,
-  refuseDeskRefund,
+  forgetRefundAccount,
+  nameRefundAccount,
   type ApplyRefundFactResult,
   type RefundKey,
 } from './mutations.js';
-import { deskRefundId, REFUND_INDEXES, type Refund } from './refund.js';
+import { orderReturn, type OrderReturn } from './returns.js';
+import { deskRefundId, REFUND_INDEXES, type Refund } from './record.js';
 
 /** The page and the filter of a list of refunds. */
 export type RefundListing = {
@@ -51,6 +54,12 @@ export function createRefunds(
       groupCommit.commit(applyRefundFact, { tenantId, id, charge, fact }),
 
     ...deskRefunds(collection, groupCommit),
+
+    ...customerAccounts(groupCommit),
+
+    /** Orders the return of a payment in suspense. Null: it is not in suspense, or is being returned already. */
+    orderReturn: async (order: OrderReturn): Promise<Refund | null> =>
+      (await groupCommit.commit(orderReturn, order)).refund,
 
     /** Stores the provider's id of a refund, once. */
     async noteProviderId(refund: Refund, theirs: string | null): Promise<void> {
@@ -117,6 +126,12 @@ const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) =
   refuseDeskRefund: async ({ _id: charge, tenant_id: tenantId }: ChargeKey, id: string) =>
     (await groupCommit.commit(refuseDeskRefund, { tenantId, id, charge })).result,
 
+  /** Notes a failed refund that the provider has not named, once for each event. */
+  noteUnnamedRefusal: (
+    { _id: id, tenant_id: tenantId }: ChargeKey,
+    refusal: { event: string; amountMinor: bigint },
+  ) => groupCommit.commit(noteUnnamedRefusal, { tenantId, id, ...refusal }),
+
   /** True if a completed refund of the provider's desk has this charge and amount. */
   hasDeskRefund: async ({ _id, tenant_id }: ChargeKey, amountMinor: bigint): Promise<boolean> =>
     (await collection.findOne(
@@ -129,4 +144,26 @@ const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) =
       },
       { projection: { _id: 1 } },
     )) !== null,
+});
+
+/** Accounts of customers for refunds that cannot reach the card. */
+const customerAccounts = (groupCommit: GroupCommit) => ({
+  /** Keeps the customer's account for the provider. Null: the refund does not wait for one. */
+  nameAccount: async (
+    { _id: id, tenant_id: tenantId }: Refund,
+    account: NonNullable<Refund['customer_account']>,
+    act: Act,
+  ): Promise<Refund | null> =>
+    (await groupCommit.commit(nameRefundAccount, { tenantId, id, account, act })).refund,
+
+  /**
+   * Forgets this account of the customer, and none that an operator has named since. `refused`: the reason to call an
+   * operator; null if the provider goes on.
+   */
+  forgetAccount: async (
+    { _id: id, tenant_id: tenantId }: Refund,
+    account: NonNullable<Refund['customer_account']>,
+    refused: string | null,
+  ): Promise<boolean> =>
+    (await groupCommit.commit(forgetRefundAccount, { tenantId, id, account, refused })).forgotten,
 });

@@ -12,7 +12,7 @@ import {
   type TransitionRules,
 } from '../../core/instructions/held-transitions.js';
 import { holdOf } from './postings.js';
-import { refundFailure, type Refund } from './refund.js';
+import { refundFailure, type Refund } from './record.js';
 import { refundContract } from './workflow-contract.js';
 
 /** The changes of what a charge counts of its refunds (negative: decreases). */
@@ -28,7 +28,7 @@ export type RefundTransition = Pick<TransitionResult<Refund>, 'verdict' | 'next'
   ChargeChange;
 
 /** The change of the charge's counts by each movement, in amounts of the refund: [in progress, refunded]. */
-const CHARGE_CHANGES: Record<HoldStep, readonly [bigint, bigint]> = {
+export const CHARGE_CHANGES: Record<HoldStep, readonly [bigint, bigint]> = {
   capture: [-1n, 1n],
   release: [-1n, 0n],
   reversal: [0n, -1n],
@@ -47,8 +47,9 @@ export function transitionRefund(
   now: Date,
   wallet: WalletBalances,
 ): RefundTransition {
-  const rules = transitionRules(refund, fact, wallet);
-  const { verdict, next, ledgerEffects } = transitionHeld(refund, fact, now, rules);
+  const known = meantBy(refund, fact);
+  const rules = transitionRules(refund, known, wallet);
+  const { verdict, next, ledgerEffects } = transitionHeld(refund, known, now, rules);
   const hold = holdOf(next);
   // A surplus is not the tenant's, so no more than the requested amount counts against the charge.
   const countedMinor = refund.amount_minor - unspentOf(hold);
@@ -61,6 +62,19 @@ export function transitionRefund(
   return { verdict, next, ...moveHoldBy(hold, ledgerEffects, now, wallet), ...charge };
 }
 
+/** True if an operator states that a completed refund, which the provider rejects by now, has not reached the customer. */
+const isForcedAfterSuccess = ({ status }: Refund, fact: InstructionFact): boolean =>
+  status === 'completed' &&
+  fact.kind === 'rejected' &&
+  fact.via === 'operator' &&
+  fact.ifNotSubmitted !== true;
+
+/** The fact as it counts for this refund. */
+export const meantBy = (refund: Refund, fact: InstructionFact): InstructionFact =>
+  isForcedAfterSuccess(refund, fact)
+    ? { ...fact, kind: 'reversed', amountMinor: null, sessionId: null }
+    : fact;
+
 /** True for the end of a hold, which counts with the requested amount until then. */
 const isHeldBy = (step: HoldStep) => step === 'capture' || step === 'release';
 
@@ -70,20 +84,27 @@ function unspentBy(refund: Refund, fact: InstructionFact): bigint {
   return unspentOf({ ...holdOf(refund), settledMinor });
 }
 
-const transitionRules = (
+/** The rules of a refund's transitions. The return of a payment in suspense is of that payment's amount alone. */
+export const transitionRules = (
   refund: Refund,
   fact: InstructionFact,
   { availableMinor }: WalletBalances,
 ): TransitionRules<Refund> => ({
   labels: refundContract.labels,
   requestedMinor: refund.amount_minor,
-  acceptsOtherAmount: true,
+  acceptsOtherAmount: refund.made_by !== 'operator',
   covered: availableMinor >= refund.amount_minor - unspentBy(refund, fact),
   failure: refundFailure,
-  timelineDetails: {
-    captured: 'the hold was captured',
-    reversed: 'the amount was credited back to the wallet',
-  },
+  timelineDetails:
+    refund.made_by === 'operator'
+      ? {
+          captured: 'the payment was returned from suspense',
+          reversed: 'the payment is in suspense again',
+        }
+      : {
+          captured: 'the hold was captured',
+          reversed: 'the amount was credited back to the wallet',
+        },
   ...(fact.kind === 'succeeded' && { label: 'refunded' }),
   proof: ({ sessionId }) => ({ provider_refund_id: refund.provider_refund_id ?? sessionId }),
   contradicts: (report) =>
@@ -91,7 +112,7 @@ const transitionRules = (
 });
 
 /** True if the provider reports another refund under the reference of this one. */
-function isAnother({ provider_refund_id: known }: Refund, fact: InstructionFact): boolean {
+export function isAnother({ provider_refund_id: known }: Refund, fact: InstructionFact): boolean {
   return (
     fact.kind === 'succeeded' &&
     known !== null &&

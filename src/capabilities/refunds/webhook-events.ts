@@ -1,6 +1,6 @@
 import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { presentRefund } from './presenter.js';
-import type { Refund } from './refund.js';
+import type { Refund } from './record.js';
 import { refundResource } from './schema.js';
 
 /** The webhook events of refunds. */

@@ -12,6 +12,7 @@ export const refundContract = {
     meanwhile: 'The money is held',
     release: 'the hold is released',
     late: 'a late refund goes to suspense',
+    returned: 'the amount is in the wallet again',
     suspenseDebit: 'one in suspense is then paid by the wallet',
   },
 } as const satisfies InstructionContract;

@@ -6,7 +6,7 @@ import {
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
 import { countsOf, countRecords, type CountChange } from './counts.js';
-import { transfers } from './transfer.js';
+import { transfers } from './record.js';
 
 /** Checks that every transfer has the postings of its state and no others, and that the counts equal the records. */
 export const auditTransfers: RecordAudit = {

@@ -9,19 +9,23 @@ import type {
 } from '../../core/providers/transfer-provider.js';
 import {
   addDifference,
+  noteBreaks,
   reconciledBy,
   type ComparedRecords,
   type Difference,
   type Reconciled,
+  type ReconcileRun,
   type ReconcileScope,
 } from '../../core/reconciliation/comparison.js';
-import { PAGE, paged } from '../../core/reconciliation/pages.js';
+import { PAGE, paged, type RecordPage } from '../../core/reconciliation/pages.js';
 import {
   describePayment,
   paymentAgrees,
   paymentFact,
   STATES,
 } from '../../core/reconciliation/payment-answers.js';
+import { lacksFee } from '../../core/outgoing-payments/provider-fee.js';
+import { transferRateLimitKey } from '../../platform/temporal/queues.js';
 import { DAY_MS } from '../../shared/durations.js';
 import { firstIdAt, isId } from '../../shared/ids.js';
 import type { Reconcilable, Transfers } from './store.js';
@@ -37,28 +41,31 @@ export function reconciledTransfers(
   deps: Deps & Pick<StrangerDeps, 'providerEvents'> & { providers: Pick<Providers, 'all'> },
 ): Reconciled {
   const known = reconciledBy(comparedTransfers(deps), (scope) =>
-    pages(deps.transfers.store, scope),
+    inOnePart(pages(deps.transfers.store, scope)),
   );
   return {
-    kind: known.kind,
+    ...known,
     async reconcile(run, scope) {
       await known.reconcile(run, scope);
       const providers = deps.providers.all.map(({ name }) => name);
-      const strangers = await findStrangers(deps, { since: scope.since, providers });
-      for (const stranger of strangers) addDifference(run.report, differenceOf(stranger));
+      await findStrangers(deps, run, { since: scope.since, providers });
     },
   };
 }
 
-const differenceOf = ({ reference, provider, state, amountMinor }: Stranger): Difference => ({
+type ListedTransfer = Extract<ListAnswer, { kind: 'page' }>['items'][number];
+type ListedState = ListedTransfer['state'];
+
+const differenceOf = (provider: string, { reference, state }: ListedTransfer): Difference => ({
   kind: 'transfers',
+  breakKind: 'missing_here',
   id: reference,
   tenantId: null,
   provider,
-  amountMinor,
+  amountMinor: 'amountMinor' in state ? (state.amountMinor ?? 0n) : 0n,
   ours: 'unknown',
-  bank: state,
-  difference: `unknown with us, ${STATES[state]} at the bank`,
+  bank: state.kind,
+  difference: `unknown with us, ${STATES[state.kind]} at the bank`,
   outcome: null,
 });
 
@@ -68,14 +75,19 @@ export const comparedTransfers = ({
   providers,
 }: Deps): ComparedRecords<Reconcilable, VerifyAnswer> => ({
   kind: 'transfers',
+  rateLimitKey: transferRateLimitKey,
   get: store.get,
   async ask({ provider, _id: id }, signal) {
     const found = providers.find(provider);
     if (found) return found.verify(id, signal);
     return { kind: 'unknown', reason: 'connection', providerRequestId: null };
   },
-  agrees: paymentAgrees,
-  describe: describePayment,
+  agrees: (ours, answer) => paymentAgrees(ours, answer) && !lacksFee(ours, answer),
+  describe(ours, answer) {
+    const described = describePayment(ours, answer);
+    if (!paymentAgrees(ours, answer)) return described;
+    return { ...described, difference: 'completed, and the price of the bank is not booked' };
+  },
   async apply({ tenant_id: tenantId, _id: id, provider }, answer) {
     const fact = paymentFact(answer, provider);
     const applied = fact && (await store.applyFact(tenantId, id, fact));
@@ -90,6 +102,11 @@ export const hasEnded =
   (provider: string) =>
   (transfer: Reconcilable): boolean =>
     transfer.provider === provider && !isOpen(transfer);
+
+/** The pages of transfers have no positions: their own workflow continues a comparison. */
+async function* inOnePart<R>(all: AsyncIterable<readonly R[]>): AsyncGenerator<RecordPage<R>> {
+  for await (const records of all) yield { records, next: null };
+}
 
 /** Yields pages of records: first the open ones older than `since`, by tenant, then all created from then until now. */
 async function* pages(
@@ -112,68 +129,68 @@ const MAX_AGE_MS = 29 * DAY_MS;
 /** Pages that are read of one provider: a hundred thousand payments. */
 const MAX_PAGES = 1_000;
 
-/** A payment that a provider has under a reference of ours, and that we have no transfer for. */
-export type Stranger = {
-  reference: string;
-  provider: string;
-  state: VerifyAnswer['kind'];
-  amountMinor: bigint;
-};
-
 type StrangerDeps = {
   transfers: { store: Pick<Transfers, 'missing'> };
   providers: Pick<Providers, 'find'>;
   providerEvents: Pick<ProviderEvents, 'receive'>;
 };
 
-/** All payments since then of these providers that we have no transfer for. A provider without a list has none to show. */
+type SearchRun = Pick<ReconcileRun, 'takeTurn' | 'report' | 'breaks' | 'answered'>;
+
+/**
+ * Finds the payments since then that these providers have under a reference of ours, and that we have no transfer for. Each is a
+ * difference of the run, and calls an operator. A provider without a list has none to show.
+ */
 export async function findStrangers(
   deps: StrangerDeps,
+  run: SearchRun,
   { since, providers }: { since: Date; providers: readonly string[] },
-): Promise<Stranger[]> {
+): Promise<void> {
   const to = new Date();
   const from = new Date(Math.max(since.getTime(), to.getTime() - MAX_AGE_MS));
-  const found: Stranger[] = [];
   for (const name of providers) {
     const provider = deps.providers.find(name);
-    if (provider?.list) found.push(...(await strangersAt(deps, provider, { from, to })));
+    if (provider?.list) await strangersAt(deps, run, provider, { from, to });
   }
-  return found;
 }
 
 /** A page that has no answer ends the search: the next run begins again. */
 async function strangersAt(
   { transfers, providerEvents }: StrangerDeps,
+  { takeTurn, report, breaks, answered }: SearchRun,
   provider: TransferProvider,
   { from, to }: { from: Date; to: Date },
-): Promise<Stranger[]> {
-  const strangers: Stranger[] = [];
+): Promise<void> {
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
+    await takeTurn();
     const answer: ListAnswer | undefined = await provider.list?.(
       { from, to, cursor },
       new AbortController().signal,
     );
+    if (answer) answered?.(transferRateLimitKey(provider.name), answer);
     if (answer?.kind !== 'page') break;
     const ours = answer.items.filter(({ reference }) => isId('transfer', reference));
-    const missing = new Set(await transfers.store.missing(ours.map(({ reference }) => reference)));
-    for (const { reference, state } of ours) {
-      if (!missing.has(reference) || !('amountMinor' in state)) continue;
-      await callOperator(providerEvents, provider.name, { reference, state });
-      const amountMinor = state.amountMinor ?? 0n;
-      strangers.push({ reference, provider: provider.name, state: state.kind, amountMinor });
-    }
+    const references = ours.map(({ reference }) => reference);
+    const missing = new Set(await transfers.store.missing(references));
+    const strangers = ours.filter(
+      ({ reference, state }) => missing.has(reference) && 'amountMinor' in state,
+    );
+    for (const each of strangers) await callOperator(providerEvents, provider.name, each);
+    const differences = strangers.map((each) => differenceOf(provider.name, each));
+    for (const difference of differences) addDifference(report, difference);
+    // A transfer of ours is compared by its own look-up, so the list speaks of the missing ones alone.
+    await noteBreaks(breaks, provider.name, [...missing], differences);
     if (answer.next === null) break;
     cursor = answer.next;
   }
-  return strangers;
 }
 
 /** Stores the payment as a message of its provider, once: its application finds no transfer, and calls an operator. */
 async function callOperator(
   providerEvents: StrangerDeps['providerEvents'],
   provider: string,
-  { reference, state }: { reference: string; state: Parameters<typeof eventOf>[1] },
+  { reference, state }: ListedTransfer,
 ): Promise<void> {
   const received = await providerEvents.receive(provider, {
     port: 'transfers',
@@ -182,8 +199,6 @@ async function callOperator(
   });
   received.after();
 }
-
-type ListedState = Extract<ListAnswer, { kind: 'page' }>['items'][number]['state'];
 
 const eventOf = (reference: string, state: ListedState) => ({
   dedupeKey: `listed/${reference}/${state.kind}`,

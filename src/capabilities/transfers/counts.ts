@@ -8,7 +8,7 @@ import {
   OPEN,
   type Listing,
 } from '../../core/instructions/listing.js';
-import type { Transfer, TransferStatus } from './transfer.js';
+import type { Transfer, TransferStatus } from './record.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /**

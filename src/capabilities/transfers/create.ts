@@ -22,7 +22,7 @@ import type { IntakeLimit } from './store.js';
 import { presentTransfer } from './presenter.js';
 import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './workflow-starter.js';
-import type { Transfer } from './transfer.js';
+import type { Transfer } from './record.js';
 
 /** Accepts or refuses a transfer, and returns the response. A repeat of a key gets the saved response. */
 export type CreateTransfer = (
@@ -48,11 +48,12 @@ export function createTransferCreation(deps: {
   intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
 }): CreateTransfer {
-  const { groupCommit, starter, enquiries, provider, intake, clock = () => new Date() } = deps;
+  const { groupCommit, starter, enquiries, intake, clock = () => new Date() } = deps;
 
   return async (tenant, body, claim, request = {}) => {
     const { withoutDeadline = (wait) => wait } = request;
-    intake.check();
+    const provider = deps.provider();
+    intake.check(provider);
     const amountMinor = amountWithin(tenant, body);
     const names = await withoutDeadline(enquiries.names(tenant, [{ body, amountMinor }]));
     const named = names[0] ?? NO_NAME;
@@ -68,7 +69,7 @@ export function createTransferCreation(deps: {
       body,
       amountMinor,
       named,
-      provider: provider(),
+      provider,
       now: clock(),
       startWithinMs: START_WITHIN_MS,
     });

@@ -17,7 +17,7 @@ import { presentTransfer, presentTransferRow } from './presenter.js';
 import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
 import { createReconciliationSchedules } from './schedule.js';
-import { transfers, type Transfer } from './transfer.js';
+import { transfers, type Transfer } from './record.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
 import { transferEvents } from './webhook-events.js';

@@ -17,7 +17,7 @@ import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/s
 import { countChange, transferMonthlyCounts } from './counts.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
 import { withTransferEvent } from './webhook-events.js';
-import { transfers, type Transfer } from './transfer.js';
+import { transfers, type Transfer } from './record.js';
 
 /** A new transfer with its idempotency key. */
 export type AcceptTransfer = {

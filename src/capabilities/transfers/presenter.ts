@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
 import type { transferResource } from './schema.js';
-import type { Transfer } from './transfer.js';
+import type { Transfer } from './record.js';
 
 /** Null for a transfer that was paid as requested, or has not ended. */
 const presentSettled = ({ settled_amount_minor: settled }: Omit<Transfer, 'timeline'>) =>

@@ -52,6 +52,7 @@ const toStored = ({ reference, state }: TransferEvent): NewFact => ({
     kind: state.kind,
     amount_minor: 'amountMinor' in state ? state.amountMinor : null,
     session_id: 'sessionId' in state ? state.sessionId : null,
+    fee_minor: 'feeMinor' in state ? (state.feeMinor ?? null) : null,
     code: 'code' in state ? state.code : null,
   },
 });
@@ -60,13 +61,14 @@ function toFact({ state }: OpenFact, event: ProviderEvent): TransferFact | null 
   const source = sourceOf(event);
   switch (state.kind) {
     case 'succeeded':
-    case 'reversed':
-      return {
-        ...source,
-        kind: state.kind,
-        amountMinor: state['amount_minor'] as bigint | null,
-        sessionId: state['session_id'] as string | null,
-      };
+    case 'reversed': {
+      const amountMinor = state['amount_minor'] as bigint | null;
+      const sessionId = state['session_id'] as string | null;
+      if (state.kind === 'reversed') return { ...source, kind: 'reversed', amountMinor, sessionId };
+      // Missing in events that an earlier release has stored.
+      const feeMinor = (state['fee_minor'] as bigint | null | undefined) ?? null;
+      return { ...source, kind: 'succeeded', amountMinor, sessionId, feeMinor };
+    }
     case 'rejected':
       return {
         ...source,

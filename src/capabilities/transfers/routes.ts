@@ -15,7 +15,7 @@ import { toListing } from '../../core/instructions/listing.js';
 import { presentTransfer } from './presenter.js';
 import type { Transfers } from './store.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
-import type { Transfer } from './transfer.js';
+import type { Transfer } from './record.js';
 
 /** The routes of transfers. */
 export function transferRoutes(deps: {

@@ -5,8 +5,8 @@ import { keepSchedule } from '../../platform/temporal/schedules.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
 import { transferReconciliationId, type TransferReconciliationInput } from './workflow-contract.js';
 
-/** Share of a provider's rate limit for the scheduled reconciliation. Payments and polls have the rest. */
-export const RECONCILIATION_RATE_SHARE = 0.05;
+/** The pace of the scheduled reconciliation, as a part of its provider's rate. */
+const RECONCILIATION_RATE_SHARE = 0.05;
 
 /** Settings of the scheduled reconciliation. `days: 0` turns it off. */
 type ReconciliationSettings = { days: number; everyMs: number };

@@ -18,7 +18,7 @@ import {
   listFilter,
   type Listing,
 } from '../../core/instructions/listing.js';
-import type { Transfer, TransferStatus } from './transfer.js';
+import type { Transfer, TransferStatus } from './record.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Log } from '../../shared/log.js';
 import { nextCheckIndex } from '../../platform/database/indexes.js';
@@ -168,6 +168,7 @@ export type Reconcilable = Pick<
   | 'status'
   | 'amount_minor'
   | 'settled_amount_minor'
+  | 'provider_fee_minor'
   | 'in_suspense'
   | 'reversed_at'
   | 'monitor_until'
@@ -181,6 +182,7 @@ const RECONCILABLE = {
   status: 1,
   amount_minor: 1,
   settled_amount_minor: 1,
+  provider_fee_minor: 1,
   in_suspense: 1,
   reversed_at: 1,
   monitor_until: 1,
@@ -277,48 +279,65 @@ const RETRY_AFTER_SECONDS = 30;
 const MESSAGE =
   'Too many transfers wait for their outcome, because a provider answers too slowly. Nothing was accepted: try again later.';
 
-/** Refuses new transfers while too many are open. */
+/** A provider of which too many transfers are open is counted for this part of the time at most. */
+const COUNTING_SHARE = 0.1;
+
+/** Refuses new transfers of a provider while too many of it are open. */
 export type IntakeLimit = ReturnType<typeof createIntakeLimit>;
 
+/** The last count of one provider. */
+type Counted = { full: boolean; countAt: number; counting: Promise<void> | null };
+
 /**
- * Creates the limit of open transfers. During a long outage of a provider each accepted transfer adds polls, and beyond the
- * limit they would exceed the provider's rate. The count is made in the background of requests, so it may lag by some
- * seconds of intake.
+ * Creates the limit of open transfers of each provider. During a long outage of a provider each accepted transfer adds polls,
+ * and beyond the limit they would exceed the provider's rate. Another provider has a limit of its own. The count is made in
+ * the background of requests, so it may lag by some seconds of intake.
  */
 export function createIntakeLimit(
   transfers: Collection<Transfer>,
   { maxOpen, log }: { maxOpen: number; log: Log },
 ) {
-  let full = false;
-  let countAt = 0;
-  let counting: Promise<void> | null = null;
+  const providers = new Map<string, Counted>();
 
-  async function count(): Promise<void> {
+  /** The open transfers of all providers are counted in the index alone; one provider's, only if these are too many. */
+  async function isFull(provider: string): Promise<boolean> {
+    const filter = { next_check_at: { $type: 'date' as const } };
+    const options = { limit: maxOpen, hint: nextCheckIndex.key, ...acrossTenants('loop') };
+    if ((await transfers.countDocuments(filter, options)) < maxOpen) return false;
+    return (await transfers.countDocuments({ ...filter, provider }, options)) >= maxOpen;
+  }
+
+  async function count(of: Counted, provider: string): Promise<void> {
+    const began = performance.now();
     try {
-      const filter = { next_check_at: { $type: 'date' as const } };
-      const options = { limit: maxOpen, hint: nextCheckIndex.key, ...acrossTenants('loop') };
-      const now = (await transfers.countDocuments(filter, options)) >= maxOpen;
-      if (now !== full)
-        log.warn({ max_open: maxOpen }, now ? 'intake is closed' : 'intake is open');
-      full = now;
+      const now = await isFull(provider);
+      if (now !== of.full) {
+        log.warn({ provider, max_open: maxOpen }, now ? 'intake is closed' : 'intake is open');
+      }
+      of.full = now;
     } catch (error) {
       log.warn({ err: error }, 'open transfers not counted, trying again');
     }
-    countAt = performance.now() + COUNT_EVERY_MS;
-    counting = null;
+    const ended = performance.now();
+    of.countAt = ended + Math.max(COUNT_EVERY_MS, (ended - began) / COUNTING_SHARE);
+    of.counting = null;
   }
 
   return {
-    /** Throws `service_unavailable` with Retry-After while too many transfers are open. */
-    check(): void {
-      if (performance.now() >= countAt) counting ??= count();
-      if (full) {
+    /** Throws `service_unavailable` with Retry-After while too many transfers of this provider are open. */
+    check(provider: string): void {
+      const of = providers.get(provider) ?? { full: false, countAt: 0, counting: null };
+      providers.set(provider, of);
+      if (performance.now() >= of.countAt) of.counting ??= count(of, provider);
+      if (of.full) {
         throw new ApiError('service_unavailable', {
           message: MESSAGE,
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
       }
     },
-    idle: async () => void (await counting),
+    idle: async () => {
+      for (const { counting } of providers.values()) await counting;
+    },
   };
 }

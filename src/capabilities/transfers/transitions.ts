@@ -4,10 +4,11 @@ import {
   movePayment,
   type PaymentTransition,
 } from '../../core/outgoing-payments/outgoing-payment.js';
+import { withProviderFee } from '../../core/outgoing-payments/provider-fee.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import { transitionHeld, type TransitionRules } from '../../core/instructions/held-transitions.js';
 import type { NoSuchAccount } from './workflow-contract.js';
-import { failure, type Transfer } from './transfer.js';
+import { failure, type Transfer } from './record.js';
 import { transferContract } from './workflow-contract.js';
 
 /** A fact about a transfer, from any source. */
@@ -36,7 +37,8 @@ export function transitionTransfer(
     const result = transitionHeld(transfer, rejected, now, { ...rules, label: fact.kind });
     return movePayment(transfer, result, now, wallet);
   }
-  return movePayment(transfer, transitionHeld(transfer, fact, now, rules), now, wallet);
+  const moved = movePayment(transfer, transitionHeld(transfer, fact, now, rules), now, wallet);
+  return withProviderFee(transfer, moved, fact, { now, labels: rules.labels });
 }
 
 const transitionRules = (

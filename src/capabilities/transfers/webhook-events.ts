@@ -1,7 +1,7 @@
 import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { presentTransfer } from './presenter.js';
 import { transferResource } from './schema.js';
-import type { Transfer } from './transfer.js';
+import type { Transfer } from './record.js';
 
 /** The webhook events of transfers. */
 export const transferEvents = {

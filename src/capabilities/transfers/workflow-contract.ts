@@ -1,3 +1,4 @@
+import type { RecordCounts } from '../../core/reconciliation/workflow-contract.js';
 import type {
   InstructionContract,
   InstructionInput,
@@ -35,14 +36,6 @@ export type ResolveRecipientResult = { kind: 'resolved' | 'no_such_account' | 'n
 /** Input of `transferMicroBatch`: transfers to one provider that were accepted within moments. */
 export type TransferMicroBatchInput = { rateLimitKey: string; transfers: RecordRef[] };
 
-/** Counts of a reconciliation: transfers looked up, those without an answer, those that differed, and those corrected. */
-export type ReconciliationCounts = {
-  asked: number;
-  unanswered: number;
-  differing: number;
-  settled: number;
-};
-
 /** The place of a reconciliation in the order of creation: the transfers after `after` and before `until` are left. */
 export type ReconciliationPosition = { after: string; until: string };
 
@@ -57,13 +50,13 @@ export type ReconciliationPageInput = {
 
 /** The result of one page. Without a position, nothing is left. */
 export type ReconciliationPage = {
-  counts: ReconciliationCounts;
+  counts: RecordCounts;
   position: ReconciliationPosition | null;
 };
 
 /** Input of `transferReconciliation`: the position and the counts are those of earlier runs of the same reconciliation. */
 export type TransferReconciliationInput = ReconciliationPageInput & {
-  counts: ReconciliationCounts;
+  counts: RecordCounts;
 };
 
 /** Id of the Schedule and of its workflow. Each set of workers has a reconciliation for each provider. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLane } from '../../shared/batching.js';
 import { formatMajor } from '../../shared/money.js';
 import { transferRateLimitKey } from '../../platform/temporal/queues.js';
@@ -7,6 +6,7 @@ import {
   MAX_IN_FLIGHT,
   type InstructionStarterSettings,
   createWorkflowStarter,
+  type Started,
   type StarterSettings,
 } from '../../core/supervision/workflow-starter.js';
 import {
@@ -14,35 +14,55 @@ import {
   type TransferInput,
   type TransferMicroBatchInput,
 } from './workflow-contract.js';
-import { transferWorkflowId, type Transfer } from './transfer.js';
+import { transferWorkflowId, type Transfer } from './record.js';
 
 /** Starts, wakes and commands the workflows of transfers. */
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
 /** Creates the starter of transfers. Transfers that are accepted while others are being started share micro-batches. */
 export function createTransferStarter(settings: InstructionStarterSettings) {
-  const { log } = settings;
+  const { log, completionWaiters } = settings;
   const single = createSingleStarter(settings);
   const microBatches = createMicroBatchStarter(settings);
-  const pauseAfter = createStartPause();
+  const pauses = createStartPauses();
   const lane = createLane<Transfer, null>({
     async run(transfers) {
-      const pause = sleep(pauseAfter(transfers.length));
-      await Promise.all([...microBatchesOf(transfers).map(startMicroBatch), pause]);
+      const pause = pauses.begin(transfers.length);
+      await Promise.all(microBatchesOf(transfers).map((group) => startWatched(group, pause)));
+      await pause.over;
       return transfers.map(() => null);
     },
     maxBatch: MAX_MICRO_BATCH,
     maxWaiting: MAX_IN_FLIGHT,
   });
 
-  async function startMicroBatch([first, ...others]: Transfer[]): Promise<void> {
-    if (first)
-      await (others.length === 0 ? single.start(first) : microBatches.start(first, others));
+  const startMicroBatch = async ([first, ...others]: Transfer[]): Promise<Started | null> => {
+    if (!first) return null;
+    return others.length === 0 ? single.startWatched(first) : microBatches.start(first, others);
+  };
+
+  /** The end of the workflow ends the pause, and tells callers who wait for one of its transfers. */
+  async function startWatched(group: Transfer[], pause: StartPause): Promise<void> {
+    const ids = group.map(({ _id: id }) => id);
+    const started = startMicroBatch(group);
+    const isWatched = () =>
+      group.length > 1 || pause.ms > 0 || ids.some(completionWaiters.isWaitingFor);
+    pauses.watch(untilEnded().catch(() => undefined));
+    await started;
+
+    async function untilEnded(): Promise<void> {
+      const workflow = await started;
+      if (!isWatched()) return;
+      await workflow?.ended();
+      completionWaiters.look(ids);
+    }
   }
 
   /** Starts a new transfer in one micro-batch with the others that wait. */
   async function startTogether(transfer: Transfer): Promise<void> {
-    await lane.enqueue(transfer);
+    const started = lane.enqueue(transfer);
+    if (lane.waiting() >= MAX_MICRO_BATCH) pauses.end();
+    await started;
   }
 
   return {
@@ -55,7 +75,7 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
     ],
 
     /** Starts one group at once: after an outage no transfer waits for others to share its workflow. */
-    startGroup: startMicroBatch,
+    startGroup: async (group: Transfer[]): Promise<void> => void (await startMicroBatch(group)),
 
     /** Starts in the background. If the start fails or there are too many, the dispatcher starts the workflow later. */
     startSoon(transfer: Transfer): void {
@@ -95,10 +115,44 @@ const PAUSE_STEP_MS = 4;
 /** Longest pause, from 50 transfers a second on. */
 const MAX_PAUSE_MS = 100;
 
+/** The pause after one start. */
+type StartPause = { ms: number; over: Promise<void> };
+
 /**
- * Returns the pause in milliseconds after a start of `count` transfers, during which the next ones gather. It depends on
- * the transfers of the last second. Under load, transfers share a workflow; at a low rate, none of them waits (decision
- * 12). There is no pause after a full micro-batch. `now` is a monotonic clock in milliseconds.
+ * The pauses between the starts of one process, in which further transfers gather. A pause ends after its time, when a full
+ * micro-batch waits, and when no workflow that this process has started is under way (decision 12).
+ */
+export function createStartPauses(pauseAfter = createStartPause()) {
+  const underWay = new Set<Promise<void>>();
+  let end = () => {};
+  return {
+    begin(count: number): StartPause {
+      const ms = pauseAfter(count);
+      if (ms === 0) return { ms, over: Promise.resolve() };
+      const over = new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      return { ms, over };
+    },
+    end: () => end(),
+    watch: (ended: Promise<void>): void => {
+      const watched = ended.finally(() => {
+        underWay.delete(watched);
+        if (underWay.size === 0) end();
+      });
+      underWay.add(watched);
+    },
+  };
+}
+
+/**
+ * Returns the longest pause in milliseconds after a start of `count` transfers. It depends on the transfers of the last second.
+ * Under load, transfers share a workflow; at a low rate, none of them waits. There is no pause after a full micro-batch. `now` is
+ * a monotonic clock in milliseconds.
  */
 export function createStartPause(now: () => number = () => performance.now()) {
   const starts: { at: number; count: number }[] = [];
@@ -139,7 +193,7 @@ const inParts = (transfers: Transfer[]): Transfer[][] =>
 
 /** Creates the starter of micro-batches. Their workflow has no signals, so it can only be started. */
 export function createMicroBatchStarter(settings: StarterSettings) {
-  const { start } = createWorkflowStarter<MicroBatch>({
+  const { startWatched } = createWorkflowStarter<MicroBatch>({
     ...settings,
     workflow: 'transferMicroBatch',
     workflowId: ({ _id }) => transferMicroBatchWorkflowId(_id),
@@ -154,8 +208,8 @@ export function createMicroBatchStarter(settings: StarterSettings) {
     },
   });
   return {
-    start: (first: Transfer, others: Transfer[]): Promise<void> =>
-      start({ _id: first._id, provider: first.provider, transfers: [first, ...others] }),
+    start: (first: Transfer, others: Transfer[]): Promise<Started> =>
+      startWatched({ _id: first._id, provider: first.provider, transfers: [first, ...others] }),
   };
 }
 

@@ -15,7 +15,7 @@ import {
   isOpenState,
   virtualAccounts,
   type VirtualAccount,
-} from './virtual-account.js';
+} from './record.js';
 
 /** Checks the states of accounts, the counts of lists, and the number of open accounts of each customer. */
 export const auditVirtualAccounts: RecordAudit = {

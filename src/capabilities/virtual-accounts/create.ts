@@ -5,7 +5,7 @@ import type { AccountHolder, AccountProvider } from '../../core/providers/accoun
 import { invalidField } from '../../platform/http/validate.js';
 import { acceptVirtualAccount, acceptVirtualAccountClosing } from './mutations.js';
 import type { CreateVirtualAccountBody } from './schema.js';
-import { newVirtualAccount, type VirtualAccount } from './virtual-account.js';
+import { newVirtualAccount, type VirtualAccount } from './record.js';
 
 /** Accepts an account and starts its assignment. */
 export type CreateVirtualAccount = (

@@ -1,3 +1,8 @@
+import {
+  ERASED_NAME,
+  erasedRecords,
+  isInstructionOpen,
+} from '../../core/erasure/erased-records.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { forwardable } from '../../core/commit/mutation.js';
 import {
@@ -25,7 +30,7 @@ import {
   virtualAccounts,
   type AccountInstruction,
   type VirtualAccount,
-} from './virtual-account.js';
+} from './record.js';
 import { virtualAccountEvents } from './webhook-events.js';
 import {
   accountAssignmentContract,
@@ -100,6 +105,23 @@ export const virtualAccountCapability = defineCapability({
     applyVirtualAccountFact,
   }),
   collections: [virtualAccounts, accountCustomers, accountCounts.counter],
+  erased: [
+    erasedRecords({
+      collection: virtualAccounts,
+      label: 'virtual accounts that are not closed',
+      by: { field: 'customer_id' },
+      isOpen: (account) =>
+        isInstructionOpen(account) || (account.state !== 'closed' && account.state !== 'failed'),
+      erased: ({ face }) => ({
+        'customer.email': null,
+        'customer.name': null,
+        'customer.phone': null,
+        account_name: ERASED_NAME,
+        ...(face && { 'face.accountName': ERASED_NAME }),
+        metadata: null,
+      }),
+    }),
+  ],
   operations: virtualAccountOperations,
   events: virtualAccountEvents,
   audit: auditVirtualAccounts,

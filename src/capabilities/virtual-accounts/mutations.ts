@@ -1,6 +1,7 @@
 import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  keysOf,
   findSavedResponse,
   refusalResponse,
   saveResponse,
@@ -21,9 +22,10 @@ import {
   accountCustomers,
   freshInstruction,
   isOpenState,
+  lastRequeryDay,
   virtualAccounts,
   type VirtualAccount,
-} from './virtual-account.js';
+} from './record.js';
 import { withAccountEvent } from './webhook-events.js';
 
 /** A new account with its idempotency key. */
@@ -56,7 +58,7 @@ export type ApplyAccountFactResult =
 /** Accepts an account once: the record, the customer with its count, and the response in one commit. */
 export const acceptVirtualAccount: Mutation<AcceptAccount, AcceptResult> = {
   reads: ({ tenantId, account, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     // A reference that is the record's own id can't have been taken.
     references: account.reference === account._id ? [] : [referenceOf(account)],
     records: [
@@ -73,7 +75,7 @@ export const acceptVirtualAccount: Mutation<AcceptAccount, AcceptResult> = {
 /** Begins to close an active account. A repeat, and the closing of a closed account, change nothing. */
 export const acceptVirtualAccountClosing: Mutation<AcceptClosing, AcceptClosingResult> = {
   reads: ({ tenantId, id, claim }) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: [virtualAccounts.ref(id)],
     wallets: [tenantId],
   }),
@@ -150,7 +152,7 @@ function decideClosing(uow: UnitOfWork, input: AcceptClosing, now: Date): Accept
   const { tenantId, id, claim } = input;
   const earlier = findSavedResponse(uow, claim, null, now);
   if (earlier) return earlier;
-  if (claim) uow.requireFullRead();
+  if (keysOf(claim).length > 0) uow.requireFullRead();
   const account = uow.get(virtualAccounts, id);
   if (account?.tenant_id !== tenantId) {
     return saveResponse(uow, input, refusalResponse(new ApiError('not_found')));
@@ -168,6 +170,7 @@ function decideClosing(uow: UnitOfWork, input: AcceptClosing, now: Date): Accept
     ...account,
     ...freshInstruction('close', now),
     state: 'closing',
+    requery_through: lastRequeryDay(now),
     version: account.version + 1,
     updated_at: now,
     timeline: [

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { virtualAccountResource } from './schema.js';
-import type { VirtualAccount } from './virtual-account.js';
+import type { VirtualAccount } from './record.js';
 
 /** An account as clients see it: every field is named here, so that a new stored field never leaks. */
 export function presentAccount(

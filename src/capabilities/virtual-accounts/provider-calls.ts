@@ -8,12 +8,13 @@ import type {
 } from '../../core/providers/account-provider.js';
 import type { CallTrace, ResendSafety } from '../../core/providers/transfer-provider.js';
 import { failpoint } from '../../shared/failpoints.js';
+import { dayToRequery } from './requeries.js';
 import type { VirtualAccounts } from './store.js';
 import type { AccountFact } from './transitions.js';
-import type { VirtualAccount } from './virtual-account.js';
+import type { VirtualAccount } from './record.js';
 
 type Deps = {
-  accounts: Pick<VirtualAccounts, 'applyFact'>;
+  accounts: Pick<VirtualAccounts, 'applyFact' | 'noteRequeried'>;
   providers: { accountProvider(name: string): AccountProvider };
 };
 
@@ -44,6 +45,24 @@ export function createAccountCalls({ accounts, providers }: Deps) {
     return { ...SUCCEEDED, providerRequestId };
   }
 
+  /**
+   * Has the provider report the deposits of an account once more before it is closed, in case a message was lost. The closing
+   * does not wait for it: the scheduled search asks again, until the day after.
+   */
+  async function requeryBeforeClosing(
+    account: VirtualAccount,
+    provider: AccountProvider,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { account_number: accountNumber, face } = account;
+    if (!provider.requery || accountNumber === null || face === null) return;
+    const day = dayToRequery(account, new Date());
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(REQUERY_WITHIN_MS)]);
+    const { kind } = await provider.requery({ accountNumber, handle: face.handle, day }, bounded);
+    failpoint('closing.requeried');
+    if (kind === 'requested') await accounts.noteRequeried({ ...account, day });
+  }
+
   return {
     resendSafetyOf: ({ instruction, provider }: VirtualAccount): ResendSafety =>
       instruction === 'close'
@@ -60,6 +79,7 @@ export function createAccountCalls({ accounts, providers }: Deps) {
       const provider = providers.accountProvider(account.provider);
       if (account.instruction === 'close') {
         const handle = account.face?.handle ?? reference;
+        await requeryBeforeClosing(account, provider, signal);
         const answer = await provider.close({ reference, handle, requestedAt }, signal);
         const { kind, providerRequestId } = answer;
         return kind === 'closed' ? { ...SUCCEEDED, providerRequestId } : notClosed(answer);
@@ -80,6 +100,9 @@ export function createAccountCalls({ accounts, providers }: Deps) {
     },
   };
 }
+
+/** A requery leaves most of the time of the submission to the closing itself. */
+const REQUERY_WITHIN_MS = 1_000;
 
 const SUCCEEDED = { kind: 'succeeded', amountMinor: null, sessionId: null } as const;
 

@@ -14,7 +14,7 @@ import {
 } from '../../core/provider-events/handler.js';
 import { factOf } from './provider-calls.js';
 import type { VirtualAccounts } from './store.js';
-import type { VirtualAccount } from './virtual-account.js';
+import type { VirtualAccount } from './record.js';
 
 type Deps = {
   virtualAccounts: {

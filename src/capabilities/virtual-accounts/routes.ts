@@ -22,7 +22,7 @@ import type { CloseVirtualAccount, CreateVirtualAccount } from './create.js';
 import { presentAccount } from './presenter.js';
 import type { ListVirtualAccountsQuery } from './schema.js';
 import type { AccountListing, VirtualAccounts } from './store.js';
-import type { VirtualAccount } from './virtual-account.js';
+import type { VirtualAccount } from './record.js';
 
 const RESOURCE = `${API_PREFIX}/virtual-accounts`;
 

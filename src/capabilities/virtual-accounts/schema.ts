@@ -15,7 +15,7 @@ import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
 import { customerId } from '../customers/index.js';
 import { ALWAYS } from '../payment-tokens/index.js';
-import { ACCOUNT_STATES } from './virtual-account.js';
+import { ACCOUNT_STATES } from './record.js';
 
 const holder = z
   .strictObject({
@@ -55,15 +55,26 @@ const fields = {
   }),
   on_mismatch: z.enum(['accept', 'return']).default('accept').meta({
     description:
-      'The treatment of a deposit of another amount than expected: it is credited, or sent back.',
+      'The treatment of a deposit of another amount than expected: it is credited, or sent back. `return` needs `expected_amount_minor`.',
   }),
   metadata: metadata.optional(),
   idempotency_key: idempotencyKey.optional(),
 };
 
+/** Without an expected amount every amount is credited, so `return` would never have an effect. */
+function checkMismatch(
+  body: { on_mismatch?: string; expected_amount_minor?: number | undefined },
+  ctx: z.core.$RefinementCtx,
+): void {
+  if (body.on_mismatch !== 'return' || 'expected_amount_minor' in body) return;
+  const message = 'needs expected_amount_minor';
+  ctx.addIssue({ code: 'custom', path: ['on_mismatch'], message });
+}
+
 /** The body of POST /virtual-accounts. */
 export const createVirtualAccountBody = z
   .strictObject(fields)
+  .superRefine(checkMismatch, ALWAYS)
   .superRefine((body, ctx) => {
     const names = (['customer', 'customer_id'] as const).filter((name) => name in body);
     if (names.length === 1) return;

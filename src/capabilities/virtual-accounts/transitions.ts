@@ -2,18 +2,21 @@ import type { FactSource, InstructionFact } from '../../core/instructions/fact.j
 import {
   applyChange,
   labelOf,
-  MONITOR_MS,
+  monitoredUntil,
   raiseAttention,
   type Change,
   type Verdict,
+  isOutdatedRejection,
+  rejectionAfterEnd,
 } from '../../core/instructions/transition.js';
 import type { AccountFace } from '../../core/providers/account-provider.js';
 import {
   accountFailure,
   isUnderWay,
+  lastRequeryDay,
   type AccountInstruction,
   type VirtualAccount,
-} from './virtual-account.js';
+} from './record.js';
 
 /**
  * A fact about an account, with the instruction that it is about. `assigned` has the account's number, which workflow
@@ -35,14 +38,35 @@ export function transitionAccount(
   fact: AccountFact,
   now: Date,
 ): AccountTransition {
+  const known = ofClosedAccount(account, fact);
   const change =
-    fact.instruction === 'assign'
-      ? assignmentChange(account, fact, now)
-      : closingChange(account, fact, now);
+    known.instruction === 'assign'
+      ? assignmentChange(account, known, now)
+      : closingChange(account, known, now);
   if (typeof change === 'string') return { verdict: change, next: account };
-  const next = applyChange(account, fact, labelOf(fact), change, now);
+  const next = applyChange(account, known, labelOf(known), change, now);
   return { verdict: change.verdict ?? 'applied', next };
 }
+
+/**
+ * A report that the account is closed, as a fact about what the account has here: it ends an assignment, or closes an account
+ * with a number. A question about the assignment has it as a rejection, and a message as the end of a closing.
+ */
+function ofClosedAccount(account: VirtualAccount, fact: AccountFact): AccountFact {
+  const isClosed =
+    fact.instruction === 'close'
+      ? fact.kind === 'succeeded'
+      : fact.kind === 'rejected' && fact.code === CLOSED;
+  if (!isClosed) return fact;
+  const { via, actor, providerRequestId, note } = fact;
+  const source = { via, actor, providerRequestId, note, ...(fact.act && { act: fact.act }) };
+  return account.state === 'pending' || account.state === 'failed'
+    ? { ...source, instruction: 'assign', kind: 'rejected', code: CLOSED }
+    : { ...source, instruction: 'close', kind: 'succeeded', amountMinor: null, sessionId: null };
+}
+
+/** The code of an assignment whose account the provider has closed. */
+const CLOSED = 'closed';
 
 function assignmentChange(
   account: VirtualAccount,
@@ -95,32 +119,31 @@ function assign(
 
 function reject(
   account: VirtualAccount,
-  { code, via, ifNotSubmitted }: Extract<AccountFact, { kind: 'rejected' }>,
+  fact: Extract<AccountFact, { kind: 'rejected' }>,
   now: Date,
 ): AccountChange | 'unchanged' | 'stale' {
-  if (ifNotSubmitted && account.submissions > 0) return 'stale';
-  if (isUnderWay(account, 'assign')) {
-    const monitored = via === 'operator' && account.submissions > 0;
-    return {
-      set: {
-        state: 'failed',
-        status: 'failed',
-        failure: accountFailure(code),
-        attention: null,
-        monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
-      },
-      entry: ['completed', 'there is no account'],
-    };
-  }
   if (account.instruction === 'close') return 'stale';
-  if (account.status === 'completed') {
-    const reason = 'the provider rejected an account that it had reported as assigned';
-    return raiseAttention(account, now, reason);
+  // A rejection in a message may be older than the assignment. A closing and an answer are not.
+  const isLatest = fact.via !== 'webhook' || fact.code === CLOSED;
+  if (account.state === 'failed' && account.face !== null && account.attention !== null) {
+    return isLatest && !isOutdatedRejection(account, fact)
+      ? clearAttention('the provider does not have the late account any more')
+      : 'unchanged';
   }
-  if (account.monitor_until === null || via === 'operator') return 'unchanged';
+  const late = rejectionAfterEnd(account, fact, now, {
+    contradiction: 'the provider rejected an account that it had reported as assigned',
+    nothing: 'the provider confirms that it assigned no account',
+  });
+  if (late !== null) return late;
   return {
-    set: { monitor_until: null },
-    entry: ['note', 'the provider confirms that it assigned no account'],
+    set: {
+      state: 'failed',
+      status: 'failed',
+      failure: accountFailure(fact.code),
+      attention: null,
+      monitor_until: monitoredUntil(account, fact.via, now),
+    },
+    entry: ['completed', 'there is no account'],
   };
 }
 
@@ -134,22 +157,34 @@ function confirmByOperator(account: VirtualAccount): AccountChange | 'unchanged'
     };
   }
   if (account.attention === null) return 'unchanged';
-  return {
-    set: { attention: null },
-    entry: ['attention_cleared', 'an operator and the provider confirm the account'],
-  };
+  return clearAttention('an operator and the provider confirm the account');
 }
+
+const clearAttention = (entry: string): AccountChange => ({
+  set: { attention: null },
+  entry: ['attention_cleared', entry],
+});
 
 function closingChange(
   account: VirtualAccount,
   fact: AccountFact,
   now: Date,
 ): AccountChange | 'unchanged' | 'stale' {
-  if (account.state === 'closed') return 'unchanged';
+  if (account.state === 'closed') {
+    return fact.kind === 'operator_confirmed' && account.attention !== null
+      ? clearAttention('an operator and the provider confirm that the account is closed')
+      : 'unchanged';
+  }
   if (fact.kind === 'succeeded') return close(account, now);
-  if (!isUnderWay(account, 'close')) return 'stale';
+  if (!isUnderWay(account, 'close')) {
+    // The only way out of attention for an account whose closing has failed: there is no assignment to confirm any more.
+    const isSeen = fact.kind === 'rejected' && fact.via === 'operator' && account.attention;
+    return account.instruction === 'close' && isSeen
+      ? clearAttention('an operator has seen that the account is active')
+      : 'stale';
+  }
   if (fact.kind !== 'rejected') return 'stale';
-  if (fact.ifNotSubmitted && account.submissions > 0) return 'stale';
+  if (isOutdatedRejection(account, fact)) return 'stale';
   return {
     set: { state: 'active', status: 'failed', attention: null },
     entry: ['note', 'the account is active again'],
@@ -157,8 +192,7 @@ function closingChange(
 }
 
 /** Closed at the provider, by our request or by its own decision. */
-function close(account: VirtualAccount, now: Date): AccountChange | 'stale' {
-  if (account.state === 'pending' || account.state === 'failed') return 'stale';
+function close(account: VirtualAccount, now: Date): AccountChange {
   return {
     set: {
       instruction: 'close',
@@ -166,6 +200,7 @@ function close(account: VirtualAccount, now: Date): AccountChange | 'stale' {
       status: 'completed',
       attention: null,
       closed_at: now,
+      requery_through: lastRequeryDay(now),
     },
     entry: [
       'completed',

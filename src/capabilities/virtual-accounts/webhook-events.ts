@@ -1,7 +1,7 @@
 import { countEvent, type WithEvent } from '../../core/instructions/events.js';
 import { presentAccount } from './presenter.js';
 import { virtualAccountResource } from './schema.js';
-import type { VirtualAccount } from './virtual-account.js';
+import type { VirtualAccount } from './record.js';
 
 /** The webhook events of virtual accounts. */
 export const virtualAccountEvents = {

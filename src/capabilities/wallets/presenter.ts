@@ -29,11 +29,11 @@ export function presentEntry({
   const [resource = '', step = ''] = id.split('/', 2);
   const type = ENTRY_TYPES.find((each) => postingIds(each).test(id)) ?? 'other';
   const isCredit = type === 'credit';
-  const returnsAll = amountMinor === -changeOf(accounts.held(tenantId));
+  const ofHoldMinor = -changeOf(accounts.held(tenantId));
   return {
     id,
     type,
-    movement: isCredit ? 'credit' : movementOf(step, returnsAll),
+    movement: isCredit ? 'credit' : movementOf(step, { amountMinor, ofHoldMinor }),
     amount_minor: Number(amountMinor),
     currency: 'NGN',
     resource: isCredit ? null : resource,
@@ -41,9 +41,16 @@ export function presentEntry({
   };
 }
 
-/** The name of a step for people. The end of a hold is a release if all of it returns, otherwise a capture. */
-function movementOf(step: string, returnsAll: boolean): string {
-  if (step === 'resolve') return returnsAll ? 'release' : 'capture';
+/**
+ * The name of a step for people. The end of a hold is a release if all of it returns, otherwise a capture. If the hold was not of
+ * the wallet, but of a card, the balance of the card has returned.
+ */
+function movementOf(
+  step: string,
+  { amountMinor, ofHoldMinor }: { amountMinor: bigint; ofHoldMinor: bigint },
+): string {
+  if (step === 'resolve' && ofHoldMinor === 0n) return 'balance_return';
+  if (step === 'resolve') return amountMinor === ofHoldMinor ? 'release' : 'capture';
   const [name = ''] = /^[a-z]+(?:-[a-z]+)*/.exec(step) ?? [];
   return name.replaceAll('-', '_');
 }

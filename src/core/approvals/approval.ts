@@ -73,7 +73,12 @@ export const approvals = collection<Approval>('approvals', {
     },
   },
   indexes: [{ key: { tenant_id: 1, target: 1, status: 1 } }, { key: { status: 1, _id: -1 } }],
+  // The customer's account for a refund.
+  sealed: [{ path: 'input.body.account_number' }],
 });
+
+/** The customer's account is not kept longer than the request needs it. */
+export const forgotten = { 'input.body.account_number': '' } as const;
 
 /** The status as people see it: an open request whose time is over has expired. */
 export const statusAt = (approval: Approval, now: Date): ApprovalStatus | 'expired' =>

@@ -14,12 +14,18 @@ export type PolicyCase =
   | { act: 'credit' | 'return'; amountMinor: bigint }
   /** Money in suspense is given to a tenant, or charged to one. */
   | { act: 'suspense_move' }
+  /** A refund goes to an account that an operator has named. */
+  | { act: 'refund_account' }
   /** The names of the limits that the act raises. */
   | { act: 'limits'; raised: readonly string[] }
   /** A key that calls the API, created or rotated. */
   | { act: 'key' }
   /** An address that events are sent to. */
   | { act: 'endpoint' }
+  /** The personal data of a customer is erased, which nothing brings back. */
+  | { act: 'erasure' }
+  /** A difference from the provider is accepted as it is, with this money at stake. */
+  | { act: 'accept_break'; amountMinor: bigint }
   /** The reports of a provider are applied to many records. */
   | { act: 'reconciliation' };
 
@@ -32,17 +38,22 @@ export function reasonForApproval(policy: ApprovalPolicy, asked: PolicyCase): st
   switch (asked.act) {
     case 'credit':
     case 'return':
+    case 'accept_break':
       return asked.amountMinor > policy.creditAboveMinor
         ? `the amount is above ${policy.creditAboveMinor} kobo`
         : null;
     case 'suspense_move':
       return 'it moves money in suspense';
+    case 'refund_account':
+      return 'it sends a refund to an account that an operator has named';
     case 'limits':
       return asked.raised.length === 0 ? null : `it raises ${asked.raised.join(', ')}`;
     case 'key':
       return 'it makes a key of the API';
     case 'endpoint':
       return 'it sends events to a new address';
+    case 'erasure':
+      return 'it erases personal data, which nothing brings back';
     case 'reconciliation':
       return 'it applies the reports of the bank';
   }

@@ -3,7 +3,7 @@ import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { newId } from '../../shared/ids.js';
 import { canonical, type Act, type Actor, type AuditedState } from '../audit/entry.js';
 import type { Audit } from '../audit/store.js';
-import { approvals, EXPIRES_MS, NO_TENANT, type Approval } from './approval.js';
+import { approvals, EXPIRES_MS, forgotten, NO_TENANT, type Approval } from './approval.js';
 
 /** A request as an act makes it. */
 export type NewApproval = Pick<Approval, 'target_state' | 'evidence' | 'input'>;
@@ -49,6 +49,15 @@ export function createApprovals({
           .toArray();
         const open = own.find((each) => asksFor(each, request));
         if (open) return { result: open, before: null, after: { approval: open._id } };
+        await collection.updateMany(
+          {
+            status: { $in: ['pending', 'approved'] },
+            expires_at: { $lte: now },
+            'input.body.account_number': { $exists: true },
+          },
+          { $unset: forgotten },
+          { session, ...acrossTenants('loop') },
+        );
         await collection.insertOne(approval, { session });
         return {
           result: approval,
@@ -71,13 +80,21 @@ export function createApprovals({
         const { _id, tenant_id, version } = before;
         const after = await collection.findOneAndUpdate(
           { _id, tenant_id, version },
-          { $set: set, $inc: { version: 1 } },
+          {
+            $set: set,
+            ...(isDecided(set.status) && { $unset: forgotten }),
+            $inc: { version: 1 },
+          },
           { session, returnDocument: 'after' },
         );
         return after && { result: after, before: shown(before), after: shown(after) };
       }),
   };
 }
+
+/** True for a status in which a request is not used any more. */
+const isDecided = (status: Approval['status'] | undefined): boolean =>
+  status === 'rejected' || status === 'void' || status === 'used';
 
 /** The reads of requests. */
 const approvalQueries = (collection: Collection<Approval>, clock: () => Date) => ({

@@ -1,6 +1,13 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { Act, AuditedState } from '../audit/entry.js';
-import { ApprovalRefused, approvals, NO_TENANT, problemOfUse, type Approval } from './approval.js';
+import {
+  ApprovalRefused,
+  approvals,
+  forgotten,
+  NO_TENANT,
+  problemOfUse,
+  type Approval,
+} from './approval.js';
 
 /**
  * Uses up the approval of an act, if it has one, in the transaction of the act. `state` is that of the target before the
@@ -24,5 +31,6 @@ export async function useApproval(
   // Of two acts at once one conflicts here, is tried again, and then finds the approval used.
   const unchanged = { ...named, version: approval.version };
   const set = { status: 'used', used_by: act.id } as const;
-  await collection.updateOne(unchanged, { $set: set, $inc: { version: 1 } }, { session });
+  const used = { $set: set, $unset: forgotten, $inc: { version: 1 } };
+  await collection.updateOne(unchanged, used, { session });
 }

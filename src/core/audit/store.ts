@@ -116,6 +116,7 @@ type UseApproval = (db: Db, act: Act, state: AuditedState, session: ClientSessio
 /** Creates the audit log's readers and the transaction in which an act is carried out. */
 export function createAudit(database: Database, useApproval: UseApproval) {
   const { db } = database;
+  const inTurn = createTurns();
   const append = async <T>(
     act: Act,
     { result, before, after }: Effect<T>,
@@ -128,7 +129,7 @@ export function createAudit(database: Database, useApproval: UseApproval) {
      * `ApprovalRefused` if the approval does not permit the act: nothing is written either.
      */
     act: <T>(act: Act, work: Work<T>): Promise<T | null> =>
-      transact(database, async (session) => {
+      inTurn(database, async (session) => {
         const effect = await work(session);
         if (effect === null) return null;
         await useApproval(db, act, effect.before, session);
@@ -137,7 +138,7 @@ export function createAudit(database: Database, useApproval: UseApproval) {
 
     /** Writes an entry beside an act, in one transaction with `work`. It uses no approval: the act itself has used it. */
     note: <T>(act: Act, work: Work<T>): Promise<T | null> =>
-      transact(database, async (session) => {
+      inTurn(database, async (session) => {
         const effect = await work(session);
         return effect && append(act, effect, session);
       }),
@@ -150,7 +151,7 @@ export function createAudit(database: Database, useApproval: UseApproval) {
       act: Act,
       shown: { before?: AuditedState; after?: AuditedState } = {},
     ): Promise<void> =>
-      transact(database, async (session) => {
+      inTurn(database, async (session) => {
         const { before = null, after = null } = shown;
         await useApproval(db, act, before, session);
         await append(act, { result: undefined, before, after }, session);
@@ -184,6 +185,18 @@ export function createAudit(database: Database, useApproval: UseApproval) {
         for await (const entry of entries) chain.check(entry);
         return chain.finish((await endOf(at).findOne({ _id: 'end' }, { session })) ?? CHAIN_START);
       }),
+  };
+}
+
+/** Runs the transactions of this process one after the other, because acts that append to the chain at once conflict. */
+function createTurns() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(...given: Parameters<typeof transact<T>>): Promise<T> => {
+    const run = () => transact(...given);
+    // A failure is told to its own caller.
+    const mine = last.then(run, run);
+    last = mine;
+    return mine;
   };
 }
 

@@ -1,7 +1,12 @@
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 
 /** Every record that a commit reads or writes: its id, and the tenant that owns it. */
-export type StoredRecord = { _id: string; tenant_id: string };
+export type StoredRecord = {
+  _id: string;
+  tenant_id: string;
+  /** The `X-Request-Id` of the request that created it; missing if none did. Operators alone see it. */
+  http_request_id?: string;
+};
 
 declare const recordType: unique symbol;
 

@@ -4,7 +4,12 @@ import { isIPv6, type AddressInfo } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 import { failpoint } from '../../shared/failpoints.js';
 import type { Log } from '../../shared/log.js';
-import { describeAttempt, mutationNamed, type ForwardedMutation } from './forwarding.js';
+import {
+  describeAttempt,
+  mutationNamed,
+  type Announced,
+  type ForwardedMutation,
+} from './forwarding.js';
 import type { GroupCommit } from './group-commit.js';
 import type { CommitAttempt, MutationsByName } from './mutation.js';
 import type { CommitProcesses } from './processes.js';
@@ -17,9 +22,13 @@ type Served = {
   host: string | undefined;
   port: number;
   groupCommit: Pick<GroupCommit, 'commitHere'>;
+  /** Told of the wallets that another process has announced. */
+  forwarding: Announced;
   mutations: MutationsByName;
   processes: CommitProcesses;
   log: Log;
+  /** Told of the size of each batch that another process has sent. It must not fail. */
+  onServed?: (mutations: number) => void;
 };
 
 /**
@@ -30,9 +39,11 @@ export async function serveForwarding({
   host,
   port,
   groupCommit,
+  forwarding,
   mutations,
   processes,
   log,
+  onServed,
 }: Served): Promise<{ close(): Promise<void> }> {
   if (host === undefined) return { close: async () => undefined };
   let token = '';
@@ -46,12 +57,19 @@ export async function serveForwarding({
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    if (req.method !== 'POST' || req.url !== '/commits') return void res.writeHead(404).end();
+    const isKnown = req.url === '/commits' || req.url === '/contended';
+    if (req.method !== 'POST' || !isKnown) return void res.writeHead(404).end();
     if (!isAuthorized(req.headers.authorization, token)) return void res.writeHead(401).end();
     const body = await readBody(req);
     if (body === null) return void res.writeHead(413).end();
+    if (req.url === '/contended') {
+      forwarding.noteContended(deserialize(body) as string[]);
+      return void res.writeHead(204).end();
+    }
     failpoint('forward.received');
-    const results = await commitAll(deserialize(body) as ForwardedMutation[]);
+    const batch = deserialize(body) as ForwardedMutation[];
+    const results = await commitAll(batch);
+    onServed?.(batch.length);
     failpoint('forward.committed');
     res.writeHead(200, { 'content-type': 'application/octet-stream' }).end(serialize(results));
   }

@@ -9,6 +9,8 @@ import type { CommitProcess, CommitProcesses } from './processes.js';
 /** A wallet is contended for this time after transactions of two processes have conflicted about it. */
 const CONTENDED_MS = 60_000;
 const MAX_CONTENDED = 10_000;
+/** Pause between two announcements of one contended wallet. */
+const ANNOUNCED_EVERY_MS = 5_000;
 const MAX_BATCH = 256;
 const MAX_WAITING = 4_096;
 const MAX_WAIT_MS = 4_000;
@@ -49,22 +51,59 @@ export const noForwarding: Forwarding = {
   forward: async () => null,
 };
 
+/**
+ * The end of a forwarded mutation: `answered` by the other process, with a result or a refusal, or committed here. `unsent`: the
+ * other process surely has not got it; `unknown`: it may have committed it; `failed`: its commit had an error.
+ */
+export type ForwardingResult = 'answered' | 'unsent' | 'unknown' | 'failed';
+export const FORWARDING_RESULTS: readonly ForwardingResult[] = [
+  'answered',
+  'unsent',
+  'unknown',
+  'failed',
+];
+
+/** The forwarding of one process, as its metrics see it. */
+type ObservedForwarding = {
+  /** Calls `listener` after each forwarded mutation. It must not fail. */
+  onForwarded(listener: (result: ForwardingResult) => void): void;
+  /** The number of wallets whose mutations one process commits, as this process knows. */
+  contendedWallets(): number;
+};
+
+/** The forwarding of one process, as other processes reach it. */
+export type Announced = {
+  /** Notes that the process which commits these tenants' mutations has conflicted with others. */
+  noteContended(tenantIds: Iterable<string>): void;
+};
+
 /** Forwards the mutations of contended wallets. A mutation without a name in `mutations` is committed here. */
 export function createForwarding(
   processes: CommitProcesses,
   mutations: MutationsByName,
-): Forwarding & { close(): Promise<void> } {
+): Forwarding & ObservedForwarding & Announced & { close(): Promise<void> } {
   const agent = new Agent({ connections: 8, pipelining: 1, connectTimeout: 1_000 });
   const names = new Map(Object.entries(mutations).map(([name, mutation]) => [mutation, name]));
-  const contended = new Map<string, number>();
+  const contended = createContended();
+  const telling = new Set<string>();
+  const listeners: ((result: ForwardingResult) => void)[] = [];
   const lanes = new Map<string, Lane<ForwardedMutation, ForwardedResult | Unsent | Unknown>>();
 
-  function isContended(tenantId: string): boolean {
-    const until = contended.get(tenantId);
-    if (until === undefined) return false;
-    if (until > performance.now()) return true;
-    contended.delete(tenantId);
-    return false;
+  /**
+   * A process whose transactions win learns of no conflict, and would go on to commit what another one is chosen for. So the
+   * chosen one, whose transactions lose, tells the others.
+   */
+  async function announce(tenantIds: readonly string[]): Promise<void> {
+    const others = await processes.others();
+    const told = others.map(async (other) => {
+      // One message to a process at a time: one that is frozen would occupy the connections that commits need.
+      if (telling.has(other._id)) return;
+      telling.add(other._id);
+      // A message that is lost is repeated with a later conflict.
+      await post(agent, other, '/contended', tenantIds).catch(() => null);
+      telling.delete(other._id);
+    });
+    await Promise.all(told);
   }
 
   function laneTo(process: CommitProcess) {
@@ -86,15 +125,17 @@ export function createForwarding(
   }
 
   return {
+    noteContended: (tenantIds) => contended.note(tenantIds),
     conflicted(tenantIds) {
-      if (contended.size > MAX_CONTENDED) contended.clear();
-      for (const tenantId of tenantIds) {
-        contended.set(tenantId, performance.now() + CONTENDED_MS);
-      }
+      const ids = [...tenantIds];
+      contended.note(ids);
+      const own = ids.filter((tenantId) => processes.committerOf(tenantId) === null);
+      const due = own.filter((tenantId) => contended.isDueForAnnouncement(tenantId));
+      if (due.length > 0) void announce(due);
     },
     async forward(planned) {
       const { mutation, input } = planned;
-      if (!isContended(input.tenantId)) return null;
+      if (!contended.has(input.tenantId)) return null;
       const name = names.get(mutation);
       const process = processes.committerOf(input.tenantId);
       if (name === undefined || process === null) return null;
@@ -103,13 +144,52 @@ export function createForwarding(
         input,
         isRepeat: planned.isRepeat === true,
       });
+      for (const listener of listeners) listener(resultOf(answer));
       if (answer === 'unsent') return null;
       const attempt = answer === 'unknown' ? null : toAttempt(answer);
       if (attempt === null) planned.isRepeat = true;
       return attempt;
     },
+    onForwarded: (listener) => void listeners.push(listener),
+    contendedWallets: () => contended.size(),
     close: () => agent.close(),
   };
+}
+
+/** The contended wallets that this process knows, by tenant. */
+function createContended() {
+  const until = new Map<string, number>();
+  const announced = new Map<string, number>();
+
+  function has(tenantId: string): boolean {
+    const end = until.get(tenantId);
+    if (end === undefined) return false;
+    if (end > performance.now()) return true;
+    until.delete(tenantId);
+    return false;
+  }
+
+  return {
+    has,
+    size: () => [...until.keys()].filter(has).length,
+    note(tenantIds: Iterable<string>): void {
+      if (until.size > MAX_CONTENDED) until.clear();
+      for (const tenantId of tenantIds) until.set(tenantId, performance.now() + CONTENDED_MS);
+    },
+    /** True if the others have not been told lately; then they are told now. */
+    isDueForAnnouncement(tenantId: string): boolean {
+      const last = announced.get(tenantId) ?? -Infinity;
+      if (performance.now() - last < ANNOUNCED_EVERY_MS) return false;
+      if (announced.size > MAX_CONTENDED) announced.clear();
+      announced.set(tenantId, performance.now());
+      return true;
+    },
+  };
+}
+
+function resultOf(answer: ForwardedResult | Unsent | Unknown): ForwardingResult {
+  if (typeof answer === 'string') return answer;
+  return 'failed' in answer ? 'failed' : 'answered';
 }
 
 /** The other process has not got the batch. */
@@ -117,21 +197,30 @@ type Unsent = 'unsent';
 /** The other process may have got the batch, and may have committed it, or may do so still. */
 type Unknown = 'unknown';
 
-async function send(
+async function post(
   dispatcher: Agent,
   { url, token }: CommitProcess,
+  path: '/commits' | '/contended',
+  content: unknown,
+): Promise<{ statusCode: number; bytes: Buffer }> {
+  const { statusCode, body } = await request(`${url}${path}`, {
+    dispatcher,
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: serialize(content),
+    headersTimeout: ANSWER_WITHIN_MS,
+    bodyTimeout: ANSWER_WITHIN_MS,
+  });
+  return { statusCode, bytes: Buffer.from(await body.arrayBuffer()) };
+}
+
+async function send(
+  dispatcher: Agent,
+  process: CommitProcess,
   batch: ForwardedMutation[],
 ): Promise<ForwardedResult[] | Unsent | Unknown> {
   try {
-    const { statusCode, body } = await request(`${url}/commits`, {
-      dispatcher,
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: serialize(batch),
-      headersTimeout: ANSWER_WITHIN_MS,
-      bodyTimeout: ANSWER_WITHIN_MS,
-    });
-    const bytes = Buffer.from(await body.arrayBuffer());
+    const { statusCode, bytes } = await post(dispatcher, process, '/commits', batch);
     // Any other status is the answer of a listener that has not read the batch.
     return statusCode === 200 ? (deserialize(bytes) as ForwardedResult[]) : 'unsent';
   } catch (error) {

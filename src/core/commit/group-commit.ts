@@ -19,8 +19,14 @@ import { noOutbox, type Outbox } from '../webhooks/outbox.js';
 import { byTenant } from './by-tenant.js';
 import { decide, NeedsFullRead, type Writes } from './unit-of-work.js';
 import { BatchTooLarge, bytesOf, MAX_BATCH_BYTES } from './batch-bytes.js';
-import { boundedNow, bookingTime } from './server-time.js';
-import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
+import {
+  applyWrites,
+  bookingTime,
+  boundedNow,
+  ledgerCollections,
+  ownWallets,
+  readSnapshot,
+} from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all mutations of a wallet go through one lane. */
 const WALLET_LANES = 4;
@@ -77,7 +83,7 @@ export type RecordChange = {
 };
 
 /** True if this collection lacks a unique index, so that duplicates would not be detected. */
-type LacksIndex = (collection: string) => boolean;
+type LacksIndex = (collection: string) => boolean | Promise<boolean>;
 
 /**
  * The commit engine of one process. `outbox` writes webhook events in the transactions that cause them. Mutations that
@@ -285,8 +291,9 @@ function createTransact(
     if (long.length > 0) await ownWallets(collections, long, session);
     const full = isRepeat || long.length > 0 || batch.length > MAX_PARTIAL_READ;
     const { writes, results, before } = await readAndDecide(batch, session, full);
-    const unprotected = writes.created.collections().find(({ name }) => lacksIndex(name));
-    if (unprotected) throw new MissingIndex(unprotected.name);
+    for (const { name } of writes.created.collections()) {
+      if (await lacksIndex(name)) throw new MissingIndex(name);
+    }
     const outgoing = writes.events.length > 0 ? await outbox.address(writes.events) : [];
     const bytes = batch.length > 1 ? bytesOf(writes, outgoing) : 0;
     if (bytes > MAX_BATCH_BYTES) throw new BatchTooLarge(bytes);

@@ -8,6 +8,8 @@ import type { Reads, UnitOfWork } from './unit-of-work.js';
 export type MutationInput = {
   tenantId: string;
   id?: string;
+  /** The claim of the request that the mutation answers. */
+  claim?: { requestId?: string } | null;
   act?: Act | undefined;
   /** A fact by an operator has the act with it. */
   fact?: object;
@@ -16,6 +18,10 @@ export type MutationInput = {
 /** The act of an operator in a mutation's input. */
 export const actIn = ({ act, fact }: MutationInput): Act | undefined =>
   act ?? (fact !== undefined && hasAct(fact) ? fact.act : undefined);
+
+/** The `X-Request-Id` of the request that a mutation carries out: that of a client or of an operator. */
+export const requestIdIn = (input: MutationInput): string | null =>
+  input.claim?.requestId ?? actIn(input)?.requestId ?? null;
 
 const hasAct = (fact: object): fact is { act: Act | undefined } => 'act' in fact;
 

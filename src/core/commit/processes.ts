@@ -99,11 +99,20 @@ function createChoice({ collection, id, release, log }: Own) {
       return process;
     },
 
+    /** The processes that commit for others, without this one and those that did not answer. */
+    async others(): Promise<CommitProcess[]> {
+      if (listedAt === -Infinity) await (listing ??= list());
+      return listed.filter((process) => process._id !== id && isTrusted(process));
+    },
+
     /** Notes that this process did not answer. */
     suspect({ _id }: CommitProcess): void {
       suspects.set(_id, performance.now());
       chosen.clear();
     },
+
+    /** The number of processes that commit for others, this one included, by the present list. */
+    known: () => listed.length,
 
     /** Resolves when no read of the list is in progress. */
     idle: async () => void (await listing),
@@ -114,16 +123,19 @@ function createChoice({ collection, id, release, log }: Own) {
 function createReport({ collection, id, release, log }: Own) {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<unknown> = Promise.resolve();
+  let reportedAt: Date | null = null;
   return {
     /** Reports this process until it leaves, and returns the token that the others send. */
     async join(url: string): Promise<string> {
       const token = randomBytes(32).toString('base64url');
-      const report = () =>
-        collection.updateOne(
+      const report = async () => {
+        await collection.updateOne(
           { _id: id },
           { $set: { url, token, release }, $currentDate: { seen_at: true } },
           { upsert: true },
         );
+        reportedAt = new Date();
+      };
       await report();
       timer = setInterval(() => {
         writing = report().catch((error: unknown) =>
@@ -134,9 +146,13 @@ function createReport({ collection, id, release, log }: Own) {
       return token;
     },
 
+    /** The last report of this process; null if it commits for no other. */
+    reportedAt: () => reportedAt,
+
     /** Removes this process from the list. */
     async leave(): Promise<void> {
       clearInterval(timer);
+      reportedAt = null;
       await writing;
       await collection.deleteOne({ _id: id });
     },

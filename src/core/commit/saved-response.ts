@@ -5,23 +5,32 @@ import type { UnitOfWork } from './unit-of-work.js';
 export type SavedResponse = { status: number; body: string };
 
 /** An idempotency key that is claimed together with the effect that it protects. */
-export type Claim = {
+export type KeyClaim = {
   id: string;
   fingerprint: string;
   /** Fingerprints that this request has under earlier keys, if its fingerprint is keyed. */
   earlierFingerprints?: string[];
   createdAt: Date;
   expiresAt: Date;
+  /** The `X-Request-Id` of the request, which the records that it creates keep. */
+  requestId?: string;
 };
+
+/** The claim of a request: its key, or without a key nothing but its id. */
+export type Claim = KeyClaim | { id: null; requestId: string };
+
+/** The idempotency keys that a mutation with this claim reads. */
+export const keysOf = (claim: Claim | null): string[] =>
+  claim === null || claim.id === null ? [] : [claim.id];
 
 /** True if a claimed key belongs to this very request. */
 export const isSameRequest = (
-  { fingerprint, earlierFingerprints = [] }: Claim,
-  claimed: Pick<Claim, 'fingerprint'>,
+  { fingerprint, earlierFingerprints = [] }: KeyClaim,
+  claimed: Pick<KeyClaim, 'fingerprint'>,
 ): boolean => [fingerprint, ...earlierFingerprints].includes(claimed.fingerprint);
 
 /** A claimed key. `resource` is the id of the record that the request created; null if it was refused. */
-export type ClaimedKey = Claim & {
+export type ClaimedKey = KeyClaim & {
   tenantId: string;
   answer: SavedResponse;
   resource: string | null;
@@ -60,8 +69,9 @@ export function findSavedResponse(
   own: string | null,
   now: Date,
 ): AcceptResult | null {
-  const earlier = claim && uow.key(claim.id);
-  if (!claim || !earlier || earlier.expiresAt <= now) return null;
+  if (claim === null || claim.id === null) return null;
+  const earlier = uow.key(claim.id);
+  if (!earlier || earlier.expiresAt <= now) return null;
   if (!isSameRequest(claim, earlier)) return { kind: 'key_reused' };
   const { answer, resource } = earlier;
   return { kind: 'answered', answer, resource, replayed: own === null || resource !== own };
@@ -74,6 +84,6 @@ export function saveResponse(
   answer: SavedResponse,
   resource: string | null = null,
 ): AcceptResult {
-  if (claim) uow.claim({ ...claim, tenantId, answer, resource });
+  if (claim !== null && claim.id !== null) uow.claim({ ...claim, tenantId, answer, resource });
   return { kind: 'answered', answer, resource, replayed: false };
 }

@@ -18,7 +18,7 @@ import {
   TargetChanged,
   used,
 } from '../approvals/approval.js';
-import { actIn, type MutationInput, type PlannedMutation } from './mutation.js';
+import { actIn, requestIdIn, type MutationInput, type PlannedMutation } from './mutation.js';
 import type { ClaimedKey } from './saved-response.js';
 
 /** A client's own name for a record, unique among the tenant's records of that collection. */
@@ -96,7 +96,11 @@ export function createUnitOfWork(snapshot: Snapshot) {
   const events: EventDraft[] = [];
   const counts = new Map<Counter, unknown[]>();
   const acts: AuditDraft[] = [];
+  let requestId: string | null = null;
   return {
+    /** The request that is carried out from here on: the records that it creates keep its id. Null: none is. */
+    carryOut: (id: string | null) => void (requestId = id),
+
     /**
      * Throws `NeedsFullRead` in a first try. A mutation that takes a key or a reference need not read it before: if it is
      * taken, its index collides, everything is read, and the mutation is decided again. A refusal takes none, so it calls this.
@@ -115,9 +119,14 @@ export function createUnitOfWork(snapshot: Snapshot) {
 
     get: <R extends StoredRecord>(of: RecordCollection<R>, id: string): R | undefined =>
       changed.get(of, id) ?? created.get(of, id) ?? snapshot.records.get(of, id),
-    create: <R extends StoredRecord>(of: RecordCollection<R>, record: R) => created.set(of, record),
-    change: <R extends StoredRecord>(of: RecordCollection<R>, record: R) =>
-      (created.has(of, record._id) ? created : changed).set(of, record),
+    create: <R extends StoredRecord>(of: RecordCollection<R>, record: R) =>
+      created.set(of, requestId === null ? record : { ...record, http_request_id: requestId }),
+    change<R extends StoredRecord>(of: RecordCollection<R>, record: R): void {
+      const own = created.get(of, record._id);
+      if (own === undefined) return changed.set(of, record);
+      const { http_request_id: id } = own;
+      created.set(of, id === undefined ? record : { ...record, http_request_id: id });
+    },
 
     wallet: (tenantId: string) =>
       wallets.get(tenantId) ?? snapshot.wallets.get(tenantId) ?? emptyWallet(tenantId),
@@ -173,6 +182,7 @@ export function decide(
  */
 function decideOne(uow: UnitOfWork, { mutation, input }: PlannedMutation, now: Date): unknown {
   const act = actIn(input);
+  uow.carryOut(requestIdIn(input));
   if (!act) return mutation.decide(uow, input, now);
   const stateNow = (of: MutationInput) => mutation.audited?.(uow, of) ?? null;
   const before = stateNow(input);

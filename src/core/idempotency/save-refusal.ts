@@ -8,12 +8,13 @@ import {
   throwIfKeyReused,
   type AcceptResult,
   type Claim,
+  type KeyClaim,
   type SavedResponse,
 } from '../commit/saved-response.js';
 import type { IdempotentResponse } from './with-idempotency.js';
 
 /** A refusal with the idempotency key that keeps it. */
-export type SaveRefusal = { tenantId: string; claim: Claim; answer: SavedResponse };
+export type SaveRefusal = { tenantId: string; claim: KeyClaim; answer: SavedResponse };
 
 /** Saves a refusal that was found before any commit: it claims nothing but its key, so that a repeat gets the same response. */
 export const saveRefusal: Mutation<SaveRefusal, AcceptResult> = {
@@ -28,6 +29,6 @@ export async function refuseRequest(
   { tenantId, claim, error }: { tenantId: string; claim: Claim | null; error: ApiError },
 ): Promise<IdempotentResponse> {
   const answer = refusalResponse(error);
-  if (!claim) return { answer, resource: null, replayed: false };
+  if (claim === null || claim.id === null) return { answer, resource: null, replayed: false };
   return throwIfKeyReused(await groupCommit.commit(saveRefusal, { tenantId, claim, answer }));
 }

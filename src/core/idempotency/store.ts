@@ -7,7 +7,7 @@ import { ApiError } from '../../shared/errors.js';
 import {
   isSameRequest,
   type SavedResponse,
-  type Claim,
+  type KeyClaim,
   type ClaimedKey,
 } from '../commit/saved-response.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
@@ -38,7 +38,7 @@ export function createIdempotency(
     /** The first answer to this very request, or null. Throws `idempotency_key_reused` for another request. */
     async findResponse(
       tenantId: string,
-      claim: Claim,
+      claim: KeyClaim,
     ): Promise<{ answer: SavedResponse; resource: string | null; replayed: true } | null> {
       const found = await lookUps.enqueue({ tenantId, id: claim.id });
       if (!found || found.expiresAt <= clock()) return null;
@@ -49,7 +49,7 @@ export function createIdempotency(
     /** Replaces the response under a key. False if it is no longer this one. */
     async replace(
       tenantId: string,
-      { id }: Claim,
+      { id }: KeyClaim,
       saved: SavedResponse,
       next: SavedResponse,
     ): Promise<boolean> {

@@ -18,8 +18,14 @@ export type FactSource = {
  * the payment. All capabilities share these kinds; `succeeded` of a card funding, for example, is "funded".
  */
 export type InstructionFact = FactSource &
+  /** `feeMinor`: the provider's price to us; null or missing if it is not known. */
   (
-    | { kind: 'succeeded'; amountMinor: bigint | null; sessionId: string | null }
+    | {
+        kind: 'succeeded';
+        amountMinor: bigint | null;
+        sessionId: string | null;
+        feeMinor?: bigint | null;
+      }
     /**
      * `ifNotSubmitted`: without effect if the provider may have anything. Scope `request`: without effect if it may have
      * another submission.

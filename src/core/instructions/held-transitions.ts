@@ -3,7 +3,7 @@ import { isOpen, type InstructionRecord } from './instruction.js';
 import {
   applyChange,
   labelOf,
-  MONITOR_MS,
+  monitoredUntil,
   raiseAttention,
   type Change,
   type Verdict,
@@ -189,13 +189,12 @@ function rejectHeld(
   code: string,
   { via }: FactSource,
 ): HeldChange {
-  const monitored = via === 'operator' && record.submissions > 0;
   return {
     set: {
       status: 'failed',
       failure: rules.failure(code),
       attention: null,
-      monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
+      monitor_until: monitoredUntil(record, via, now),
     },
     entry: ['released', 'the hold was released to the wallet'],
     ledgerEffects: ['release'],

@@ -7,6 +7,7 @@ import { providerQueue } from '../../platform/temporal/queues.js';
 import {
   createWorkflowStarter,
   type InstructionStarterSettings,
+  type StarterSettings,
   type WorkflowStarter,
 } from '../supervision/workflow-starter.js';
 
@@ -17,8 +18,10 @@ type Instruction = InstructionRecord & { reference?: string; amount_minor?: bigi
 export const starterSettings = ({
   client,
   config,
+  startsEagerly,
+  completionWaiters,
   log,
-}: {
+}: Pick<StarterSettings, 'startsEagerly' | 'completionWaiters'> & {
   client: Client;
   config: Pick<Config, 'instructions' | 'temporal'>;
   log: Log;
@@ -26,7 +29,8 @@ export const starterSettings = ({
   const { attentionAfterMs, pollMaxMs } = config.instructions;
   const bounds = { maxSubmissions: MAX_SUBMISSIONS, maxErrors: MAX_ERRORS };
   const policy = { attentionAfterMs, pollMaxMs, ...bounds };
-  return { client, taskQueue: config.temporal.taskQueue, policy, log };
+  const { taskQueue } = config.temporal;
+  return { client, taskQueue, startsEagerly, completionWaiters, policy, log };
 };
 
 /** The differences between the starters of two capabilities. */

@@ -11,6 +11,8 @@ export type InstructionStatus = 'pending' | 'processing' | 'completed' | 'failed
 export type InstructionRecord = {
   _id: string;
   tenant_id: string;
+  /** The `X-Request-Id` of the request that created it; missing if none did. */
+  http_request_id?: string;
   version: number;
   /** Number of events so far, which is the sequence number of the latest one; 0 before the first. */
   event_sequence: number;

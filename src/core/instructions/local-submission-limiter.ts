@@ -1,5 +1,5 @@
-/** Share of a provider's rate limit that workflows may use in their own process, without the provider's task queue. */
-export const LOCAL_RATE_SHARE = 0.25;
+import type { CallRates } from '../providers/call-rates.js';
+
 /** Local calls to one provider in flight in one process: two full micro-batches. */
 const AT_ONCE = 50;
 /**
@@ -17,19 +17,17 @@ const MAX_COOLDOWN_MS = 10_000;
 export type LocalSubmissionLimiter = {
   /**
    * Allows one call now and returns a function to report its end, or null: then use the provider's task queue. `ownTask`:
-   * a workflow task waits for this call alone.
+   * a workflow task waits for this call alone. `answered`: null if the provider was not called.
    */
   acquire(
     provider: string,
     call: { ownTask: boolean },
-  ): ((answer: { answered: boolean }) => void) | null;
+  ): ((answer: { answered: boolean | null }) => void) | null;
   /** True if only the rate or the number in flight stands against a call, so that capacity returns within moments. */
   hasCapacitySoon(provider: string): boolean;
 };
 
-type Bucket = {
-  tokens: number;
-  at: number;
+type Calls = {
   running: number;
   ownTasks: number;
   cooldownMs: number;
@@ -38,83 +36,64 @@ type Bucket = {
 
 /**
  * Limits local submissions, which need no task queue and only half of the history. The task queue also keeps a provider's
- * rate and separates providers, so the limiter does the same: all processes share a part of the rate (a token bucket),
- * the calls in flight are bounded, and a slow provider gets a cooldown. `workers` counts the processes; while it is 0
- * (unknown) every call is refused.
+ * rate and separates providers, so the limiter does the same: each call is one of the provider's rate, the calls in flight are
+ * bounded, and a slow provider gets a cooldown.
  */
 export function createLocalSubmissionLimiter({
-  providers,
-  workers,
+  rates,
   now = () => performance.now(),
 }: {
-  providers: readonly { name: string; callsPerSecond: number }[];
-  workers: () => number;
+  rates: Pick<CallRates, 'take' | 'answered' | 'unused' | 'isKnown'>;
   now?: () => number;
 }): LocalSubmissionLimiter {
-  const rates = new Map(providers.map(({ name, callsPerSecond }) => [name, callsPerSecond]));
-  const buckets = new Map<string, Bucket>();
+  const calls = new Map<string, Calls>();
 
-  function bucketOf(provider: string): Bucket {
-    const bucket = buckets.get(provider) ?? {
-      tokens: 0,
-      at: now(),
+  function callsOf(provider: string): Calls {
+    const found = calls.get(provider) ?? {
       running: 0,
       ownTasks: 0,
       cooldownMs: 0,
       cooldownUntil: 0,
     };
-    buckets.set(provider, bucket);
-    return bucket;
+    calls.set(provider, found);
+    return found;
   }
 
   /** True if one more call would be too many in flight. */
-  function isFull({ running, ownTasks }: Bucket, ownTask: boolean): boolean {
+  function isFull({ running, ownTasks }: Calls, ownTask: boolean): boolean {
     if (running >= AT_ONCE) return true;
-    const allOwnTasks = [...buckets.values()].reduce((sum, bucket) => sum + bucket.ownTasks, 0);
+    const allOwnTasks = [...calls.values()].reduce((sum, each) => sum + each.ownTasks, 0);
     return ownTask && (ownTasks >= OWN_TASKS || allOwnTasks >= ALL_OWN_TASKS);
   }
 
-  /** Adds the tokens of the time since the last refill; keeps at most one second's. */
-  function refill(bucket: Bucket, perSecond: number): void {
-    const at = now();
-    const added = ((at - bucket.at) / 1_000) * perSecond;
-    bucket.tokens = Math.min(bucket.tokens + added, Math.max(perSecond, 1));
-    bucket.at = at;
-  }
-
   /** Starts a cooldown after an unhealthy call. During a cooldown it does not grow, because parallel calls fail together. */
-  function finish(bucket: Bucket, isHealthy: boolean): void {
-    bucket.running -= 1;
-    if (isHealthy) bucket.cooldownMs = 0;
-    else if (now() >= bucket.cooldownUntil) {
-      bucket.cooldownMs = Math.min(
-        Math.max(2 * bucket.cooldownMs, FIRST_COOLDOWN_MS),
-        MAX_COOLDOWN_MS,
-      );
-      bucket.cooldownUntil = now() + bucket.cooldownMs;
+  function finish(own: Calls, isHealthy: boolean): void {
+    own.running -= 1;
+    if (isHealthy) own.cooldownMs = 0;
+    else if (now() >= own.cooldownUntil) {
+      own.cooldownMs = Math.min(Math.max(2 * own.cooldownMs, FIRST_COOLDOWN_MS), MAX_COOLDOWN_MS);
+      own.cooldownUntil = now() + own.cooldownMs;
     }
   }
 
   return {
     acquire(provider, { ownTask }) {
-      const sharers = workers();
-      const rate = rates.get(provider);
-      if (sharers === 0 || rate === undefined) return null;
-      const bucket = bucketOf(provider);
-      refill(bucket, (rate * LOCAL_RATE_SHARE) / sharers);
-      if (bucket.tokens < 1 || isFull(bucket, ownTask) || now() < bucket.cooldownUntil) return null;
+      const own = callsOf(provider);
+      if (isFull(own, ownTask) || now() < own.cooldownUntil) return null;
+      if (!rates.take(provider, 'first')) return null;
       const tasks = ownTask ? 1 : 0;
-      bucket.tokens -= 1;
-      bucket.running += 1;
-      bucket.ownTasks += tasks;
+      own.running += 1;
+      own.ownTasks += tasks;
       const began = now();
       return ({ answered }) => {
-        bucket.ownTasks -= tasks;
-        finish(bucket, answered && now() - began <= SLOW_MS);
+        own.ownTasks -= tasks;
+        if (answered === null) rates.unused(provider);
+        else rates.answered(provider, answered);
+        finish(own, answered !== false && now() - began <= SLOW_MS);
       };
     },
     hasCapacitySoon: (provider) =>
-      workers() > 0 && rates.has(provider) && now() >= bucketOf(provider).cooldownUntil,
+      rates.isKnown(provider) && now() >= callsOf(provider).cooldownUntil,
   };
 }
 

@@ -69,6 +69,10 @@ export function evaluateOperatorCommand(
 ): CommandDecision {
   const said = describeResult(result, labels);
   const withoutAttention = attention === null;
+  const isBinding = command.kind === 'complete' || command.kind === 'fail';
+  if (result.kind === 'closed' && isBinding && isOpen({ status })) {
+    return { done: false, effect: 'nothing', message: `Not done: ${said}.` };
+  }
   switch (command.kind) {
     case 'verify':
       return { done: true, effect: 'nothing', message: `Verified: ${said}.` };
@@ -89,7 +93,7 @@ export function evaluateOperatorCommand(
     case 'fail':
       return status === 'failed' && withoutAttention
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is failed already.` }
-        : evaluateFail(command, result, said, labels);
+        : evaluateFail({ command, isCompleted: status === 'completed' }, result, said, labels);
   }
 }
 
@@ -129,11 +133,21 @@ const contradicts = ({ kind }: ProviderCallResult): boolean =>
   kind === 'rejected' || kind === 'reversed' || kind === 'mismatch' || kind === 'not_submitted';
 
 function evaluateFail(
-  command: OperatorCommand,
+  { command, isCompleted }: { command: OperatorCommand; isCompleted: boolean },
   result: ProviderCallResult,
   said: string,
-  { provider, release, late }: InstructionLabels,
+  { provider, release, late, returned, paid }: InstructionLabels,
 ): CommandDecision {
+  if (isCompleted && result.kind === 'rejected' && returned !== undefined) {
+    const now = `${said}, and it had reported it as ${paid}`;
+    return command.force
+      ? {
+          done: true,
+          effect: 'release',
+          message: `Failed by force: ${now}. In Bursar ${returned}.`,
+        }
+      : { done: false, effect: 'nothing', message: `Not failed: ${now}. With force, ${returned}.` };
+  }
   if (result.kind === 'rejected' || result.kind === 'reversed') {
     return { done: true, effect: 'nothing', message: `Failed: ${said}.` };
   }
@@ -194,6 +208,8 @@ export function describeResult(
       return `the ${provider} refused the last request (${result.code}), and an earlier one may have been executed`;
     case 'unsent':
       return 'it could not be submitted yet';
+    case 'closed':
+      return 'another workflow carries out the present instruction of this record';
     case 'throttled':
       return `the ${provider} accepts no requests for now`;
     case 'unknown':

@@ -5,6 +5,7 @@ import {
   ownedFilter,
   type Owned,
 } from '../../platform/database/tenant-filters.js';
+import { createLane } from '../../shared/batching.js';
 import { supervisionOf } from '../supervision/supervision.js';
 import { STALLED } from '../supervision/stalls.js';
 import type { ResendSafety } from '../providers/transfer-provider.js';
@@ -15,6 +16,7 @@ import {
   type SubmitPermitRequest,
 } from './submit-permit.js';
 import type { InstructionRecord } from './instruction.js';
+import { restoredWrites } from './restored.js';
 import type { SubmitInput } from './workflow-contract.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
 
@@ -43,9 +45,8 @@ export type InstructionStore<R extends InstructionRecord> = ReturnType<
 export const createInstructionStore = <R extends InstructionRecord>(
   settings: InstructionStoreSettings<R>,
 ) => ({
-  ...submissionWrites(settings),
+  ...permitWrites(settings),
   ...returnedPermits(settings),
-  ...restoredWrites(settings),
   ...handleWrites(settings),
   ...verificationWrites(settings),
   ...timelineWrites(settings),
@@ -57,13 +58,38 @@ export const createInstructionStore = <R extends InstructionRecord>(
   ...instructionQueries(settings),
 });
 
+/** The writes that grant submit permits, also those that a restored database may have lost. */
+function permitWrites<R extends InstructionRecord>(settings: InstructionStoreSettings<R>) {
+  const permits = submissionWrites(settings);
+  return { ...permits, ...restoredWrites({ ...settings, ...permits }) };
+}
+
+/** Records in one query of `getTogether`. */
+const READS_PER_QUERY = 100;
+
 /** Queries. Those for clients take the tenant; the others are for operators and the worker. */
 function instructionQueries<R extends InstructionRecord>({
   collection,
 }: InstructionStoreSettings<R>) {
+  const reads = createLane<Owned, R | null>({
+    async run(owned) {
+      const found = (await collection.find(ownedFilter(owned), BY_ID).toArray()) as R[];
+      const byId = new Map(found.map((record) => [record._id, record]));
+      return owned.map(({ id, tenantId }) => {
+        const record = byId.get(id);
+        return record?.tenant_id === tenantId ? record : null;
+      });
+    },
+    maxBatch: READS_PER_QUERY,
+    maxWaiting: Infinity,
+  });
   return {
     get: async (tenantId: string, id: string) =>
       (await collection.findOne({ _id: id, tenant_id: tenantId })) as R | null,
+
+    /** As `get`, in one query with the others that are read at this moment. */
+    getTogether: (tenantId: string, id: string): Promise<R | null> =>
+      reads.enqueue({ tenantId, id }),
 
     /** By id alone: for operators, and for provider events, which name no tenant. */
     find: async (id: string) =>
@@ -106,17 +132,20 @@ function submissionWrites<R extends InstructionRecord>({
      * Grants a submit permit to the caller that names the present number of submissions, and raises that number, so no
      * permit is granted twice. Returns null to all others, which must verify. The first permit changes the status: it is
      * committed with its event if the tenant has subscribers, and together with others if it is `batched`; otherwise one
-     * update suffices. A further permit also requires that the provider's resend safety still covers the record.
+     * update suffices. A further permit also requires that the provider's resend safety still covers the record. `handle`:
+     * what the provider has prepared for this submission; null if there is nothing new.
      */
     async acquireSubmitPermit(
       { tenantId, id, submissions, suppressTimeline = false, batched = false }: SubmitInput,
       resendSafety: ResendSafety = { kind: 'never' },
+      handle: string | null = null,
     ): Promise<R | null> {
       const now = clock();
       const dueAt = new Date(now.getTime() + stallTimeoutMs);
       const first = submissions === 0;
       if (first && eventfulPermit && (batched || (await eventfulPermit.hasSubscribers(tenantId)))) {
-        return eventfulPermit.grantPermit(tenantId, id, { submissions, actor: 'bursar', dueAt });
+        const request = { submissions, actor: 'bursar', dueAt, handle };
+        return eventfulPermit.grantPermit(tenantId, id, request);
       }
       const permitted = await collection.findOneAndUpdate(
         {
@@ -133,6 +162,7 @@ function submissionWrites<R extends InstructionRecord>({
             updated_at: now,
             next_check_at: dueAt,
             ...(first && { first_submitted_at: now }),
+            ...(handle !== null && { handle }),
           },
           $inc: {
             submissions: 1,
@@ -146,64 +176,6 @@ function submissionWrites<R extends InstructionRecord>({
         { returnDocument: 'after' },
       );
       return permitted as R | null;
-    },
-  };
-}
-
-/** The note on a record that may have been submitted after the backup that its database was restored from. */
-const PRESUMED = 'the database was restored: it may have been submitted since the backup';
-
-/** Prepares records of a database that was restored from a backup. */
-function restoredWrites<R extends InstructionRecord>(settings: InstructionStoreSettings<R>) {
-  const { collection, clock } = settings;
-  const permits = submissionWrites(settings);
-  return {
-    /**
-     * Counts a submission for each open record that has none that its provider may have: a permit that was granted after the
-     * backup is unknown, so the record is verified before anything is submitted. Repeatable. Returns the number of records.
-     */
-    async presumeSubmitted(): Promise<number> {
-      const found = collection.find(
-        {
-          status: { $in: ['pending', 'processing'] },
-          next_check_at: { $type: 'date' },
-          $expr: { $eq: ['$submissions', '$rejected_submissions'] },
-        },
-        {
-          projection: { tenant_id: 1, submissions: 1, rejected_submissions: 1 },
-          ...acrossTenants('loop'),
-        },
-      );
-      let presumed = 0;
-      for await (const { _id, tenant_id, submissions } of found) {
-        const unchanged = { _id, tenant_id, submissions };
-        const first = submissions === 0;
-        const permit = { tenantId: tenant_id, id: _id, submissions: 0, suppressTimeline: true };
-        if (first) await permits.acquireSubmitPermit(permit);
-        const now = clock();
-        const { modifiedCount } = await collection.updateOne(
-          first ? { ...unchanged, submissions: 1 } : unchanged,
-          [
-            {
-              $set: {
-                submissions: { $max: ['$submissions', submissions + 1] },
-                // The earliest time that it can have been: providers recognize repeats for some time after it.
-                first_submitted_at: first ? '$created_at' : '$first_submitted_at',
-                version: { $add: ['$version', 1] },
-                updated_at: now,
-                timeline: {
-                  $concatArrays: [
-                    '$timeline',
-                    [{ $literal: timelineEntry(now, 'note', 'bursar', { detail: PRESUMED }) }],
-                  ],
-                },
-              },
-            },
-          ],
-        );
-        presumed += modifiedCount;
-      }
-      return presumed;
     },
   };
 }
@@ -234,14 +206,6 @@ function returnedPermits<R extends InstructionRecord>({
 
 function handleWrites<R extends InstructionRecord>({ collection }: InstructionStoreSettings<R>) {
   return {
-    /** Keeps the handle of a prepared submission. A handle that is there already stays. */
-    async keepHandle(tenantId: string, id: string, handle: string) {
-      await collection.updateOne(
-        { _id: id, tenant_id: tenantId, handle: null },
-        { $set: { handle }, $inc: { version: 1 } },
-      );
-    },
-
     /** Forgets a handle that the provider has declared void, once. */
     async forgetHandle(tenantId: string, id: string, handle: string) {
       await collection.updateOne(

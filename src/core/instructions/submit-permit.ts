@@ -3,8 +3,16 @@ import type { ResendSafety } from '../providers/transfer-provider.js';
 import type { InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineEntry } from './timeline.js';
 
-/** Request for a submit permit. `submissions` is the number of submissions as the caller knows it. */
-export type SubmitPermitRequest = { submissions: number; actor: string; dueAt: Date };
+/**
+ * Request for a submit permit. `submissions` is the number of submissions as the caller knows it, `handle` the provider's name for
+ * the prepared submission, which is kept with the permit; null if there is no new one.
+ */
+export type SubmitPermitRequest = {
+  submissions: number;
+  actor: string;
+  dueAt: Date;
+  handle?: string | null;
+};
 
 /** Status in which this permit is granted. The first permit makes the record `processing`. */
 export const statusForPermit = (submissions: number) =>
@@ -25,7 +33,7 @@ export function resendCondition(resendSafety: ResendSafety, now: Date): Filter<I
 /** The record with the permit granted, or null if the caller's number of submissions is not the present one. Pure. */
 export function grantPermit<R extends InstructionRecord>(
   record: R,
-  { submissions, actor, dueAt }: SubmitPermitRequest,
+  { submissions, actor, dueAt, handle }: SubmitPermitRequest,
   now: Date,
 ): R | null {
   if (record.submissions !== submissions || record.status !== statusForPermit(submissions))
@@ -33,6 +41,7 @@ export function grantPermit<R extends InstructionRecord>(
   if (record.next_attempt_at && record.next_attempt_at > now) return null;
   return {
     ...record,
+    ...(handle != null && { handle }),
     status: 'processing',
     submissions: submissions + 1,
     first_submitted_at: record.first_submitted_at ?? now,

@@ -1,6 +1,6 @@
 import { describeActor } from '../audit/entry.js';
 import type { FactSource } from './fact.js';
-import { needsWorkflow, type InstructionRecord } from './instruction.js';
+import { isOpen, needsWorkflow, type InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
 
 /** Effect of a fact on its record. `unchanged` (known already) and `stale` (outdated) write nothing. */
@@ -16,6 +16,20 @@ export type Change<R> = {
 
 /** The provider is polled for this long after an operator has failed a record by force. */
 export const MONITOR_MS = 24 * 60 * 60 * 1000;
+
+/** The end of monitoring of a record that fails: an operator fails it, and its provider may have it. Null: there is none. */
+export const monitoredUntil = (
+  { submissions }: Pick<InstructionRecord, 'submissions'>,
+  via: FactSource['via'],
+  now: Date,
+): Date | null =>
+  via === 'operator' && submissions > 0 ? new Date(now.getTime() + MONITOR_MS) : null;
+
+/** True for a rejection that counts only if nothing was submitted, while something was: the rejection says nothing about that. */
+export const isOutdatedRejection = (
+  { submissions }: Pick<InstructionRecord, 'submissions'>,
+  fact: { kind: string; ifNotSubmitted?: boolean },
+): boolean => fact.kind === 'rejected' && fact.ifNotSubmitted === true && submissions > 0;
 
 /** Name of a fact on the timeline. A rejection has its code. */
 export const labelOf = (fact: { kind: string; code?: string }): string =>
@@ -70,4 +84,21 @@ export function raiseAttention(
     entry: ['attention_raised', reason],
     verdict: 'attention',
   };
+}
+
+/**
+ * The effect of a rejection that does not fail its record: it is older than a submission, contradicts what has completed, or
+ * ends monitoring. Null: the record is open, and fails. `contradiction` is the reason of attention, `nothing` the note.
+ */
+export function rejectionAfterEnd(
+  record: InstructionRecord,
+  fact: FactSource & { kind: string; ifNotSubmitted?: boolean },
+  now: Date,
+  { contradiction, nothing }: { contradiction: string; nothing: string },
+): Change<Pick<InstructionRecord, 'attention' | 'monitor_until'>> | 'unchanged' | 'stale' | null {
+  if (isOutdatedRejection(record, fact)) return 'stale';
+  if (record.status === 'completed') return raiseAttention(record, now, contradiction);
+  if (isOpen(record)) return null;
+  if (record.monitor_until === null || fact.via === 'operator') return 'unchanged';
+  return { set: { monitor_until: null }, entry: ['note', nothing] };
 }

@@ -59,6 +59,8 @@ export type InstructionLabels = {
   release: string;
   /** Effect of a payment that is proven after a forced `fail`; null if nothing is monitored. */
   late: string | null;
+  /** Effect of a forced `fail` on a completed payment that the provider rejects by now; left out if it is not possible. */
+  returned?: string;
   /** Effect of an operator's `complete` on such a payment. */
   suspenseDebit: string;
 };
@@ -71,7 +73,7 @@ type ResultSource = { providerRequestId: string | null; via: 'provider_answer' |
  */
 export type FactResult<Own = never> = ResultSource &
   (
-    | { kind: 'succeeded'; amountMinor: number | null; sessionId: string | null }
+    | { kind: 'succeeded'; amountMinor: number | null; sessionId: string | null; feeMinor?: number }
     | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean; scope?: 'request' }
     /** `unproven`: an operator states the amount without the provider's word, which a second person must approve. */

@@ -26,11 +26,11 @@ export async function writeArchive(
   lines: AsyncIterable<ArchiveLine>,
 ): Promise<ArchiveFile> {
   const own = join(folder, encodeURIComponent(tenantId));
-  await mkdir(own, { recursive: true });
+  await mkdir(own, { recursive: true, mode: 0o700 });
   const part = join(own, `${day}.${randomUUID()}.part`);
   const hash = createHash('sha256');
   const counts: Record<string, number> = {};
-  const handle = await open(part, 'wx');
+  const handle = await open(part, 'wx', 0o600);
   try {
     let text = '';
     const flush = async () => {

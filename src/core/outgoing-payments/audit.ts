@@ -12,6 +12,7 @@ import { capturePosting, holdPosting, releasePosting } from '../ledger/hold-post
 import { accounts } from '../ledger/posting.js';
 import { LIST_INDEXES, OPEN } from '../instructions/listing.js';
 import { holdOf, type OutgoingPayment } from './outgoing-payment.js';
+import { PROVIDER_FEE, providerFeePosting } from './provider-fee.js';
 
 /** The problems of a payment: it must have the postings of its state and no others. `name` is its noun in messages. */
 export function checkPayment(
@@ -20,9 +21,14 @@ export function checkPayment(
 ): string[] {
   const hold = holdOf(payment);
   const end = wasCaptured(payment) ? capturePosting : releasePosting;
-  const expected = { hold: holdPosting(hold), resolve: end(hold, payment.created_at) };
+  const feeMinor = payment.provider_fee_minor ?? 0n;
+  const fee = feeMinor > 0n && {
+    [PROVIDER_FEE]: providerFeePosting(payment, payment.created_at, feeMinor),
+  };
+  const expected = { hold: holdPosting(hold), resolve: end(hold, payment.created_at), ...fee };
+  const { must, may } = STEPS_OF_HELD[payment.status];
   return [
-    ...checkSteps(payment, STEPS_OF_HELD[payment.status]),
+    ...checkSteps(payment, { must: [...must, ...Object.keys(fee || {})], may }),
     ...checkLegs(payment, expected, name),
   ];
 }

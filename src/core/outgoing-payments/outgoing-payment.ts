@@ -2,7 +2,7 @@ import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
 import { refuseTakenReference, refuseUncovered } from '../commit/accept.js';
 import type { RecordCollection } from '../commit/collection.js';
-import type { Claim } from '../commit/saved-response.js';
+import { keysOf, type Claim } from '../commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../commit/unit-of-work.js';
 import {
   holdPosting,
@@ -27,6 +27,8 @@ export type OutgoingPayment = HeldInstruction & {
   total_minor: bigint;
   /** Amount that the provider has paid and an operator has accepted, if it is not `amount_minor`. */
   settled_amount_minor: bigint | null;
+  /** The provider's price to us, once it has reported one. */
+  provider_fee_minor?: bigint | null;
   /** Africa/Lagos day of acceptance. The amount counts towards the daily limit of this day. */
   limit_day: string;
 };
@@ -62,7 +64,7 @@ export const readsOfPayments = <P extends OutgoingPayment>(
   { tenantId, claim }: { tenantId: string; claim: Claim | null },
   payments: readonly P[],
 ): Reads => ({
-  keys: claim ? [claim.id] : [],
+  keys: keysOf(claim),
   // A reference that is the record's own id can't have been taken.
   references: payments
     .filter(({ _id, reference }) => reference !== _id)

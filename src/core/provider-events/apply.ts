@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/errors.js';
 import { failpoint } from '../../shared/failpoints.js';
 import type { Log } from '../../shared/log.js';
 import type { Providers } from '../providers/registry.js';
-import { logIdsOf, type ProviderEvent } from './event.js';
+import { eventLogIds, type ProviderEvent } from './event.js';
 import type { ProviderEventFacts } from './facts.js';
 import { NOTHING_TO_APPLY } from './handler.js';
 import type { ProviderEventReplayStore, ReplayEnd } from './replay.js';
@@ -56,7 +56,7 @@ export function createProviderEventApplication(deps: Deps) {
       await events.postpone(id, reason, nextMs + slackMs);
       return { kind: 'retry' };
     }
-    log.warn({ ...logIdsOf(event), provider, reason }, `provider event ${ends}`);
+    log.warn({ ...eventLogIds(event), provider, reason }, `provider event ${ends}`);
     if (ends === 'failed') {
       await events.fail(id, reason);
       return { kind: 'failed', reason };
@@ -113,7 +113,7 @@ function createHandle({ facts, log }: Deps) {
       return { done: true, outcome: [...outcomes].join(', ') || NOTHING_TO_APPLY.outcome };
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      log.error({ err: error, ...logIdsOf(event) }, 'provider event not applied');
+      log.error({ err: error, ...eventLogIds(event) }, 'provider event not applied');
       return { done: false, reason: BROKEN, ends: 'failed' };
     }
   };

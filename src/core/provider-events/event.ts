@@ -6,7 +6,7 @@ import { newId } from '../../shared/ids.js';
 import { collection } from '../commit/collection.js';
 import { START_WITHIN_MS } from '../instructions/instruction.js';
 import type { Port } from '../providers/registry.js';
-import type { LogIds } from '../supervision/attention-log.js';
+import { logIdsOf, type LogIds } from '../supervision/attention-log.js';
 import type { MaskedMessage } from './message.js';
 import { providerEventWorkflowId } from './workflow-contract.js';
 
@@ -64,11 +64,8 @@ export type ProviderEvent = {
 };
 
 /** The ids of an event for a log line about it. */
-export const logIdsOf = ({ _id, tenant_id: tenant }: ProviderEvent): LogIds => ({
-  resource: _id,
-  ...(tenant !== null && { tenant }),
-  workflow_id: providerEventWorkflowId(_id),
-});
+export const eventLogIds = (event: ProviderEvent): LogIds =>
+  logIdsOf(event, providerEventWorkflowId(event._id));
 
 /** A replay of an event, requested by its tenant or by an operator. */
 export type ProviderEventReplay = {

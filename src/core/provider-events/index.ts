@@ -18,10 +18,11 @@ import { createProviderEventStore } from './store.js';
 
 /** Creates the pipeline of provider events: stored, applied, replayed, removed when they are old. */
 export function createProviderEvents(deps: {
-  config: Pick<Config, 'instructions' | 'keyPepper' | 'providerEvents' | 'temporal'>;
+  config: Pick<Config, 'instructions' | 'keyPeppers' | 'providerEvents' | 'temporal'>;
   database: Database;
   groupCommit: GroupCommit;
   client: Client;
+  startsEagerly: boolean;
   providers: Pick<Providers, 'messageReader'>;
   /** The handlers of all capabilities. */
   handlers: readonly ProviderEventHandler[];
@@ -33,7 +34,7 @@ export function createProviderEvents(deps: {
   const { stallTimeoutMs } = config.instructions;
   const { retryMs: scheduleMs, retentionMs } = config.providerEvents;
   const { taskQueue } = config.temporal;
-  const secretBox = createSecretBox(deps.sealing, config.keyPepper);
+  const secretBox = createSecretBox(deps.sealing, config.keyPeppers);
   const store = createProviderEventStore(database, stallTimeoutMs);
   const replays = createProviderEventReplayStore(database, groupCommit, stallTimeoutMs);
   const facts = createProviderEventFacts({ handlers, secretBox, events: store });
@@ -46,7 +47,8 @@ export function createProviderEvents(deps: {
     stallTimeoutMs,
     log,
   });
-  const starting = { client, taskQueue, log };
+  const { startsEagerly, completionWaiters } = deps;
+  const starting = { client, taskQueue, startsEagerly, completionWaiters, log };
   const replayStarter = createReplayStarter(starting);
   const { newEvent, receive, idle } = createReceiveProviderEvent({
     events: store,
@@ -59,7 +61,7 @@ export function createProviderEvents(deps: {
     starter: createProviderEventStarter({ ...starting, scheduleMs, store, application }),
     replays,
     replayStarter,
-    replayWatch: deps.completionWaiters.create({ findEnded: (owned) => replays.ended(owned) }),
+    replayWatch: completionWaiters.create({ findEnded: (owned) => replays.ended(owned) }),
     application,
     newEvent,
     receive,

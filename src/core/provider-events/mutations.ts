@@ -1,6 +1,12 @@
 import { acceptOnce } from '../commit/accept.js';
+import type { Act } from '../audit/entry.js';
 import type { Mutation } from '../commit/mutation.js';
-import { type AcceptResult, type SavedResponse, type Claim } from '../commit/saved-response.js';
+import {
+  keysOf,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+} from '../commit/saved-response.js';
 import { providerEventReplays, type ProviderEventReplay } from './event.js';
 
 /** A new replay with its idempotency key. */
@@ -10,12 +16,14 @@ export type AcceptProviderEventReplay = {
   replay: ProviderEventReplay;
   claim: Claim | null;
   answer: SavedResponse;
+  /** An operator asks for it. */
+  act?: Act;
 };
 
 /** Accepts a replay once. */
 export const acceptProviderEventReplay: Mutation<AcceptProviderEventReplay, AcceptResult> = {
   reads: ({ replay, claim }, full) => ({
-    keys: claim ? [claim.id] : [],
+    keys: keysOf(claim),
     records: full ? [providerEventReplays.ref(replay._id)] : [],
   }),
   decide: (uow, input, now) =>
@@ -28,4 +36,6 @@ export const acceptProviderEventReplay: Mutation<AcceptProviderEventReplay, Acce
         return input.replay;
       },
     }),
+  audited: (uow, { replay: { _id } }) =>
+    uow.get(providerEventReplays, _id) ? { replay: _id } : null,
 };

@@ -5,7 +5,7 @@ import type { StorableReading } from '../providers/provider-message.js';
 import type { Port, PortEvents } from '../providers/registry.js';
 import type { ProviderEventApplication } from './apply.js';
 import type { ProviderEventFacts } from './facts.js';
-import { logIdsOf, newProviderEvent, type ProviderEvent } from './event.js';
+import { eventLogIds, newProviderEvent, type ProviderEvent } from './event.js';
 import { safeType, type MaskedMessage } from './message.js';
 import type { ProviderEventStore } from './store.js';
 
@@ -59,7 +59,7 @@ export function createReceiveProviderEvent(deps: {
     if (!(await events.insert(event))) return { stored: false, after: () => undefined };
     if (event.reading !== 'event') {
       const said = event.reading === 'unreadable' ? 'unreadable' : 'ignored: irrelevant type';
-      log.warn({ ...logIdsOf(event), provider, type: event.event }, `provider event ${said}`);
+      log.warn({ ...eventLogIds(event), provider, type: event.event }, `provider event ${said}`);
       return { stored: true, after: () => undefined };
     }
     const after = () => {
@@ -69,7 +69,7 @@ export function createReceiveProviderEvent(deps: {
         .then(() => undefined)
         .catch((error: unknown) => {
           log.warn(
-            { err: error, ...logIdsOf(event) },
+            { err: error, ...eventLogIds(event) },
             'provider event not applied, left to its workflow',
           );
         })

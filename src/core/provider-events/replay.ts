@@ -1,5 +1,6 @@
 import type { Database } from '../../platform/database/client.js';
 import { ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
+import type { Act } from '../audit/entry.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import {
   throwIfKeyReused,
@@ -59,10 +60,14 @@ export function createProviderEventReplayStore(
   };
 }
 
-/** Accepts a replay of an event; of an event without a tenant only for operators. */
+/**
+ * Accepts a replay of an event; of an event without a tenant only for operators. Their act is in the audit log by the same
+ * commit.
+ */
 type ReplayProviderEvent = (
   event: Pick<ProviderEvent, '_id' | 'provider' | 'tenant_id'>,
   claim: Claim | null,
+  act?: Act,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 /** Accepts a replay: one commit of the record, key and answer, then the start of its workflow. */
@@ -72,11 +77,13 @@ export function createReplayCreation(deps: {
   clock?: () => Date;
 }): ReplayProviderEvent {
   const { replays, starter, clock = () => new Date() } = deps;
-  return async (event, claim) => {
+  return async (event, claim, act) => {
     const replay = newProviderEventReplay(event, clock());
     const { tenant_id: tenantId } = replay;
     const answer = successResponse(presentReplay(replay));
-    const outcome = throwIfKeyReused(await replays.accept({ tenantId, replay, claim, answer }));
+    const outcome = throwIfKeyReused(
+      await replays.accept({ tenantId, replay, claim, answer, ...(act && { act }) }),
+    );
     if (outcome.resource === replay._id) starter.startSoon(replay);
     return outcome;
   };

@@ -1,7 +1,9 @@
-import type { Client } from '@temporalio/client';
 import { providerEventReplaysQueue } from '../../platform/temporal/queues.js';
-import type { Log } from '../../shared/log.js';
-import { createWorkflowStarter, type WorkflowStarter } from '../supervision/workflow-starter.js';
+import {
+  createWorkflowStarter,
+  type StarterSettings,
+  type WorkflowStarter,
+} from '../supervision/workflow-starter.js';
 import type { ProviderEventApplication } from './apply.js';
 import type { ProviderEvent, ProviderEventReplay } from './event.js';
 import type { ProviderEventStore } from './store.js';
@@ -11,8 +13,6 @@ import {
   type ProviderEventInput,
   type ProviderEventReplayInput,
 } from './workflow-contract.js';
-
-type Settings = { client: Client; taskQueue: string; log: Log };
 
 /** Starts the workflows of provider events, for the dispatcher. */
 type ProviderEventStarter = Pick<WorkflowStarter<ProviderEvent>, 'start'>;
@@ -27,7 +27,7 @@ export type ReplayStarter = Pick<
  * applied once without one, or waits in the list if it has failed: either way it ends or calls an operator.
  */
 export function createProviderEventStarter(
-  settings: Settings & {
+  settings: StarterSettings & {
     scheduleMs: number[];
     store: Pick<ProviderEventStore, 'takeWorkflowSlot' | 'unschedule'>;
     application: Pick<ProviderEventApplication, 'applyWithoutWorkflow'>;
@@ -56,7 +56,7 @@ export function createProviderEventStarter(
 }
 
 /** Starts the workflow that applies an event again. */
-export const createReplayStarter = (settings: Settings): ReplayStarter =>
+export const createReplayStarter = (settings: StarterSettings): ReplayStarter =>
   createWorkflowStarter<ProviderEventReplay>({
     ...settings,
     workflow: 'providerEventReplay',

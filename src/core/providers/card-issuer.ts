@@ -97,6 +97,18 @@ export type FundAnswer = CallTrace & (FundingState | Throttled | Unknown);
 /** The answer to the query of a funding by its reference. */
 export type FindFundingAnswer = CallTrace & (FundingState | NotFound | Unknown);
 
+type MovedAnswer = FundAnswer | FindFundingAnswer | UnloadAnswer | FindUnloadAnswer;
+
+/** An answer in the kinds that all instructions share: `funded` and `unloaded` are `succeeded`. */
+export function asPaymentAnswer<Answer extends MovedAnswer>(answer: Answer) {
+  type Kept = Exclude<Answer, { kind: 'funded' | 'unloaded' | 'reversed' }>;
+  const { kind } = answer;
+  if (kind !== 'funded' && kind !== 'unloaded' && kind !== 'reversed') return answer as Kept;
+  const { amountMinor, providerRequestId } = answer;
+  const payment = { amountMinor, sessionId: null, providerRequestId };
+  return { ...payment, kind: kind === 'reversed' ? kind : ('succeeded' as const) };
+}
+
 /** `reversed`: nothing of this funding is on the card, and nothing will be. The request is safe to repeat. */
 export type ReverseAnswer = CallTrace &
   ({ kind: 'reversed' } | { kind: 'rejected'; code: string } | NotFound | Throttled | Unknown);
@@ -140,37 +152,100 @@ export type ReadStateAnswer = CallTrace &
     | Unknown
   );
 
+/** The reasons of a dispute. An adapter maps each to a reason of its issuer. */
+export const CARD_DISPUTE_REASONS = [
+  'fraud',
+  'not_received',
+  'duplicate',
+  'not_as_described',
+  'cancelled',
+  'other',
+] as const;
+/** A reason of a dispute. */
+export type CardDisputeReason = (typeof CARD_DISPUTE_REASONS)[number];
+
+/** A dispute of a payment, which the issuer pursues against the merchant. */
+export type CardDisputeRequest = {
+  /** Our id of the operation. */
+  reference: string;
+  /** The tenant's transaction reference. */
+  clientReference: string;
+  /** The issuer's id. */
+  card: string;
+  /** The issuer's name of the payment. */
+  token: string;
+  amountMinor: bigint;
+  currency: 'NGN';
+  reason: CardDisputeReason;
+  /** The tenant's own words. */
+  explanation: string;
+  requestedAt: Date;
+};
+
+/**
+ * A report about a dispute. `messageId` identifies it, alike in its message and in the answer to a query, because a credit
+ * must not count twice. `submitted`: the issuer pursues it. `credited`: it gives a provisional credit, and takes it back with
+ * `credit_reversed`. `won` names the amount that stays with us; after `lost` and `withdrawn` nothing does.
+ */
+export type CardDisputeState = { messageId: string } & (
+  | { kind: 'submitted' | 'lost' | 'withdrawn' }
+  | { kind: 'rejected'; code: string }
+  | { kind: 'credited' | 'credit_reversed' | 'won'; amountMinor: bigint }
+);
+
+/** A report about a dispute with its time, as the issuer lists it. */
+export type CardDisputeReport = { state: CardDisputeState; at: Date };
+
+/** The answer to the submission of a dispute. `pending`: the issuer has it, and reports later that it pursues it. */
+export type SubmitDisputeAnswer = CallTrace &
+  (
+    | { kind: 'submitted' }
+    | { kind: 'pending' }
+    | { kind: 'rejected'; code: string }
+    | Throttled
+    | Unknown
+  );
+/** The answer to the query of a dispute by our reference: everything that was reported. Without a report it is pending. */
+export type FindDisputeAnswer = CallTrace &
+  ({ kind: 'dispute'; reports: CardDisputeReport[] } | NotFound | Unknown);
+/** The answer to the withdrawal of a dispute. The request is safe to repeat. */
+export type WithdrawDisputeAnswer = CallTrace &
+  ({ kind: 'withdrawn' } | { kind: 'rejected'; code: string } | Throttled | Unknown);
+
 /** The subject of an event, and its new state. */
 export type CardEventState =
   | { subject: 'card'; state: IssueState }
   | { subject: 'card_state'; state: ReportedCardState }
   | { subject: 'funding'; state: FundingState }
   | { subject: 'unload'; state: UnloadState }
-  | { subject: 'authorization'; state: AuthorizationState };
+  | { subject: 'authorization'; state: AuthorizationState }
+  | { subject: 'card_dispute'; state: CardDisputeState };
 
 /**
  * A report about an authorization, as the issuer makes it after or in place of the decision. `messageId` is the issuer's id
- * of this report, or, of an approval or a decline, of the request that it decides; null if the issuer has none.
+ * of this report, or, of an approval, a decline or the clearing of a financial request, of the request that it is about. It is
+ * equal in a message and in `findAuthorization`, because a report must not count twice: an adapter makes one of what both have
+ * if the issuer has none.
  */
-export type AuthorizationState =
+export type AuthorizationState = { messageId: string } &
   /** The issuer or the network has approved in our place. */
-  | { kind: 'approved'; messageId: string; amountMinor: bigint; standIn: 'issuer' | 'network' }
-  /** Also if Bursar approved it and the issuer did not get the answer: its hold is released. Null: all requests so far. */
-  | { kind: 'declined'; messageId: string | null; code: string }
-  | ({ messageId: string | null } & (
-      | {
-          kind: 'cleared';
-          /** It may be less or more than the authorized amount. */
-          amountMinor: bigint;
-          /** False: more of the hold may be cleared later. */
-          final: boolean;
-        }
-      /** Null: all that is held and taken. */
-      | { kind: 'reversed'; amountMinor: bigint | null }
-      | { kind: 'expired' }
-      /** The merchant returns money, or takes that back; the cleared amount is corrected (negative: it is less). */
-      | { kind: 'refunded' | 'refund_reversed' | 'corrected'; amountMinor: bigint }
-    ));
+  (
+    | { kind: 'approved'; amountMinor: bigint; standIn: 'issuer' | 'network' }
+    /** Also if Bursar approved it and the issuer did not get the answer: its hold is released. `whole`: all requests so far. */
+    | { kind: 'declined'; whole: boolean; code: string }
+    | {
+        kind: 'cleared';
+        /** It may be less or more than the authorized amount. */
+        amountMinor: bigint;
+        /** False: more of the hold may be cleared later. */
+        final: boolean;
+      }
+    /** Null: all that is held and taken. */
+    | { kind: 'reversed'; amountMinor: bigint | null }
+    | { kind: 'expired' }
+    /** The merchant returns money, or takes that back; the cleared amount is corrected (negative: it is less). */
+    | { kind: 'refunded' | 'refund_reversed' | 'corrected'; amountMinor: bigint }
+  );
 
 /** An event of a card, a funding or an authorization, as its issuer reports it. */
 export type CardEvent = {
@@ -259,6 +334,11 @@ export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   /** Moves money from a card back to us, also from a closed card. Absent where the balances are ours. */
   unload?(request: CardFundingRequest, signal: AbortSignal): Promise<UnloadAnswer>;
   findUnload?(reference: string, signal: AbortSignal): Promise<FindUnloadAnswer>;
+  /** Absent where the issuer takes no disputes. With it comes `findDispute`. */
+  submitDispute?(request: CardDisputeRequest, signal: AbortSignal): Promise<SubmitDisputeAnswer>;
+  findDispute?(reference: string, signal: AbortSignal): Promise<FindDisputeAnswer>;
+  /** By our reference. Absent where a dispute cannot be withdrawn. */
+  withdrawDispute?(reference: string, signal: AbortSignal): Promise<WithdrawDisputeAnswer>;
   setState(request: CardStateRequest, signal: AbortSignal): Promise<SetStateAnswer>;
   /** By the issuer's id. */
   readState(card: string, signal: AbortSignal): Promise<ReadStateAnswer>;

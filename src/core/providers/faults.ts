@@ -98,9 +98,8 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
     /** True if a provider may have a fault. Reads nothing itself, so that submissions without a fault cost nothing. */
     mayStop: present.any,
 
-    /** The fault that stops first submissions to the provider; null if there is none. */
-    stopping: async (provider: string): Promise<ProviderFault | null> =>
-      (await present.all()).find((fault) => fault.provider === provider) ?? null,
+    /** The fault, of those that `stop`, because of which nothing is submitted to the provider for the first time; or null. */
+    stopping: present.stopping,
 
     /**
      * Ends all faults and words of a provider in the transaction of the session, and returns their names. `expire` makes
@@ -166,9 +165,13 @@ function createPresentFaults(collection: Collection<ProviderFault>, log: Log) {
       }
       return known === null || known.length > 0;
     },
-    all: async (): Promise<readonly ProviderFault[]> => {
+    stopping: async (
+      provider: string,
+      stops: (fault: string) => boolean = () => true,
+    ): Promise<ProviderFault | null> => {
       if (isOld()) await (reading ??= read());
-      return known ?? [];
+      const of = known?.find((fault) => fault.provider === provider && stops(fault.name));
+      return of ?? null;
     },
   };
 }

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** One call of a method of a port, with the kind of its answer; the reason if there was no usable one. */
 export type ProviderCall = {
   capability: string;
@@ -18,6 +20,15 @@ export type ObserveCall = (call: ProviderCall) => void;
 
 type Method = (...args: unknown[]) => unknown;
 
+/** The piece of work that calls a provider, with the last answer. */
+const work = new AsyncLocalStorage<{ answer: unknown }>();
+
+/** Runs a piece of work, which may fail. `lastAnswer` returns what a provider has answered last in it; null before that. */
+export function withLastAnswer<T>(run: (lastAnswer: () => unknown) => Promise<T>): Promise<T> {
+  const own: { answer: unknown } = { answer: null };
+  return work.run(own, () => run(() => own.answer));
+}
+
 /** The adapter with its calls observed. A method that answers without a promise, such as a reader, calls nobody. */
 export function observed<Adapter extends { name: string }>(
   adapter: Adapter,
@@ -36,10 +47,12 @@ export function observed<Adapter extends { name: string }>(
         const seconds = (performance.now() - began) / 1000;
         observe({ ...of, call, result, seconds, given: args[0], requestId, failed });
       };
-      answer.then(
-        (value: unknown) => note(resultOf(value), requestIdOf(value), hasNoAnswer(value)),
-        () => note('failed', null, true),
-      );
+      const noteAnswer = (value: unknown) => {
+        const own = work.getStore();
+        if (own) own.answer = value;
+        note(resultOf(value), requestIdOf(value), hasNoAnswer(value));
+      };
+      answer.then(noteAnswer, () => note('failed', null, true));
       return answer;
     };
     return [call, withTime];

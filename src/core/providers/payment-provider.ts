@@ -1,4 +1,14 @@
-import type { About, NotFound, Page, Ready, ResendSafety, Submit, Traits, Verify } from './port.js';
+import type {
+  About,
+  NotFound,
+  Page,
+  Ready,
+  ResendSafety,
+  Submit,
+  Traits,
+  Verify,
+  Window,
+} from './port.js';
 import type { MessageReader } from './provider-message.js';
 
 /**
@@ -82,6 +92,9 @@ export type SavedMethod = {
   email: string | null;
 };
 
+/** A decline in our code. After a soft one, another attempt on another day may succeed. */
+export type Decline = { code: string; decline: 'soft' | 'hard' };
+
 /** The state of a charge. Codes and reasons are those of Bursar, here and below, never the provider's own text. */
 export type ChargeState =
   /**
@@ -92,7 +105,7 @@ export type ChargeState =
       kind: 'pending';
       awaits: 'customer' | 'provider';
       redirect: string | null;
-      lastDecline: string | null;
+      lastDecline: Decline | null;
     }
   | {
       kind: 'succeeded';
@@ -106,8 +119,8 @@ export type ChargeState =
       feeMinor: bigint | null;
       method: SavedMethod | null;
     }
-  /** This attempt was declined, for good. After a soft decline, another one on another day may succeed. */
-  | { kind: 'declined'; code: string; decline: 'soft' | 'hard' }
+  /** This attempt was declined, for good. */
+  | ({ kind: 'declined' } & Decline)
   /** Nobody pays at present. The page is still open. */
   | { kind: 'abandoned' }
   /** It can never be paid. */
@@ -118,6 +131,9 @@ export type ChargeState =
 /** The state of a method that is saved without a charge. */
 export type SetupState =
   { kind: 'pending' } | { kind: 'saved'; method: SavedMethod } | { kind: 'declined'; code: string };
+
+/** A question about a charge. `isOnPage`: the customer was sent to a page, on which another attempt may follow a declined one. */
+export type AboutCharge = About & { isOnPage?: boolean };
 
 /** A page for the customer. `handle`: the provider's own id of what the page is for. */
 export type OpenPage = {
@@ -192,7 +208,8 @@ export type PaymentEvent = {
   about:
     | { subject: 'charge'; state: ChargeState }
     | { subject: 'refund'; refund: Refund }
-    | { subject: 'dispute'; dispute: Dispute }
+    /** `reminds`: the provider reminds of a dispute that nobody has answered. */
+    | { subject: 'dispute'; dispute: Dispute; reminds?: boolean }
     | { subject: 'setup'; state: SetupState };
   occurredAt: Date | null;
 };
@@ -214,7 +231,7 @@ export type PaymentProvider = MessageReader<PaymentEvent> & {
   /** A step before `confirmCharge`, if the provider has one. It moves no money and may be repeated. */
   prepareCharge?: Submit<TokenChargeRequest, Ready>;
   confirmCharge: Submit<TokenChargeRequest & { handle: string | null }, ChargeState>;
-  verifyCharge: Verify<About, ChargeState>;
+  verifyCharge: Verify<AboutCharge, ChargeState>;
   /** Ends an open charge, and answers with its state then: it may have been paid before. */
   cancelCharge?: Verify<About, ChargeState>;
   /** Opens a page on which the customer leaves a method without paying. */
@@ -230,6 +247,8 @@ export type PaymentProvider = MessageReader<PaymentEvent> & {
   findRefunds: Verify<FindRequest, Page<Refund>>;
   /** The disputes of a charge, as `findRefunds`. */
   findDisputes: Verify<FindRequest, Page<Dispute>>;
+  /** The disputes of all charges that were opened in a window. One that is missing in it may exist all the same. */
+  listDisputes?: Verify<Window, Page<Dispute>>;
   /** `revoked`: no further charge is possible with it. Safe to repeat. */
   revokeMethod: Submit<{ code: string }, { kind: 'revoked' } | NotFound>;
 };

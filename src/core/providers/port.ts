@@ -11,6 +11,10 @@ export type Fault =
 /** The provider's own id of the call, for its support desk, and a fault of the whole provider. */
 export type Trace = { providerRequestId: string | null; fault?: Fault };
 
+/** The fault of an answer, as a part of another one. */
+export const faultOf = ({ fault }: Trace): Pick<Trace, 'fault'> =>
+  fault === undefined ? {} : { fault };
+
 /**
  * The answer to a single request. Scope `instruction`: nothing will ever happen under this reference. Scope `request`: this
  * request did nothing, and an earlier one may have. Without a scope it is `instruction`.

@@ -16,6 +16,7 @@ import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.
 import type { IdentityEvent, IdentityProvider } from './identity-provider.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
+import { ProviderNotConfigured } from './not-configured.js';
 import { observed, type ObserveCall } from './observed.js';
 import type { MessageReader } from './provider-message.js';
 
@@ -166,7 +167,7 @@ function createPort<Provider extends { name: string }>(
   }
   const get = (name: string): Provider => {
     const provider = named.get(name);
-    if (!provider) throw new Error(`${name} is not configured for ${capability}`);
+    if (!provider) throw new ProviderNotConfigured(name, capability);
     return provider;
   };
   return {

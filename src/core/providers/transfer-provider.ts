@@ -30,6 +30,8 @@ type TransferTraits = {
   callsPerSecond: number;
   /** Faults that a good answer about our balance does not disprove: an operator ends them. */
   endedByOperator?: readonly Fault[];
+  /** Our balance at the provider, below which an operator is told before a payment has to wait; missing or 0 for no level. */
+  floatAlertMinor?: bigint;
 };
 
 /** A request to pay out. */
@@ -73,6 +75,28 @@ export type ListAnswer = Trace & (Page<About & { state: PaymentState }> | Unknow
 /** The answer to the query of our balance at the provider. */
 export type BalanceAnswer = Trace &
   ({ kind: 'balance'; availableMinor: bigint; currency: string } | Unknown);
+
+/** One movement of our balance by the provider's own ledger. */
+export type LedgerEntry = {
+  /** The provider's id of the entry. */
+  id: string;
+  /** The reference of the payment, ours where it is one of ours; null if the entry has none. */
+  reference: string | null;
+  /** Positive: into our balance. Without the fee. */
+  amountMinor: bigint;
+  feeMinor: bigint | null;
+  /** Our balance after it. */
+  balanceMinor: bigint;
+  at: Date;
+  /** Money between us and the provider alone, such as a top-up. */
+  own: boolean;
+};
+
+/** A part of the provider's ledger. A page may need many calls: `takeTurn` comes before each. */
+export type LedgerWindow = Window & { takeTurn: () => Promise<void> };
+
+/** The answer to the query of a part of the provider's ledger. */
+export type LedgerAnswer = Trace & (Page<LedgerEntry> | Unknown);
 
 /** The answer to the query of an account's holder. */
 export type NameEnquiryAnswer =
@@ -130,4 +154,6 @@ export type TransferProvider = MessageReader<TransferEvent> & {
   /** Up to a hundred transfers with each call, the newest first. */
   list?(window: Window, signal: AbortSignal): Promise<ListAnswer>;
   balance?(signal: AbortSignal): Promise<BalanceAnswer>;
+  /** The movements of our balance at the provider, of all ports, the newest first. */
+  ledger?(window: LedgerWindow, signal: AbortSignal): Promise<LedgerAnswer>;
 };

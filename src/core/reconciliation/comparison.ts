@@ -2,7 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapWithConcurrency } from '../../shared/concurrency.js';
 import { isOpen, type InstructionRecord } from '../instructions/instruction.js';
 import type { Verdict } from '../instructions/transition.js';
+import { ProviderNotConfigured } from '../providers/not-configured.js';
 import type { Trace } from '../providers/port.js';
+import type { BreakKind, FoundBreak } from './break.js';
+import type { Breaks, RecordKey } from './breaks.js';
+import type { PagePosition, RecordPage } from './pages.js';
 
 /** The fields of a record that every comparison needs. */
 export type Comparable = Pick<
@@ -14,6 +18,7 @@ export type Comparable = Pick<
 export type Difference = {
   /** The capability of the record. */
   kind: string;
+  breakKind: BreakKind;
   id: string;
   /** Null if the provider has a payment of which there is no record. */
   tenantId: string | null;
@@ -52,14 +57,25 @@ export type ReconcileRun = {
   /** Waits until the next call to a provider is allowed. */
   takeTurn(): Promise<void>;
   report: ReconcileReport;
+  /** Keeps what differs, and closes what agrees again. */
+  breaks: Pick<Breaks, 'note'>;
+  /** Notes an answer for the rate of its calls. Left out where nothing else waits for the provider. */
+  answered?: (rateLimitKey: string, answer: { kind: string; reason?: unknown }) => void;
 };
 
 /** The state of a record here and at its provider, in words, with the amount at stake in kobo. */
-export type Described = { amountMinor: bigint; ours: string; difference: string };
+export type Described = {
+  breakKind: BreakKind;
+  amountMinor: bigint;
+  ours: string;
+  difference: string;
+};
 
 /** The records of a capability, as they are compared with their providers. */
 export type ComparedRecords<R extends Comparable, Answer extends Trace & { kind: string }> = {
   kind: string;
+  /** The name of the rate of its calls to a provider. */
+  rateLimitKey: (provider: string) => string;
   get(tenantId: string, id: string): Promise<R | null>;
   /** Asks the provider, and changes nothing. `unknown` is no answer. */
   ask(record: R, signal: AbortSignal): Promise<Answer>;
@@ -72,7 +88,8 @@ export type ComparedRecords<R extends Comparable, Answer extends Trace & { kind:
 
 /** The outcome of a difference that the provider's answer does not explain, such as a payment that it does not know. */
 export const NOTHING_TO_APPLY = 'nothing to apply';
-const CONCURRENT_CALLS = 8;
+/** Calls of a comparison that are under way at once. */
+export const CONCURRENT_CALLS = 8;
 const MAX_LISTED = 1_000;
 /** A record that is in flight may only lag behind its provider, so it is compared again after this time. */
 const COMPARE_AGAIN_AFTER_MS = 2_000;
@@ -85,7 +102,9 @@ export function createComparison<R extends Comparable, Answer extends Trace & { 
   async function ask(run: ReconcileRun, record: R): Promise<Answer> {
     await run.takeTurn();
     // The adapter sets the timeout of the call.
-    return records.ask(record, new AbortController().signal);
+    const answer = await records.ask(record, new AbortController().signal);
+    run.answered?.(records.rateLimitKey(record.provider), answer);
+    return answer;
   }
 
   async function compare(run: ReconcileRun, ours: R) {
@@ -100,10 +119,14 @@ export function createComparison<R extends Comparable, Answer extends Trace & { 
     return records.agrees(now, answer) ? 'agrees' : { ours: now, answer };
   }
 
-  async function note({ apply, report }: ReconcileRun, ours: R, answer: Answer): Promise<void> {
+  async function note(
+    { apply, report }: ReconcileRun,
+    ours: R,
+    answer: Answer,
+  ): Promise<Difference> {
     const verdict = apply ? await records.apply(ours, answer) : null;
     const { _id: id, tenant_id: tenantId, provider } = ours;
-    addDifference(report, {
+    const difference = {
       kind: records.kind,
       id,
       tenantId,
@@ -111,41 +134,143 @@ export function createComparison<R extends Comparable, Answer extends Trace & { 
       ...records.describe(ours, answer),
       bank: answer.kind,
       outcome: apply ? (verdict ?? NOTHING_TO_APPLY) : null,
-    });
+    };
+    addDifference(report, difference);
+    return difference;
   }
 
   return async function comparePage(run: ReconcileRun, page: readonly R[]): Promise<void> {
+    const compared: { provider: string; id: string }[] = [];
+    const found: Difference[] = [];
     await mapWithConcurrency(CONCURRENT_CALLS, page, async (ours) => {
       run.report.asked += 1;
-      const found = await compare(run, ours);
-      if (found === 'unanswered') run.report.unanswered += 1;
-      else if (found !== 'agrees') await note(run, found.ours, found.answer);
+      const result = await compare(run, ours).catch(unansweredIfNotConfigured);
+      if (result === 'unanswered') {
+        run.report.unanswered += 1;
+        return;
+      }
+      compared.push({ provider: ours.provider, id: ours._id });
+      if (result !== 'agrees') found.push(await note(run, result.ours, result.answer));
     });
+    for (const provider of new Set(compared.map((each) => each.provider))) {
+      const ids = compared.filter((each) => each.provider === provider).map(({ id }) => id);
+      await noteBreaks(run.breaks, provider, ids, found);
+    }
   };
 }
+
+/** A record whose provider is not configured any more has no answer, and the others of its page are compared. */
+export function unansweredIfNotConfigured(error: unknown): 'unanswered' {
+  if (error instanceof ProviderNotConfigured) return 'unanswered';
+  throw error;
+}
+
+/** Keeps the breaks among these references of a provider. A difference that was corrected is none any more. */
+export async function noteBreaks(
+  breaks: Pick<Breaks, 'note'>,
+  provider: string,
+  references: readonly string[],
+  differences: readonly Difference[],
+): Promise<void> {
+  const remain = differences.filter(
+    (each) => each.provider === provider && each.outcome !== 'applied',
+  );
+  await breaks.note({ source: 'record', provider, references, found: remain.map(breakOf) });
+}
+
+const breakOf = (of: Difference): FoundBreak => ({
+  kind: of.breakKind,
+  source: 'record',
+  provider: of.provider,
+  capability: of.kind,
+  reference: of.id,
+  tenantId: of.tenantId,
+  amountMinor: of.amountMinor,
+  difference: of.difference,
+});
 
 /** The part of a capability in a reconciliation: it compares its open records, and those that were created since a time. */
 export type Reconciled = {
   kind: string;
   reconcile(run: ReconcileRun, scope: ReconcileScope): Promise<void>;
+  /** Compares the page at a position, null for the first one. Returns the position of the next page, null after the last. */
+  reconcilePage(
+    run: ReconcileRun,
+    scope: ReconcileScope,
+    position: PagePosition | null,
+  ): Promise<PagePosition | null>;
+  /** Compares one record alone. False if there is no such record. */
+  reconcileOne(run: ReconcileRun, tenantId: string, id: string): Promise<boolean>;
+  /** Compares those of these records that are there. */
+  reconcileAll(run: ReconcileRun, keys: readonly RecordKey[]): Promise<void>;
 };
 
-/** The records of a reconciliation: all open ones, and those of these tenants that were created since. */
-export type ReconcileScope = { since: Date; tenants: readonly string[] };
+/**
+ * The records of a reconciliation: all open ones, and those of these tenants that were created since. `limit`: records of a page,
+ * if fewer than usual.
+ */
+export type ReconcileScope = { since: Date; tenants: readonly string[]; limit?: number };
 
 /** Makes the part of a capability from its records. `pages` yields them. */
 export function reconciledBy<R extends Comparable, Answer extends Trace & { kind: string }>(
   records: ComparedRecords<R, Answer>,
-  pages: (scope: ReconcileScope) => AsyncIterable<readonly R[]>,
+  pages: (scope: ReconcileScope, from: PagePosition | null) => AsyncIterable<RecordPage<R>>,
 ): Reconciled {
   const comparePage = createComparison(records);
   return {
     kind: records.kind,
     async reconcile(run, scope) {
-      for await (const page of pages(scope)) await comparePage(run, page);
+      for await (const page of pages(scope, null)) await comparePage(run, page.records);
+    },
+    async reconcilePage(run, scope, position) {
+      for await (const page of pages(scope, position)) {
+        await comparePage(run, page.records);
+        return page.next;
+      }
+      return null;
+    },
+    async reconcileOne(run, tenantId, id) {
+      const record = await records.get(tenantId, id);
+      if (record) await comparePage(run, [record]);
+      return record !== null;
+    },
+    async reconcileAll(run, keys) {
+      await comparePage(run, await foundOf(keys, (each) => records.get(each.tenantId, each.id)));
     },
   };
 }
+
+/** Those of these records that are there. */
+export async function foundOf<R>(
+  keys: readonly RecordKey[],
+  get: (key: RecordKey) => Promise<R | null>,
+): Promise<R[]> {
+  const found = await Promise.all(keys.map(get));
+  return found.filter((each) => each !== null);
+}
+
+/** Adds what a part of a run has found. */
+export function addReport(report: ReconcileReport, part: ReconcileReport): void {
+  report.asked += part.asked;
+  report.unanswered += part.unanswered;
+  report.differing += part.differing;
+  report.settled += part.settled;
+  report.differences.push(...part.differences.slice(0, MAX_LISTED - report.differences.length));
+}
+
+/** The counts of a page, with those of the open breaks beside it. Only the page's own silence repeats the page. */
+export const countsWith = (
+  page: ReconcileReport,
+  beside: ReconcileReport,
+): Omit<ReconcileReport, 'differences'> => ({
+  // A page without any answer stays one.
+  asked: page.asked + (isSilent(page) ? 0 : beside.asked - beside.unanswered),
+  unanswered: page.unanswered,
+  differing: page.differing + beside.differing,
+  settled: page.settled + beside.settled,
+});
+
+const isSilent = ({ asked, unanswered }: ReconcileReport) => asked > 0 && unanswered === asked;
 
 /** The verdict of an answer whose facts were committed by other means; null if they changed nothing. */
 export function verdictOf(

@@ -1,8 +1,10 @@
 import type { FactSource, InstructionFact } from '../instructions/fact.js';
 import type { HeldInstruction } from '../instructions/held-transitions.js';
 import { isOpen } from '../instructions/instruction.js';
+import type { InstructionLabels } from '../instructions/workflow-contract.js';
 import type { ProviderOutcome } from '../instructions/provider-outcome.js';
 import type { VerifyAnswer } from '../providers/transfer-provider.js';
+import type { BreakKind } from './break.js';
 import { verdictOf, type Comparable, type ComparedRecords, type Described } from './comparison.js';
 
 /** The fields of a record with a hold that a comparison needs. `amount_minor`: the amount that the provider executes. */
@@ -39,19 +41,33 @@ export const STATES: Record<VerifyAnswer['kind'], string> = {
   unknown: 'silent',
 };
 
+type Names = Pick<InstructionLabels, 'provider' | 'paid'>;
+
 /** Describes a record with a hold that differs from its provider's answer. */
-export function describePayment(ours: ComparedPayment, answer: VerifyAnswer): Described {
+export function describePayment(
+  ours: ComparedPayment,
+  answer: VerifyAnswer,
+  { provider, paid }: Names = { provider: 'bank', paid: STATES.succeeded },
+): Described {
   const isOther =
     'amountMinor' in answer &&
     answer.amountMinor !== null &&
     answer.amountMinor !== settledOf(ours);
   const suspense = ours.in_suspense ? ' (in suspense)' : '';
-  const difference = `${ours.status}${suspense} with us, ${STATES[answer.kind]} at the bank`;
+  const state = answer.kind === 'succeeded' ? paid : STATES[answer.kind];
+  const difference = `${ours.status}${suspense} with us, ${state} at the ${provider}`;
   return {
+    breakKind: kindOf(answer, isOther),
     amountMinor: ours.amount_minor,
     ours: ours.status,
     difference: isOther ? `${difference}, of another amount` : difference,
   };
+}
+
+/** The kind of a break by the provider's answer. `isOther`: it names another amount. */
+export function kindOf({ kind }: { kind: string }, isOther: boolean): BreakKind {
+  if (kind === 'not_found') return 'missing_there';
+  return isOther ? 'other_amount' : 'other_state';
 }
 
 /** The source of the facts of a reconciliation. */
@@ -67,7 +83,8 @@ export function paymentFact(answer: VerifyAnswer, provider: string): Instruction
     case 'succeeded':
     case 'reversed': {
       const { kind, amountMinor, sessionId } = answer;
-      return { ...source, kind, amountMinor, sessionId };
+      if (kind === 'reversed') return { ...source, kind, amountMinor, sessionId };
+      return { ...source, kind, amountMinor, sessionId, feeMinor: answer.feeMinor ?? null };
     }
     case 'rejected':
       return { ...source, kind: 'rejected', code: answer.code };
@@ -93,6 +110,8 @@ type VerifiedRecord = ComparedPayment & Comparable & Pick<HeldInstruction, 'vers
  */
 export const comparedPayments = <R extends VerifiedRecord>(parts: {
   kind: string;
+  rateLimitKey: (provider: string) => string;
+  labels?: Names;
   get(tenantId: string, id: string): Promise<R | null>;
   ask(record: R, signal: AbortSignal): Promise<VerifyAnswer>;
   verify(record: R, signal: AbortSignal): Promise<ProviderOutcome>;
@@ -100,10 +119,11 @@ export const comparedPayments = <R extends VerifiedRecord>(parts: {
   notifyChangedSoon(record: R): void;
 }): ComparedRecords<R, VerifyAnswer> => ({
   kind: parts.kind,
+  rateLimitKey: parts.rateLimitKey,
   get: (tenantId, id) => parts.get(tenantId, id),
   ask: (record, signal) => parts.ask(record, signal),
   agrees: paymentAgrees,
-  describe: describePayment,
+  describe: (record, answer) => describePayment(record, answer, parts.labels),
   async apply(record) {
     const outcome = await parts.verify(record, new AbortController().signal);
     const fact = paymentFact(answerIn(outcome), record.provider);

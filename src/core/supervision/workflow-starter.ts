@@ -3,10 +3,12 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   type Client,
+  type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import { defineUpdate } from '@temporalio/workflow';
 import { failpoint } from '../../shared/failpoints.js';
+import type { CompletionWaiters } from '../../shared/completion-waiter.js';
 import type { Log } from '../../shared/log.js';
 import { REFUSED } from '../../platform/temporal/failure-types.js';
 import type {
@@ -15,6 +17,7 @@ import type {
   OperatorPayload,
   InstructionPolicy,
 } from '../instructions/workflow-contract.js';
+import { logIdsOf } from './attention-log.js';
 import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
 import { createKeyedThrottle } from '../../platform/temporal/throttle.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
@@ -24,6 +27,9 @@ export const MAX_IN_FLIGHT = 500;
 
 /** Pause between signals to one entity workflow: a workflow task handles all its signals, and its time is limited. */
 const SIGNALS_EVERY_MS = 100;
+
+/** Longest wait for a workflow's end: that of `Prefer: wait`. */
+const WATCH_MS = 30_000;
 
 /** Limit of a command: long enough for the provider's answer, short enough if no worker runs. */
 const COMMAND_DEADLINE_MS = 60_000;
@@ -45,6 +51,10 @@ type WorkflowStart = {
 export type StarterSettings = {
   client: Client;
   taskQueue: string;
+  /** True if a workflow may begin in the worker of this process without a poll. */
+  startsEagerly: boolean;
+  /** Callers who wait for a record are told when the workflow that this process has started for it has ended. */
+  completionWaiters: Pick<CompletionWaiters, 'isWaitingFor' | 'look'>;
   log: Log;
 };
 
@@ -61,7 +71,7 @@ type WorkflowStarterSettings<R extends Key, Key extends Named = Named> = Starter
   toStart: (record: R) => WorkflowStart;
 };
 
-type Named = { _id: string };
+type Named = { _id: string; tenant_id?: string | null };
 
 /** Starts, signals and commands the workflows of one type of record. */
 export type WorkflowStarter<R extends Key, Key extends Named = Named> = ReturnType<
@@ -75,33 +85,49 @@ export type WorkflowStarter<R extends Key, Key extends Named = Named> = ReturnTy
 export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
   settings: WorkflowStarterSettings<R, Key>,
 ) {
-  const { client, log, workflow, workflowId } = settings;
+  const { client, log, workflow, workflowId, startsEagerly } = settings;
   const underWay = new Set<Promise<void>>();
   const throttled = createKeyedThrottle(SIGNALS_EVERY_MS);
   const notifyChangedSoon = createSignals<Key>(settings, underWay);
 
-  async function start(record: R): Promise<void> {
+  async function startWatched(record: R): Promise<Started> {
     const options = startOptions(settings, record);
     failpoint('start.before');
-    await client.connection.withDeadline<unknown>(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      settings.entity
-        ? client.workflow.signalWithStart(workflow, { ...options, signal: 'recordChanged' })
-        : client.workflow.start(workflow, options),
+    const handle = await client.connection.withDeadline<WorkflowHandle>(
+      Date.now() + TEMPORAL_DEADLINE_MS,
+      () =>
+        settings.entity
+          ? client.workflow.signalWithStart(workflow, { ...options, signal: 'recordChanged' })
+          : client.workflow.start(workflow, { ...options, requestEagerStart: startsEagerly }),
     );
     failpoint('start.after');
+    return { ended: () => endOf(client, handle) };
+  }
+
+  /** Callers who wait for the record's end get it when its workflow has ended. */
+  async function tellWaiting({ _id: id }: Named, started: Started): Promise<void> {
+    if (settings.entity || !settings.completionWaiters.isWaitingFor(id)) return;
+    await started.ended();
+    settings.completionWaiters.look([id]);
   }
 
   return {
-    start,
+    start: async (record: R): Promise<void> => void (await startWatched(record)),
+
+    /** Starts it, and lets the caller wait for its end. */
+    startWatched,
 
     /** Starts in the background. If the start fails or there are too many, the dispatcher starts it later. */
     startSoon(record: R): void {
       if (underWay.size >= MAX_IN_FLIGHT) return;
       const tryOnce = () =>
-        start(record).catch((error: unknown) => {
-          const which = { resource: record._id, workflow_id: workflowId(record) };
-          log.warn({ err: error, ...which }, 'workflow start failed, dispatcher will retry');
-        });
+        startWatched(record).then(
+          (started) => void tellWaiting(record, started),
+          (error: unknown) => {
+            const which = logIdsOf(record, workflowId(record));
+            log.warn({ err: error, ...which }, 'workflow start failed, dispatcher will retry');
+          },
+        );
       const started = settings.entity ? throttled(workflowId(record), tryOnce) : tryOnce();
       const attempt = started.finally(() => underWay.delete(attempt));
       underWay.add(attempt);
@@ -138,6 +164,21 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
   };
 }
 
+/** A workflow that has been started, or that was running already. */
+export type Started = {
+  /** Resolves when the workflow has ended, and after 30 s at most. Never rejects; it says nothing about the record. */
+  ended(): Promise<void>;
+};
+
+/** One long poll of Temporal's server, which answers when the workflow ends. */
+const endOf = (client: Client, handle: Pick<WorkflowHandle, 'result'>): Promise<void> =>
+  client.connection
+    .withDeadline<unknown>(Date.now() + WATCH_MS, () => handle.result())
+    .then(
+      () => undefined,
+      () => undefined,
+    );
+
 /** Creates the signals to running workflows, which count as in flight in `underWay`. */
 function createSignals<Key extends Named>(
   {
@@ -159,7 +200,7 @@ function createSignals<Key extends Named>(
       )
       .catch((error: unknown) => {
         if (error instanceof WorkflowNotFoundError) return;
-        const which = { resource: record._id, workflow_id: id };
+        const which = logIdsOf(record, id);
         log.warn(
           { err: error, ...which },
           'workflow not signalled, its next poll will read the record',

@@ -44,7 +44,7 @@ export function createDeliverer(deps: {
   const lanes = createLanes<Job>({
     run: (job, waitedMs) => {
       const straight = waitedMs <= maxWaitMs && health.mayTry(job.delivery.endpoint_id);
-      return track(straight ? deliver(job) : leaveToWorkflow(job));
+      return track(straight ? deliver(job) : leaveToWorkflow(job), job);
     },
     maxPerLane: MAX_PER_ENDPOINT,
     maxInAll: MAX_IN_ALL,
@@ -72,9 +72,11 @@ export function createDeliverer(deps: {
     starter.wakeSoon(delivery.endpoint_id);
   }
 
-  function track(work: Promise<void>): Promise<void> {
+  function track(work: Promise<void>, { delivery }: Job): Promise<void> {
+    const { resource_id: resource, tenant_id: tenant, endpoint_id: endpoint } = delivery;
+    const about = { resource, tenant, endpoint, event: delivery.event_id };
     const tracked = work
-      .catch((error: unknown) => log.warn({ err: error }, 'delivery left to recovery'))
+      .catch((error: unknown) => log.warn({ err: error, ...about }, 'delivery left to recovery'))
       .finally(() => underWay.delete(tracked));
     underWay.add(tracked);
     return tracked;
@@ -84,7 +86,7 @@ export function createDeliverer(deps: {
     /** Delivers these as soon as may be. Never fails and is not waited for. */
     deliverSoon(jobs: readonly Job[]): void {
       for (const job of jobs) {
-        if (!lanes.offer(job.delivery.endpoint_id, job)) void track(leaveToWorkflow(job));
+        if (!lanes.offer(job.delivery.endpoint_id, job)) void track(leaveToWorkflow(job), job);
       }
       lanes.pump();
     },

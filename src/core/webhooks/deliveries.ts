@@ -1,4 +1,4 @@
-import { claimDue } from '../../platform/database/claims.js';
+import { claimDue, type Claimed } from '../../platform/database/claims.js';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } from 'mongodb';
 import { createLane } from '../../shared/batching.js';
 import { nextCheckIndex } from '../../platform/database/indexes.js';
@@ -152,8 +152,8 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
     },
 
     /** Adds deliveries of existing events. */
-    async add(fresh: Delivery[]): Promise<void> {
-      if (fresh.length > 0) await deliveries.insertMany(fresh);
+    async add(fresh: Delivery[], session?: ClientSession): Promise<void> {
+      if (fresh.length > 0) await deliveries.insertMany(fresh, { ...(session && { session }) });
     },
 
     record: (record: DeliveryRecord): Promise<void> => lane.enqueue(record),
@@ -163,19 +163,18 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
     ...createWaiting(deliveries, clock),
 
     /** Claims overdue deliveries, oldest first, until `until`: no other recovery run takes them before. */
-    async claimDue(limit: number, until: Date): Promise<Delivery[]> {
-      return (await claimDue(deliveries, { now: clock(), until, limit })).claimed;
-    },
+    claimDue: (limit: number, until: Date): Promise<Claimed<Delivery>> =>
+      claimDue(deliveries, { now: clock(), until, limit }),
 
     /** Starts a delivery from the beginning. The next recovery run makes it, whatever the result of an attempt in flight. */
-    again: ({ _id, tenant_id }: Delivery): Promise<Delivery | null> =>
+    again: ({ _id, tenant_id }: Delivery, session?: ClientSession): Promise<Delivery | null> =>
       deliveries.findOneAndUpdate(
         { _id, tenant_id },
         {
           $set: { status: 'pending', attempt_count: 0, next_check_at: clock(), retry_at: null },
           $inc: { redeliveries: 1 },
         },
-        { returnDocument: 'after' },
+        { returnDocument: 'after', ...(session && { session }) },
       ),
   };
 }
@@ -253,16 +252,19 @@ function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection
         .find({ tenant_id: tenantId, resource_id: resource, delivered_at: { $exists: true } })
         .sort({ delivered_at: 1 })
         .toArray();
-      const first = new Map<string, Delivery>();
-      for (const one of found) if (!first.has(one.event_id)) first.set(one.event_id, one);
-      return [...first.values()].map(
-        ({ delivered_at: at, name, event_id: event, created_at: written }) =>
-          timelineEntry(at ?? written, 'webhook_delivered', 'bursar', {
-            detail: `${name} ${event}`,
-          }),
-      );
+      return timelineOfDeliveries(found);
     },
   };
+}
+
+/** One entry for each event, from its first delivery that was taken. The deliveries are in the order of that time. */
+export function timelineOfDeliveries(delivered: readonly Delivery[]): TimelineEntry[] {
+  const first = new Map<string, Delivery>();
+  for (const one of delivered) if (!first.has(one.event_id)) first.set(one.event_id, one);
+  return [...first.values()].map(
+    ({ delivered_at: at, name, event_id: event, created_at: written }) =>
+      timelineEntry(at ?? written, 'webhook_delivered', 'bursar', { detail: `${name} ${event}` }),
+  );
 }
 
 /**

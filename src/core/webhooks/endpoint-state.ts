@@ -1,5 +1,5 @@
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
-import { claimDue } from '../../platform/database/claims.js';
+import { claimDue, type Claimed } from '../../platform/database/claims.js';
 import type { EndpointDocument } from './endpoints.js';
 
 type Claimable = { _id: string; next_check_at: Date | null };
@@ -59,12 +59,10 @@ export function createEndpointState({
     },
 
     /** Claims endpoints whose workflow is missing or late, until `until`. */
-    async claimDue(limit: number, until: Date): Promise<string[]> {
+    claimDue(limit: number, until: Date): Promise<Claimed<Claimable>> {
       const projection = { _id: 1 };
       const due = { now: clock(), until, limit, projection };
-      return (await claimDue(collection as unknown as Collection<Claimable>, due)).claimed.map(
-        ({ _id }) => _id,
-      );
+      return claimDue(collection as unknown as Collection<Claimable>, due);
     },
 
     checkAt: (id: string, at: Date) => set(id, { next_check_at: at }),

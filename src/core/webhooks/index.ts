@@ -29,7 +29,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 export function createWebhooks(deps: {
   database: Database;
   client: Client;
-  config: Pick<Config, 'environment' | 'keyPepper' | 'temporal' | 'webhooks' | 'instructions'>;
+  config: Pick<Config, 'environment' | 'keyPeppers' | 'temporal' | 'webhooks' | 'instructions'>;
   sealing: Sealing;
   log: Log;
   /** Told of each attempt, for the metrics. */
@@ -48,7 +48,7 @@ export function createWebhooks(deps: {
     timeoutMs,
     ...(resolve && { resolve }),
   };
-  const secretBox = createSecretBox(deps.sealing, config.keyPepper);
+  const secretBox = createSecretBox(deps.sealing, config.keyPeppers);
   const endpoints = createEndpoints({ db: database.db, secretBox });
   const deliveries = createDeliveries({ db: database.db });
   const sender = createSender(rules);

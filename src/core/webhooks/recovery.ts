@@ -1,3 +1,4 @@
+import type { ObserveClaims } from '../../platform/database/claims.js';
 import type { Deliverer } from './deliverer.js';
 import type { Deliveries } from './deliveries.js';
 import type { EndpointState } from './endpoint-state.js';
@@ -46,14 +47,16 @@ export function createRecovery(deps: {
   const cancel = async (all: readonly Delivery[]) =>
     void (await Promise.all(all.map((of) => deliveries.record({ of, kind: 'cancelled' }))));
 
-  return async (limit: number): Promise<Recovered> => {
-    const due = await deliveries.claimDue(limit, leaseEnd());
+  return async (limit: number, observe: ObserveClaims): Promise<Recovered> => {
+    const { claimed: due, expired } = await deliveries.claimDue(limit, leaseEnd());
+    observe('webhook_deliveries', { claimed: due.length, expired });
     const pending = due.filter(({ status }) => status === 'pending');
     await deliverPending(pending);
     await ensureWorkflows(due.filter(({ status }) => status === 'retrying'));
     const endpoints = await state.claimDue(limit, leaseEnd());
-    for (const id of endpoints) starter.wakeSoon(id, { always: true });
-    const more = due.length === limit || endpoints.length === limit;
-    return { found: pending.length + endpoints.length, more };
+    observe('webhook_endpoints', { claimed: endpoints.claimed.length, expired: endpoints.expired });
+    for (const { _id } of endpoints.claimed) starter.wakeSoon(_id, { always: true });
+    const more = due.length === limit || endpoints.claimed.length === limit;
+    return { found: pending.length + endpoints.claimed.length, more };
   };
 }

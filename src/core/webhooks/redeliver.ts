@@ -1,8 +1,12 @@
+import type { ClientSession } from 'mongodb';
 import { newDelivery, type Deliveries } from './deliveries.js';
 import type { Endpoints } from './endpoints.js';
 import type { Delivery } from './event.js';
 
-/** Redelivers events for operators. Recovery makes the attempts within about a second. */
+/**
+ * Redelivers events for operators. Recovery makes the attempts within about a second. With a session the deliveries are
+ * written in its transaction: that of the operator's entry in the audit log.
+ */
 export function createRedelivery({
   endpoints,
   deliveries,
@@ -11,9 +15,9 @@ export function createRedelivery({
   deliveries: Deliveries;
 }) {
   /** Delivers once more, with the whole schedule, whatever became of it. Null if there is no such delivery. */
-  async function redeliver(id: string): Promise<Delivery | null> {
+  async function redeliver(id: string, session?: ClientSession): Promise<Delivery | null> {
     const delivery = await deliveries.get(id);
-    return delivery && deliveries.again(delivery);
+    return delivery && deliveries.again(delivery, session);
   }
 
   return {
@@ -23,7 +27,7 @@ export function createRedelivery({
      * Redelivers an event to all present endpoints of its tenant, including those created after the event. Returns the
      * deliveries, or null if there is no such event.
      */
-    async replay(eventId: string): Promise<string[] | null> {
+    async replay(eventId: string, session?: ClientSession): Promise<string[] | null> {
       const event = await deliveries.event(eventId);
       if (!event) return null;
       const before = await deliveries.of(event);
@@ -34,8 +38,8 @@ export function createRedelivery({
       const fresh = listeners
         .filter(({ id }) => known.every(({ endpoint_id: endpoint }) => endpoint !== id))
         .map(({ id }) => newDelivery(event, id, new Date()));
-      for (const delivery of known) await deliveries.again(delivery);
-      await deliveries.add(fresh);
+      for (const delivery of known) await deliveries.again(delivery, session);
+      await deliveries.add(fresh, session);
       return [...known, ...fresh].map(({ _id: id }) => id);
     },
   };

@@ -1,4 +1,5 @@
 import { createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { KeyPepper } from '../../shared/key-peppers.js';
 import type { Sealing } from '../../platform/sealing/sealing.js';
 
 const PREFIX = 'whsec_';
@@ -32,10 +33,10 @@ export type SecretBox = ReturnType<typeof createSecretBox>;
  */
 export function createSecretBox(
   sealing: Pick<Sealing, 'seal' | 'open' | 'keyIdOf'>,
-  pepper: string,
+  peppers: readonly KeyPepper[],
 ) {
   const placeOf = (endpoint: string) => ({ record: endpoint, field: 'secret' });
-  const openEarlier = createEarlierBox(pepper);
+  const openEarlier = openEarlierSecrets(peppers);
   return {
     seal: (secret: string, endpoint: string): string => sealing.seal(secret, placeOf(endpoint)),
     /** Null for what was not sealed by a key of ours, or not for this endpoint. */
@@ -46,9 +47,20 @@ export function createSecretBox(
   };
 }
 
-/** Opens what an earlier release has sealed under the pepper. */
-function createEarlierBox(pepper: string) {
-  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'bursar webhook secrets', 32));
+/** Opens what an earlier release has sealed under one of the peppers. Null for anything else. */
+export function openEarlierSecrets(peppers: readonly KeyPepper[]) {
+  const boxes = peppers.map(createEarlierBox);
+  return (sealed: string, record: string): string | null => {
+    for (const open of boxes) {
+      const opened = open(sealed, record);
+      if (opened !== null) return opened;
+    }
+    return null;
+  };
+}
+
+function createEarlierBox({ secret }: KeyPepper) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'bursar webhook secrets', 32));
   return (sealed: string, endpoint: string): string | null => {
     const bytes = Buffer.from(sealed, 'base64');
     const [iv, rest] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES)];

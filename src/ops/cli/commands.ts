@@ -46,7 +46,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'secrets',
-    description: 'rotate the keys that seal fields in the database',
+    description: 'rotate sealing keys, key peppers and providers’ secrets',
     load: async () => (await import('./secrets.js')).addSecretCommands,
   },
   {
@@ -57,12 +57,17 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'charges',
     description: 'manage charges',
-    load: async () => (await import('./instructions.js')).addCapabilityCommands('charges'),
+    load: async () => (await import('./charges.js')).addChargeCommands,
   },
   {
     name: 'refunds',
     description: 'manage refunds',
-    load: async () => (await import('./instructions.js')).addCapabilityCommands('refunds'),
+    load: async () => (await import('./refunds.js')).addRefundCommands,
+  },
+  {
+    name: 'disputes',
+    description: 'inspect disputes of charges, and end their attention',
+    load: async () => (await import('./disputes.js')).addDisputeCommands,
   },
   {
     name: 'payment-tokens',
@@ -90,6 +95,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./card-authorizations.js')).addCardAuthorizationCommands,
   },
   {
+    name: 'card-disputes',
+    description: 'inspect disputes of card payments',
+    load: async () => (await import('./card-disputes.js')).addCardDisputeCommands,
+  },
+  {
     name: 'virtual-accounts',
     description: 'manage virtual accounts',
     load: async () => (await import('./instructions.js')).addCapabilityCommands('virtual-accounts'),
@@ -103,6 +113,11 @@ export const COMMANDS: readonly Entry[] = [
     name: 'identity-checks',
     description: 'manage identity checks',
     load: async () => (await import('./instructions.js')).addCapabilityCommands('identity-checks'),
+  },
+  {
+    name: 'customers',
+    description: 'erase the personal data of customers',
+    load: async () => (await import('./customers.js')).addCustomerCommands,
   },
   {
     name: 'webhooks',
@@ -121,8 +136,18 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'reconcile',
-    description: 'compare transfers with the records of the bank; exit code 1 on any difference',
+    description: 'compare records with those of their providers; exit code 1 on any difference',
     load: async () => (await import('./reconcile.js')).addReconcileCommand,
+  },
+  {
+    name: 'breaks',
+    description: 'list and end differences between Bursar and its providers',
+    load: async () => (await import('./breaks.js')).addBreakCommands,
+  },
+  {
+    name: 'statements',
+    description: 'import statements of providers, and compare them with the ledger',
+    load: async () => (await import('./statements.js')).addStatementCommands,
   },
   {
     name: 'approvals',
@@ -138,6 +163,11 @@ export const COMMANDS: readonly Entry[] = [
     name: 'operators',
     description: 'manage operators and their keys',
     load: async () => (await import('./operators.js')).addOperatorAccountCommands,
+  },
+  {
+    name: 'database-users',
+    description: 'create or update the users and roles of the database; needs its administrator',
+    load: async () => (await import('./database-users.js')).addDatabaseUsersCommand,
   },
   {
     name: 'migrate',

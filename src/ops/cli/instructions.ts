@@ -10,7 +10,7 @@ import { LISTED } from '../operator-api/schema.js';
 import { addApiCommand, flagOf, parseAmount } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import type { OperatorClient } from './operator-client.js';
-import { print, printLatest, printTable } from './print.js';
+import { print, printLatest, printWithTimeline } from './print.js';
 
 /** The instructions of a capability, as the command line names them and the operator API serves them. */
 export type Instructions = {
@@ -152,10 +152,7 @@ export async function showRecord(
 ): Promise<void> {
   const input = { params: { id } };
   const missing = noSuch(labels.record, id);
-  const { record, timeline } = await operator.call(operations.show, input, missing);
-  if (json) return print(json, { ...record, timeline });
-  print(json, record);
-  printTable(json, timeline);
+  printWithTimeline(json, await operator.call(operations.show, input, missing));
 }
 
 const noSuch = (record: string, id: string) => `there is no ${record} ${id}`;

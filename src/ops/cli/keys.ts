@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { canonicalRange } from '../../platform/api-keys/allowed-ips.js';
 import { KEY_LEVELS, type KeyLevel } from '../../platform/api-keys/api-key.js';
+import { KEY_SCOPES, type KeyScope } from '../../platform/api-keys/scopes.js';
 import {
   createKey,
   listKeys,
@@ -12,15 +13,18 @@ import {
 import { addApiCommand, parseWhole } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
+import { printSecret, withFile, type ToFile } from './secret-file.js';
 
 const OVERLAP_HOURS = 24;
 
-type Create = {
+type Create = ToFile & {
   tenant: string;
   level: KeyLevel;
   public?: boolean;
   label?: string;
+  scope?: KeyScope[];
   allowIp?: string[];
+  anyAddress?: boolean;
   expiresInDays?: number;
 };
 
@@ -67,7 +71,7 @@ function addCreate(keys: Command): void {
     keys,
     'create',
     (command) =>
-      command
+      withFile(command)
         .description('create a key; it is printed once')
         .requiredOption('--tenant <id>', 'tenant that the key belongs to')
         .addOption(
@@ -77,6 +81,12 @@ function addCreate(keys: Command): void {
         )
         .option('--public', 'create a public key, which may be in a browser')
         .option('--label <text>', 'name of the key in lists')
+        .option(
+          '--scope <scope>',
+          `part of the API that the key reaches (${KEY_SCOPES.join(', ')}); repeatable (default: all)`,
+          addScope,
+        )
+        .option('--any-address', 'live: let a key that pays out be used from any address')
         .option('--allow-ip <range>', 'allow only this address or CIDR range; repeatable', addRange)
         .option(
           '--expires-in-days <n>',
@@ -84,26 +94,31 @@ function addCreate(keys: Command): void {
           parseWhole(1, MAX_DAYS),
         ),
     async (operator, { json, options }) => {
-      const { tenant, level, label, allowIp, expiresInDays } = options;
+      const { tenant, level, label, scope, allowIp, anyAddress, expiresInDays } = options;
       const body = {
         tenant,
         level,
         public: options.public ?? false,
         ...(label && { label }),
+        ...(scope && { scopes: scope }),
         ...(allowIp && { allowed_ips: allowIp }),
+        ...(anyAddress && { any_address: true }),
         ...(expiresInDays && { expires_in_days: expiresInDays }),
       };
-      print(json, await operator.call(createKey, { body }, `there is no tenant ${tenant}`));
+      const { toFile } = options;
+      await printSecret({ json, ...(toFile !== undefined && { toFile }) }, 'key', () =>
+        operator.call(createKey, { body }, `there is no tenant ${tenant}`),
+      );
     },
   );
 }
 
 function addRotate(keys: Command): void {
-  addApiCommand<{ overlapHours: number; expiresInDays?: number }>(
+  addApiCommand<ToFile & { overlapHours: number; expiresInDays?: number }>(
     keys,
     'rotate <key>',
     (command) =>
-      command
+      withFile(command)
         .description(
           'create a new key with the same settings; the old key works until the overlap ends',
         )
@@ -118,16 +133,24 @@ function addRotate(keys: Command): void {
           'lifetime of the new key (default: that of the old key)',
           parseWhole(1, MAX_DAYS),
         ),
-    async (operator, { json, options: { overlapHours, expiresInDays }, args }) => {
+    async (operator, { json, options: { overlapHours, expiresInDays, ...file }, args }) => {
       const id = String(args[0]);
       const body = {
         overlap_hours: overlapHours,
         ...(expiresInDays && { expires_in_days: expiresInDays }),
       };
       const missing = `there is no key ${id} that is active`;
-      print(json, await operator.call(rotateKey, { params: { id }, body }, missing));
+      await printSecret({ json, ...file }, 'key', () =>
+        operator.call(rotateKey, { params: { id }, body }, missing),
+      );
     },
   );
+}
+
+function addScope(text: string, earlier: KeyScope[] = []): KeyScope[] {
+  const scope = KEY_SCOPES.find((each) => each === text);
+  if (scope === undefined) throw new InvalidArgumentError(`not one of ${KEY_SCOPES.join(', ')}.`);
+  return [...earlier, scope];
 }
 
 function addRange(text: string, earlier: string[] = []): string[] {

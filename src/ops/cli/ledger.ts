@@ -1,17 +1,19 @@
 import { resolve } from 'node:path';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isDay } from '../../core/ledger/days.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import {
   archiveLedger,
   closeLedger,
   LEAST_DAYS,
+  listArchived,
   MOST_DAYS,
+  showArchived,
   verifyLedger,
 } from '../operator-api/ledger.js';
 import { addApiCommand, parseWhole } from './command.js';
 import { addYes, confirm } from './confirm.js';
-import { print } from './print.js';
+import { print, printLatest, printWithTimeline } from './print.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 type VerifyOptions = { tenant?: string; from?: string; resume?: boolean };
@@ -58,6 +60,54 @@ export function addLedgerCommands(program: Command): void {
     },
   );
   addArchiveCommand(ledger);
+  addArchivedCommands(ledger.command('archived').description('read records that are in archives'));
+}
+
+type ArchivedOptions = { from: string; tenant: string; kind: 'transfers' | 'bill-payments' };
+
+/** Adds the commands that read archives. */
+function addArchivedCommands(archived: Command): void {
+  const withFolder = (command: Command) =>
+    command
+      .requiredOption('--from <folder>', 'folder of the files on the machine of the operator API')
+      .requiredOption('--tenant <id>', 'the tenant of the records')
+      .addOption(
+        new Option('--kind <capability>', 'kind of the records')
+          .choices(['transfers', 'bill-payments'])
+          .default('transfers'),
+      );
+  const queryOf = ({ from, tenant, kind }: ArchivedOptions) => ({
+    folder: resolve(from),
+    tenant,
+    capability: kind,
+  });
+
+  addApiCommand<ArchivedOptions>(
+    archived,
+    'show <id>',
+    (command) =>
+      withFolder(command).description('show an archived record with its timeline, as before'),
+    async (operator, { json, options, args }) => {
+      const params = { id: String(args[0]) };
+      printWithTimeline(
+        json,
+        await operator.call(showArchived, { params, query: queryOf(options) }),
+      );
+    },
+  );
+
+  addApiCommand<ArchivedOptions & { month: string }>(
+    archived,
+    'list',
+    (command) =>
+      withFolder(command)
+        .description('list the archived records of a month, the latest first')
+        .requiredOption('--month <month>', 'month of their creation, such as 2026-11'),
+    async (operator, { json, options }) => {
+      const query = { ...queryOf(options), month: options.month };
+      printLatest(json, await operator.call(listArchived, { query }), Infinity);
+    },
+  );
 }
 
 type ArchiveOptions = { to: string; olderThanDays: number; tenant?: string; yes?: boolean };

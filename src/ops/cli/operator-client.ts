@@ -2,6 +2,8 @@ import { Agent, fetch } from 'undici';
 import type { z } from 'zod';
 import { OPERATOR_PREFIX, type Operation } from '../../platform/http/operation.js';
 import { readDevJson } from '../../shared/find-service.js';
+import { withSecretFiles } from '../../shared/secret-files.js';
+import { showWaiting } from './progress.js';
 
 /** A command that could not be carried out: printed as one line, with exit code 1. */
 export class CommandError extends Error {}
@@ -46,7 +48,7 @@ export function findOperatorApi(
   const dev = env.BURSAR_OPERATOR_URL ? null : readDevJson(env);
   return clientWith(url, async () => {
     if (as !== undefined) return required(dev?.operators?.[as]);
-    const given = env.BURSAR_OPERATOR_TOKEN || env.BURSAR_OPERATOR_KEY;
+    const given = env.BURSAR_OPERATOR_TOKEN || withSecretFiles(env).BURSAR_OPERATOR_KEY;
     if (given) return given;
     const { currentIdToken } = await import('./id-token.js');
     return (await currentIdToken(url, env)) ?? required(dev?.operators?.operator);
@@ -86,17 +88,20 @@ async function send<O extends Operation>(
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) target.searchParams.set(name, String(value));
   }
+  const endWaiting = showWaiting();
   const response = await fetch(target, {
     method: method.toUpperCase(),
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
     ...(method !== 'get' && { body: JSON.stringify(body ?? {}) }),
     dispatcher: patient,
   }).catch(() => {
+    endWaiting();
     throw new CommandError(
       `the operator API at ${url} does not answer. An act may have been carried out: show the record before you repeat it.`,
     );
   });
   const answer = (await response.json().catch(() => null)) as Answer | null;
+  endWaiting();
   // The API builds its answers from the same schemas.
   if (answer?.success) {
     noteWaiting(answer.data);

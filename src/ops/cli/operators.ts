@@ -11,8 +11,9 @@ import {
 import { addApiCommand, addCommand, CommandError } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
+import { printSecret, withFile, type ToFile } from './secret-file.js';
 
-type Create = { name: string; email: string; role: OperatorRole[] };
+type Create = ToFile & { name: string; email: string; role: OperatorRole[] };
 
 /** Adds the commands for operators. */
 export function addOperatorAccountCommands(program: Command): void {
@@ -22,10 +23,14 @@ export function addOperatorAccountCommands(program: Command): void {
     operators,
     'create',
     (command) =>
-      withAccount(command.description('create an operator with a key; it is printed once')),
-    async (client, { json, options: { name, email, role: roles } }) => {
-      const made = await client.call(createOperator, { body: { name, email, roles } });
-      print(json, { id: made.id, key: made.key.key, expires_at: made.key.expires_at });
+      withFile(
+        withAccount(command.description('create an operator with a key; it is printed once')),
+      ),
+    async (client, { json, options: { name, email, role: roles, ...file } }) => {
+      await printSecret({ json, ...file }, 'key', async () => {
+        const made = await client.call(createOperator, { body: { name, email, roles } });
+        return { id: made.id, key: made.key.key, expires_at: made.key.expires_at };
+      });
     },
   );
   addApiCommand(
@@ -50,18 +55,19 @@ function addFirst(operators: Command): void {
     operators,
     'first',
     (command) =>
-      command
+      withFile(command)
         .description(
           'create the first operator, an admin; needs the database, and refuses if there is one',
         )
         .requiredOption('--name <name>', 'name of the person')
         .requiredOption('--email <address>', 'e-mail of the person'),
-    async ({ operators: store, audit }, { json, options: { name, email } }) => {
+    async ({ operators: store, audit }, { json, options: { name, email, ...file } }) => {
       const { createFirstOperator } = await import('../first-operators.js');
-      const made = await createFirstOperator({ operators: store, audit }, { name, email });
-      if (!made)
+      await printSecret({ json, ...file }, 'key', async () => {
+        const made = await createFirstOperator({ operators: store, audit }, { name, email });
+        if (made) return made;
         throw new CommandError('there are operators already: an admin creates further ones');
-      print(json, made);
+      });
     },
   );
 }
@@ -93,14 +99,17 @@ function addChanges(operators: Command): void {
 }
 
 function addKeyCommands(operators: Command): void {
-  addApiCommand(
+  addApiCommand<ToFile>(
     operators,
     'add-key <operator>',
-    (command) => command.description('create a further key, to rotate; it is printed once'),
-    async (client, { json, args }) => {
+    (command) =>
+      withFile(command.description('create a further key, to rotate; it is printed once')),
+    async (client, { json, args, options }) => {
       const id = String(args[0]);
       const input = { params: { id }, body: {} };
-      print(json, await client.call(createOperatorKey, input, noOperator(id)));
+      await printSecret({ json, ...options }, 'key', () =>
+        client.call(createOperatorKey, input, noOperator(id)),
+      );
     },
   );
   addApiCommand<{ yes?: boolean }>(

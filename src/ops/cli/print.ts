@@ -6,6 +6,16 @@ export function print(json: boolean, record: Record<string, Value>): void {
   console.log(columns(Object.entries(record).map(([name, value]) => [name, show(value)])));
 }
 
+/** Prints a record with its timeline. */
+export function printWithTimeline(
+  json: boolean,
+  { record, timeline }: { record: Record<string, Value>; timeline: Record<string, Value>[] },
+): void {
+  if (json) return print(json, { ...record, timeline });
+  print(json, record);
+  printTable(json, timeline);
+}
+
 /** Prints a list: a JSON array for programs, a table for people. */
 export function printTable(json: boolean, rows: Record<string, Value>[]): void {
   if (json) return console.log(JSON.stringify(rows));

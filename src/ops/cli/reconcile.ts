@@ -69,7 +69,8 @@ function parseKinds(text: string): string[] {
   throw new InvalidArgumentError(`${unknown} is none of ${RECONCILED.join(', ')}.`);
 }
 
-function parseRate(text: string): number {
+/** Parses a number of calls per second. */
+export function parseRate(text: string): number {
   const rate = Number(text);
   if (text.trim() === '' || !(rate > 0 && rate <= 10_000)) {
     throw new InvalidArgumentError('must be a number above 0.');

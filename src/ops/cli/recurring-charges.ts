@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import {
   RECURRING_STATUSES,
   type RecurringStatus,
-} from '../../capabilities/recurring-charges/recurring-charge.js';
+} from '../../capabilities/recurring-charges/record.js';
 import { changeRecurring, getRecurring, listRecurring } from '../operator-api/recurring-charges.js';
 import { LISTED } from '../operator-api/schema.js';
 import { addApiCommand, flagOf } from './command.js';

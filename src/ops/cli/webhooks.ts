@@ -14,6 +14,7 @@ import {
 } from '../operator-api/webhooks.js';
 import { addApiCommand, flagOf } from './command.js';
 import { addYes, confirm } from './confirm.js';
+import { printSecret, withFile, type ToFile } from './secret-file.js';
 import { print, printLatest, printTable } from './print.js';
 
 /** Adds the commands for webhook endpoints, deliveries and events. */
@@ -27,17 +28,19 @@ export function addWebhookCommands(program: Command): void {
 }
 
 function addEndpointListing(endpoints: Command): void {
-  addApiCommand<{ tenant: string; url: string }>(
+  addApiCommand<ToFile & { tenant: string; url: string }>(
     endpoints,
     'add',
     (command) =>
-      command
+      withFile(command)
         .description('add an endpoint; its secret is printed once')
         .requiredOption('--tenant <id>', 'tenant whose events are sent')
         .requiredOption('--url <url>', 'address of the receiver: https, and public'),
-    async (operator, { json, options: { tenant, url } }) => {
+    async (operator, { json, options: { tenant, url, ...file } }) => {
       const missing = `there is no tenant ${tenant}`;
-      print(json, await operator.call(addEndpoint, { body: { tenant, url } }, missing));
+      await printSecret({ json, ...file }, 'secret', () =>
+        operator.call(addEndpoint, { body: { tenant, url } }, missing),
+      );
     },
   );
 
@@ -73,17 +76,19 @@ function addEndpointChanges(endpoints: Command): void {
   change('enable', 'send events to a disabled endpoint again, from now on');
   change('resume', 'try a parked endpoint again, and send it what has waited');
 
-  addApiCommand<{ overlapHours: number }>(
+  addApiCommand<ToFile & { overlapHours: number }>(
     endpoints,
     'rotate <endpoint>',
     (command) =>
-      command
+      withFile(command)
         .description('create a new secret; until the overlap ends, both secrets sign')
         .option('--overlap-hours <n>', 'time for which both secrets sign', parseHours, 24),
-    async (operator, { json, options: { overlapHours }, args }) => {
+    async (operator, { json, options: { overlapHours, ...file }, args }) => {
       const id = String(args[0]);
       const input = { params: { id }, body: { overlap_hours: overlapHours } };
-      print(json, await operator.call(rotateEndpoint, input, noEndpoint(id)));
+      await printSecret({ json, ...file }, 'secret', () =>
+        operator.call(rotateEndpoint, input, noEndpoint(id)),
+      );
     },
   );
 }

@@ -6,12 +6,14 @@ import { openApi } from '../../composition/operations.js';
 import { reference } from './reference.js';
 import { viewerScript } from './viewer.js';
 
-/** A step of the build: writes the files of /docs beside the compiled code, so that only the build needs the viewer. */
+/** A step of the build: writes the files of /docs and the OpenAPI document beside the compiled code, so that only the build needs the viewer. */
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'docs');
 const guide = join(packageRoot, 'docs', 'guide');
 
 cpSync(join(packageRoot, 'src', 'ops', 'docs', 'page'), folder, { recursive: true });
-const document = reference(openApi, (page) => readFileSync(join(guide, `${page}.md`), 'utf8'));
+const api = openApi();
+writeFileSync(join(folder, 'openapi.json'), JSON.stringify(api));
+const document = reference(api, (page) => readFileSync(join(guide, `${page}.md`), 'utf8'));
 writeFileSync(join(folder, 'reference.json'), JSON.stringify(document));
 writeFileSync(join(folder, 'viewer.js'), viewerScript());
 // The MIT licence requires its notice beside every copy.

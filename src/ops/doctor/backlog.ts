@@ -1,6 +1,7 @@
 import type { Capability } from '../../core/capability.js';
 import { capabilities, collectionsWith } from '../../composition/capabilities.js';
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { breaksCollection, OPEN_BREAKS } from '../../core/reconciliation/break.js';
 import type { Db, Document } from 'mongodb';
 import { duration, examine, pass, fail, type Check } from './check.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
@@ -47,6 +48,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       return fail(detail, 'list them with bursar webhooks deliveries list --dead, then redeliver');
     }),
     examineParked(db, now),
+    examineBreaks(db, now),
   ]);
 }
 
@@ -114,6 +116,31 @@ function examineParked(db: Db, now: Date): Promise<Check> {
       `${await count(db, 'webhook_endpoints', parked)}, the first one for ${waited}`,
       'list them with bursar webhooks endpoints list, tell their tenants, then resume or remove them',
     );
+  });
+}
+
+/** Reports open differences between Bursar and its providers. */
+function examineBreaks(db: Db, now: Date): Promise<Check> {
+  return examine('reconciliation: breaks', NOT_READ, async () => {
+    const name = breaksCollection.name;
+    const open = { status: 'open' };
+    const oldest = await first(db, name, open, { opened_at: 1 });
+    if (!oldest) return pass('none');
+    const kinds = await db
+      .collection(name)
+      .aggregate<{ _id: string; count: number }>(
+        [
+          { $match: open },
+          { $limit: MANY },
+          { $group: { _id: '$kind', count: { $sum: 1 } } },
+          { $sort: { _id: 1 } },
+        ],
+        { hint: OPEN_BREAKS },
+      )
+      .toArray();
+    const counts = kinds.map(({ _id, count: each }) => `${each} ${_id}`).join(', ');
+    const age = duration(now.getTime() - Number(oldest['opened_at']));
+    return fail(`${counts}; the oldest for ${age}`, 'list them with bursar breaks list');
   });
 }
 

@@ -2,7 +2,11 @@ import type { Db, Document, MongoClient } from 'mongodb';
 import type { Config } from '../../shared/config.js';
 import { createMongoClient, isMongos, WAIT_LIMIT_MS } from '../../platform/database/client.js';
 import { wantedOf } from '../../platform/database/migrations.js';
-import { isMarkedPepper } from '../../platform/database/environment.js';
+import { misnamedPeppers, pepperUses } from '../../platform/api-keys/pepper-register.js';
+import { unretiredKeys } from '../../platform/sealing/key-register.js';
+import { createSealing, type Sealing } from '../../platform/sealing/sealing.js';
+import { listSecretUses } from '../../core/providers/secret-uses.js';
+import type { KeyPepper } from '../../shared/key-peppers.js';
 import { inspectSchema } from '../../platform/database/inspect.js';
 import { migrations } from '../../composition/migrations.js';
 import { examineBacklog } from './backlog.js';
@@ -51,12 +55,15 @@ function examineServer(
   config: Config,
 ): Promise<Check[]> {
   const hint = 'start mongod with --replSet and initiate the set';
+  const sealing = createSealing(config.sealingKeys);
   return Promise.all([
     examine('mongodb: replica set', hint, async () => examineTopology(hello, hint)),
     isMongos(hello) ? examineSharding(client, db) : examineTransactionLimit(db),
     examineSchema(db),
     examineClock(db),
-    examinePepper(db, config.keyPepper),
+    examinePeppers(db, config.keyPeppers),
+    examineSealingKeys(db, sealing),
+    examineProviderSecrets(db, sealing, config),
   ]);
 }
 
@@ -159,15 +166,65 @@ async function clockOffset(db: Db): Promise<number> {
   return best.offsetMs;
 }
 
-/** Checks the pepper with its mark. API keys are stored as hashes and cannot show whether the pepper is right. */
-function examinePepper(db: Db, pepper: string): Promise<Check> {
+/** Checks the peppers with their marks, and names those that keys in use still need. */
+function examinePeppers(db: Db, peppers: readonly KeyPepper[]): Promise<Check> {
   const hint =
     'set BURSAR_KEY_PEPPER to the value of the API and the worker: with another one no API key is valid';
   return examine('key pepper', hint, async () => {
-    const isRight = await isMarkedPepper(db, pepper);
-    if (isRight === null) return pass('no process has used the database yet');
-    return isRight
-      ? pass('is that of the stored keys')
-      : fail('is not that of the stored keys', hint);
+    const misnamed = await misnamedPeppers(db, peppers);
+    if (misnamed.length > 0) {
+      return fail(`is not that of the stored keys (${misnamed.join(', ')})`, hint);
+    }
+    const uses = await pepperUses(db);
+    const counted = (ids: readonly string[]) =>
+      ids.map((id) => `${keysUnder(uses, id)} under ${id}`);
+    const missing = [...uses.keys()].filter((used) => !peppers.some(({ id }) => id === used));
+    if (missing.length > 0) {
+      return fail(`the list lacks peppers of keys in use: ${counted(missing).join(', ')}`, RETURN);
+    }
+    const earlier = peppers.slice(1).map(({ id }) => id);
+    return pass(
+      earlier.length === 0
+        ? 'is that of the stored keys'
+        : `keys in use that still need an earlier one: ${counted(earlier).join(', ')}`,
+    );
+  });
+}
+
+const RETURN =
+  'put the pepper back at the end of BURSAR_KEY_PEPPER, or revoke the keys that bursar secrets list counts';
+
+const keysUnder = (uses: Awaited<ReturnType<typeof pepperUses>>, id: string): number =>
+  Object.values(uses.get(id) ?? {}).reduce((sum, count) => sum + count, 0);
+
+/** Names the sealing keys that are not retired, although they are not the first one. */
+function examineSealingKeys(db: Db, sealing: Sealing): Promise<Check> {
+  const hint = 'add the missing key to the end of BURSAR_SEALING_KEYS: its fields cannot be read';
+  return examine('sealing keys', hint, async () => {
+    const earlier = (await unretiredKeys(db)).filter((id) => id !== sealing.currentKeyId);
+    const missing = earlier.filter((id) => !sealing.marks.some((mark) => mark.id === id));
+    if (missing.length > 0) return fail(`the list lacks ${missing.join(', ')}`, hint);
+    return pass(
+      earlier.length === 0
+        ? `${sealing.currentKeyId} seals, and no record needs another one`
+        : `${sealing.currentKeyId} seals; not retired: ${earlier.join(', ')} (bursar secrets rotate)`,
+    );
+  });
+}
+
+/** Names the earlier secrets with which providers still sign messages. */
+function examineProviderSecrets(db: Db, sealing: Sealing, config: Config): Promise<Check> {
+  return examine('provider secrets', 'the check reads the database', async () => {
+    const uses = await listSecretUses(db, sealing, config);
+    const earlier = uses.filter(({ position }) => position > 1);
+    const told = earlier.map(
+      ({ setting, position, lastVerifiedAt }) =>
+        `${setting} number ${position}: ${lastVerifiedAt?.toISOString() ?? 'no message'}`,
+    );
+    return pass(
+      told.length === 0
+        ? 'one for each provider'
+        : `last message that an earlier one verified: ${told.join(', ')}`,
+    );
   });
 }

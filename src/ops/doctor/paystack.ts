@@ -1,5 +1,6 @@
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { createMongoClient } from '../../platform/database/client.js';
+import { providerFaultsCollection, type ProviderFault } from '../../core/providers/faults.js';
 import { createProviderHttp } from '../../core/providers/http.js';
 import { readBalance } from '../../core/providers/paystack/transfer-calls.js';
 import { readEnvelope } from '../../core/providers/paystack/envelope.js';
@@ -11,16 +12,21 @@ import { duration, examine, fail, pass, type Check } from './check.js';
 const ADDRESS = '/api/v1/webhooks/payments/paystack';
 const TOLERANCE_MS = 30_000;
 const WITHIN_MS = 4_000;
-const KEY_HINT = 'copy the secret key of this mode from the dashboard into PAYSTACK_SECRET_KEY';
+const KEY_HINT =
+  'copy the secret key of this mode from the dashboard into PAYSTACK_SECRET_KEY, and check that the list of allowed IP addresses there (API Keys & Webhooks) is empty or has the addresses of this service';
+const OTP_HINT =
+  'turn off *Confirm transfers before sending* at Paystack (Settings, Preferences), then `bursar providers resume paystack`';
+const PRIVILEGE_HINT = 'give the key the privileges for transfers, charges and refunds at Paystack';
 const CALLBACKS_HINT = `set the webhook address at Paystack to https://<this API>${ADDRESS}`;
 
 /** Checks Paystack, if it is configured: its key, our balance, its clock, and the arrival of its messages. */
 export async function examinePaystack(config: Config): Promise<Check[]> {
   const { paystack } = config;
   if (!paystack) return [];
-  const asked = askBalance(paystack);
+  const asked = ask(paystack, '/balance');
   return Promise.all([
     examine('paystack: key', KEY_HINT, () => examineKey(paystack, asked)),
+    examine('paystack: OTP', OTP_HINT, () => examineOtp(config)),
     examine('paystack: float', 'top the balance up at Paystack', () =>
       examineFloat(paystack, asked),
     ),
@@ -29,13 +35,13 @@ export async function examinePaystack(config: Config): Promise<Check[]> {
   ]);
 }
 
-type Asked = ReturnType<typeof askBalance>;
+type Asked = ReturnType<typeof ask>;
 
-/** The balance moves no money, needs the key, and comes with Paystack's time. */
-async function askBalance({ url, keys, timeoutMs }: PaystackSettings) {
+/** A question moves no money, needs the key, and its answer comes with Paystack's time. */
+async function ask({ url, keys, timeoutMs }: PaystackSettings, path: string) {
   const headers = { authorization: `Bearer ${keys[0] ?? ''}` };
   const http = createProviderHttp({ url, headers, timeoutMs: Math.min(timeoutMs, WITHIN_MS) });
-  const reply = await http({ method: 'GET', path: '/balance' }, new AbortController().signal);
+  const reply = await http({ method: 'GET', path }, new AbortController().signal);
   const now = new Date();
   if (reply.kind === 'none') return { kind: 'none', reason: reply.reason } as const;
   const date = Date.parse(reply.headers['date'] ?? '');
@@ -46,22 +52,58 @@ async function askBalance({ url, keys, timeoutMs }: PaystackSettings) {
   } as const;
 }
 
-async function examineKey({ keys, domain }: PaystackSettings, asked: Asked) {
+/** A key may have fewer privileges than the service needs. Each kind of record that moves money is asked for. */
+const READS = ['/transfer?perPage=1', '/transaction?per_page=1', '/refund?perPage=1'];
+
+async function examineKey(paystack: PaystackSettings, asked: Asked) {
+  const { keys, domain } = paystack;
   const answer = await asked;
   if (answer.kind === 'none')
     return fail(`no answer (${answer.reason})`, 'check PAYSTACK_BASE_URL');
   const { kind } = answer.envelope;
   if (kind === 'credentials') return fail('Paystack refuses the key', KEY_HINT);
   if (kind !== 'done') return fail(`no usable answer (${kind})`, KEY_HINT);
+  const read = READS.map(async (path) => ({
+    path,
+    answer: await ask(paystack, path),
+  }));
+  const refused = (await Promise.all(read)).filter(
+    (each) => each.answer.kind === 'answer' && each.answer.envelope.kind === 'refused',
+  );
+  if (refused.length > 0) {
+    const paths = refused.map(({ path }) => `GET ${path.split('?')[0]}`).join(' and ');
+    return fail(`the key lacks the privilege for ${paths}`, PRIVILEGE_HINT);
+  }
   const earlier = keys.length > 1 ? `; ${keys.length - 1} earlier for messages, to be removed` : '';
   return pass(`a ${domain} key, accepted${earlier}`);
 }
 
-async function examineFloat({ floatAlertMinor }: PaystackSettings, asked: Asked) {
+/** Paystack has no question about this setting: only a transfer that waits for a code proves it. */
+async function examineOtp({ mongodb }: Config) {
+  const client = createMongoClient(mongodb.uri, 'bursar-doctor');
+  try {
+    const faults = client
+      .db(mongodb.database)
+      .collection<ProviderFault>(providerFaultsCollection.name);
+    const asked = await faults.findOne({
+      provider: 'paystack',
+      name: 'otp_required',
+      ended_at: null,
+    });
+    return asked
+      ? fail('a transfer waits for a code, so no transfer can be paid', OTP_HINT)
+      : pass('the setting cannot be read; no transfer has asked for a code so far');
+  } finally {
+    await client.close();
+  }
+}
+
+async function examineFloat({ floatAlertMinor, domain }: PaystackSettings, asked: Asked) {
   const answer = await asked;
   const hint = 'see the row of the key';
   if (answer.kind === 'none' || answer.envelope.kind !== 'done') return fail('not known', hint);
-  const balance = readBalance(answer.envelope);
+  const balance = readBalance(answer.envelope, domain);
+  if ('fault' in balance) return fail('the balance of the other environment', hint);
   if (balance.kind !== 'balance') return fail('no balance in NGN', 'ask Paystack to enable NGN');
   const detail = `${formatMajor(balance.availableMinor)} NGN`;
   if (balance.availableMinor > 0n && balance.availableMinor >= floatAlertMinor) return pass(detail);

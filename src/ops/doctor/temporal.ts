@@ -1,5 +1,6 @@
-import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../../shared/config.js';
+import { createConnection } from '../../platform/temporal/client.js';
 import { findSearchAttributeProblems } from '../../platform/temporal/namespace.js';
 import { ACTIVITY_TASKS, pollersOf, WORKFLOW_TASKS } from '../../platform/temporal/pollers.js';
 import {
@@ -19,7 +20,7 @@ export async function examineTemporal(
   providers: readonly RateLimit[],
 ): Promise<Check[]> {
   const { address, connection: options, namespace, taskQueue } = temporal;
-  const connection = Connection.lazy({ ...options, connectTimeout: WITHIN_MS });
+  const { connection, close } = createConnection(options, WITHIN_MS);
   try {
     const hint = 'start it, or correct TEMPORAL_ADDRESS; transfers are accepted meanwhile and wait';
     const reached = await examine('temporal', hint, async () => {
@@ -35,7 +36,7 @@ export async function examineTemporal(
     ];
     return [reached, found, ...(await Promise.all(rest))];
   } finally {
-    await connection.close();
+    await close();
   }
 }
 

@@ -38,11 +38,15 @@ export function createOperatorApp(
   health: Pick<Health, 'middleware'>,
 ): Koa<AppState> {
   const { log, operators, oidc, rateLimits, config } = deps;
+  // A client may take its time for the body: a sign-in that is revoked meanwhile must not carry the act out.
+  const signInAgain: Middleware = (ctx, next) => signedIn(ctx, next);
   const { middleware, operationAt, methodsAt } = routerOf(
     operatorRoutes(deps),
     [],
     OPERATOR_PREFIX,
+    [signInAgain],
   );
+  const signedIn = signIn({ operators, oidc, audit: deps.audit, operationAt });
   const app = new Koa<AppState>();
   app.use(requestId());
   app.use(clientAddress({ trustedProxies: config.http.trustedProxies }));
@@ -51,9 +55,9 @@ export function createOperatorApp(
   app.use(errorHandler({ log }));
   app.use(health.middleware);
   app.use(limitBySource({ rateLimits, name: 'operators', allowance: ALLOWANCE }));
-  app.use(documents({ openApi: operatorOpenApi(deps) }));
+  app.use(documents({ openApi: JSON.stringify(operatorOpenApi(deps)) }));
   app.use(answerOptions({ methodsAt }));
-  app.use(underPrefix(signIn({ operators, oidc, audit: deps.audit, operationAt })));
+  app.use(underPrefix(signedIn));
   app.use(underPrefix(middleware));
   app.use(notFound({ methodsAt }));
   app.on('error', (error: unknown) => log.warn({ err: error }, 'could not send the answer'));

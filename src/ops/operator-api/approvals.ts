@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { maskAccount } from '../../capabilities/deposits/record.js';
 import { isChanged, isOpenAt, statusAt, type Approval } from '../../core/approvals/approval.js';
 import { nameOf } from '../../core/approvals/store.js';
 import type { Context } from '../../platform/http/context.js';
@@ -247,12 +248,19 @@ const presentRow = (approval: Approval) => ({
   created_at: approval.created_at.toISOString(),
 });
 
+/** The input of an act. Of a customer's account, the last digits are enough to decide. */
+function shownInput({ input }: Approval): Approval['input'] {
+  const { account_number: account } = input.body;
+  if (typeof account !== 'string') return input;
+  return { ...input, body: { ...input.body, account_number: maskAccount(account) } };
+}
+
 const presentApproval = (approval: Approval) => ({
   ...presentRow(approval),
   tenant: approval.tenant_id,
   target_state: approval.target_state,
   evidence: approval.evidence,
-  input: approval.input,
+  input: shownInput(approval),
   maker_name: approval.maker.name,
   decided_by: approval.decided_by && nameOf(approval.decided_by),
   decided_at: approval.decided_at?.toISOString() ?? null,

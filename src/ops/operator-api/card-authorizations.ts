@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CardAuthorization } from '../../capabilities/card-authorizations/card-authorization.js';
+import type { CardAuthorization } from '../../capabilities/card-authorizations/record.js';
 import { presentAuthorization } from '../../capabilities/card-authorizations/presenter.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';

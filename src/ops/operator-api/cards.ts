@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Card } from '../../capabilities/cards/card.js';
+import type { Card } from '../../capabilities/cards/record.js';
 import { presentCard, presentOperationRow } from '../../capabilities/cards/presenter.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';

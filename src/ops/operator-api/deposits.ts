@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { movedDepositId, type Deposit } from '../../capabilities/deposits/deposit.js';
+import { movedDepositId, type Deposit } from '../../capabilities/deposits/record.js';
 import { presentDepositRow } from '../../capabilities/deposits/presenter.js';
-import type { DepositFact } from '../../capabilities/deposits/transitions.js';
+import { isAssignable, type DepositFact } from '../../capabilities/deposits/transitions.js';
 import type { Act } from '../../core/audit/entry.js';
 import { instructionState } from '../../core/instructions/instruction.js';
 import { operation } from '../../platform/http/operation.js';
@@ -53,6 +53,7 @@ export const depositRoutes = (deps: OperatorDeps): Route[] => [
     if (account.state !== 'active') {
       throw refuseField('account', `The account is ${account.state}.`);
     }
+    refuseUnassignable(deposit);
     const isOwn = account.tenant_id === deposit.tenant_id;
     const to = {
       id: movedDepositId(deposit._id),
@@ -97,6 +98,17 @@ async function find({ deposits }: OperatorDeps, id: string): Promise<Deposit> {
   const found = await deposits.store.find(id);
   if (!found) throw noSuch('deposit');
   return found;
+}
+
+/** Refuses an assignment before anybody must approve it. The commit decides it again. */
+function refuseUnassignable(deposit: Deposit): void {
+  if (deposit.state !== 'suspended' || isAssignable(deposit)) return;
+  const { _id: id, fee_minor: fee, amount_minor: amount } = deposit;
+  const isTaken = amount !== null && fee >= amount;
+  const message = isTaken
+    ? `${id} cannot be assigned: the provider's fee is as much as the deposit.`
+    : `${id} cannot be assigned: its provider may have returned it. Return it again, or assign it once the provider has refused the return.`;
+  throw new ApiError('invalid_state', { message });
 }
 
 type Decision = DepositFact extends infer Fact

@@ -8,7 +8,8 @@ import { capabilities } from '../../composition/capabilities.js';
 import type { Deps } from '../../composition/deps.js';
 import type { OperatedInstruction } from '../../core/capability.js';
 import { OPERATOR_COMMANDS } from '../../core/instructions/operator-commands.js';
-import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { timelineWithDeliveries, type TimelineEntry } from '../../core/instructions/timeline.js';
 import type {
   InstructionLabels,
   OperatorCommand,
@@ -121,15 +122,29 @@ function routesOf(
       const record = await store.find(params.id);
       if (!record) throw noSuch(instruction.labels.record);
       const deliveries = await deps.webhooks.deliveries.timelineOf(record.tenant_id, record._id);
-      const timeline = timelineWithDeliveries(record, deliveries).map((entry) => ({
-        ...entry,
-        at: entry.at.toISOString(),
-      }));
-      sendData(ctx, 200, { record: instruction.presentDetails(record), timeline });
+      sendData(ctx, 200, shownRecord(instruction, record, deliveries));
     }),
 
     ...OPERATOR_COMMANDS.map((kind) => commandRoute(deps, capability, instruction, command(kind))),
   ];
+}
+
+/** A record as operators see it: with the request that created it, which its first entry names too. */
+export function shownRecord(
+  { presentDetails }: Pick<OperatedInstruction<never>, 'presentDetails'>,
+  record: InstructionRecord,
+  deliveries: readonly TimelineEntry[],
+) {
+  const { http_request_id: requestId = null, timeline } = record;
+  const created = requestId === null ? undefined : timeline[0];
+  return {
+    record: { ...presentDetails(record), http_request_id: requestId },
+    timeline: timelineWithDeliveries(record, deliveries).map((entry) => ({
+      ...entry,
+      at: entry.at.toISOString(),
+      ...(entry === created && { internal: `request ${requestId}` }),
+    })),
+  };
 }
 
 type CommandOperation = ReturnType<ReturnType<typeof instructionOperations>['command']>;

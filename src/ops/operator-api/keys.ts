@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { canonicalRange } from '../../platform/api-keys/allowed-ips.js';
 import { KEY_LEVELS, type Environment } from '../../platform/api-keys/api-key.js';
+import { KEY_SCOPES, paysOut } from '../../platform/api-keys/scopes.js';
+import { ApiError } from '../../shared/errors.js';
 import type { ApiKeyInfo } from '../../platform/api-keys/store.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
@@ -37,7 +39,10 @@ export const createKey = operation({
     level: z.enum(KEY_LEVELS),
     public: z.boolean().default(false),
     label: plainText(100).optional(),
+    scopes: z.array(z.enum(KEY_SCOPES)).min(1).optional(),
     allowed_ips: z.array(range).max(100).optional(),
+    /** Live, for a key that pays out without a list of addresses. */
+    any_address: z.boolean().default(false),
     expires_in_days: expiresInDays,
     reason: reason.optional(),
   }),
@@ -101,7 +106,7 @@ const newKeyRoutes = (deps: OperatorDeps): Route[] => [
   route(createKey, async (ctx, { body }) => {
     const { apiKeys, tenants, audit, config } = deps;
     const { tenant, level, label, allowed_ips: allowedIps } = body;
-    const lifetime = body.expires_in_days ?? defaultDays(config.environment);
+    const terms = termsOfNewKey(config.environment, body);
     if (!(await tenants.get(tenant))) throw noSuch('tenant');
     const asked = actOf(ctx, 'keys.create', tenant, {
       tenantId: tenant,
@@ -112,10 +117,11 @@ const newKeyRoutes = (deps: OperatorDeps): Route[] => [
     const given = {
       tenantId: tenant,
       level,
-      kind: body.public ? ('public' as const) : ('secret' as const),
+      kind: kindOf(body),
+      ...(body.scopes && { scopes: body.scopes }),
       ...(label !== undefined && { label }),
       ...(allowedIps && { allowedIps }),
-      ...(lifetime !== undefined && { expiresAt: inDays(lifetime) }),
+      ...(terms.days !== undefined && { expiresAt: inDays(terms.days) }),
     };
     const made = await audit.act(act, async (session) => {
       const key = await apiKeys.create(given, session);
@@ -173,8 +179,39 @@ const otherKeyRoutes = ({ apiKeys, audit }: OperatorDeps): Route[] => [
   }),
 ];
 
-/** Keys of live expire after a year unless told otherwise. */
-const defaultDays = (environment: Environment) => (environment === 'live' ? 365 : undefined);
+type KeyBody = Pick<
+  z.output<typeof createKey.body>,
+  'public' | 'level' | 'scopes' | 'any_address'
+> &
+  Partial<Pick<z.output<typeof createKey.body>, 'allowed_ips' | 'expires_in_days'>>;
+
+const kindOf = ({ public: isPublic }: Pick<KeyBody, 'public'>) =>
+  isPublic ? ('public' as const) : ('secret' as const);
+
+/**
+ * The lifetime of a new key. Keys of live expire after a year unless told otherwise. Throws `validation_error` for a live key that
+ * can pay out from any address unless the request says that it may, and for scopes of a public key, which has its own.
+ */
+export function termsOfNewKey(
+  environment: Environment,
+  body: KeyBody,
+): { days: number | undefined } {
+  const { scopes = null, allowed_ips: addresses = [] } = body;
+  if (body.public && scopes) refuse('scopes', 'A public key has no scopes.');
+  const isOpen = addresses.length === 0 && !body.any_address;
+  const canPayOut = paysOut({ kind: kindOf(body), level: body.level, scopes });
+  if (environment === 'live' && canPayOut && isOpen) {
+    refuse(
+      'allowed_ips',
+      'This key can pay out: name the addresses that may use it, or allow any address with any_address.',
+    );
+  }
+  return { days: body.expires_in_days ?? (environment === 'live' ? 365 : undefined) };
+}
+
+function refuse(field: string, message: string): never {
+  throw new ApiError('validation_error', { field, message });
+}
 
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
 
@@ -182,6 +219,7 @@ const presentKey = (key: ApiKeyInfo) => ({
   id: key.id,
   kind: key.kind,
   level: key.level,
+  scopes: key.scopes,
   label: key.label,
   allowed_ips: key.allowedIps,
   created_at: key.createdAt.toISOString(),

@@ -1,11 +1,14 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { archivedRecords, audits } from '../../composition/capabilities.js';
+import { archivedRecords, audits, capabilities } from '../../composition/capabilities.js';
+import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { archivedOf, findArchived } from '../../core/ledger/archived.js';
+import { ArchiveError } from '../../core/ledger/archive-file.js';
 import { archiveDays } from '../../core/ledger/archive.js';
 import { auditLedger } from '../../core/ledger/audit.js';
 import { closeDueDays } from '../../core/ledger/closing.js';
 import { noteClosingRun } from '../../core/ledger/closing-runs.js';
-import { isDay } from '../../core/ledger/days.js';
+import { isDay, startOfDay } from '../../core/ledger/days.js';
 import {
   beginVerification,
   resumeVerification,
@@ -17,10 +20,21 @@ import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { plainText } from '../../platform/http/wire.js';
 import { ApiError } from '../../shared/errors.js';
+import { isAnyId, timeOf } from '../../shared/ids.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
+import { shownRecord } from './instructions.js';
 import { ADMINS, READERS, WORKERS } from './roles.js';
-import { printed, reason, reasonBody, refuseField, tenantId } from './schema.js';
+import {
+  anyId,
+  noSuch,
+  printed,
+  printedList,
+  reason,
+  reasonBody,
+  refuseField,
+  tenantId,
+} from './schema.js';
 import { actOf } from './sign-in.js';
 import { DAY_MS } from '../../shared/durations.js';
 
@@ -77,6 +91,42 @@ export const archiveLedger = operation({
   answer: { status: 200, data: printed },
 });
 
+/** The folder of the archives, on the machine that runs the operator API. */
+const folderOf = plainText(1_000).refine(isAbsolute, 'must be an absolute path');
+/** The capabilities whose records archives have. */
+const archivedCapability = z.enum(['transfers', 'bill-payments']);
+
+/** Shows a record that is in an archive, as `show` did before. */
+export const showArchived = operation({
+  id: 'showArchived',
+  tag,
+  method: 'get',
+  path: '/ledger/archived/{id}',
+  summary: 'Show a record that is in an archive',
+  description: 'Reads the files from the day of its creation on.',
+  roles: READERS,
+  params: { id: anyId },
+  query: z.strictObject({ folder: folderOf, tenant: tenantId, capability: archivedCapability }),
+  answer: { status: 200, data: z.object({ record: printed, timeline: printedList }) },
+});
+
+/** Lists the records of a month that are in archives. */
+export const listArchived = operation({
+  id: 'listArchived',
+  tag,
+  method: 'get',
+  path: '/ledger/archived',
+  summary: 'List the records of a month that are in archives, the latest first',
+  roles: READERS,
+  query: z.strictObject({
+    folder: folderOf,
+    tenant: tenantId,
+    capability: archivedCapability,
+    month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11'),
+  }),
+  answer: { status: 200, data: printedList },
+});
+
 /** The routes for the ledger. They read and write on a connection without an operation limit. */
 export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
   route(verifyLedger, async (ctx, { body }) => {
@@ -114,7 +164,52 @@ export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
     const ok = refused.length === 0;
     sendData(ctx, 200, { ok, before, archived_days: archived, removed, refused });
   }),
+
+  route(showArchived, async (ctx, { params: { id }, query }) => {
+    const instruction = archivedInstruction(query.capability);
+    const { collection, labels } = instruction;
+    if (!isAnyId(id)) throw noSuch(labels.record);
+    const from = lagosDay(timeOf(id));
+    const archives = { db: reports.db, folder: query.folder, tenantId: query.tenant, from };
+    const found = await findArchived(archives, { collection, id }).catch(refuseArchive);
+    if (!found) throw noSuch(labels.record);
+    const record = found.record as unknown as InstructionRecord;
+    sendData(ctx, 200, shownRecord(instruction, record, found.deliveries));
+  }),
+
+  route(listArchived, async (ctx, { query }) => {
+    const instruction = archivedInstruction(query.capability);
+    const from = `${query.month}-01`;
+    const since = startOfDay(from);
+    const until = startOfDay(lagosDay(new Date(since.getTime() + 32 * DAY_MS)).slice(0, 8) + '01');
+    const archives = { db: reports.db, folder: query.folder, tenantId: query.tenant, from };
+    const rows: ReturnType<typeof instruction.presentRow>[] = [];
+    const found = archivedOf(archives, instruction.collection, { since, until });
+    try {
+      for await (const record of found)
+        rows.push(instruction.presentRow(record as unknown as InstructionRecord));
+    } catch (error) {
+      refuseArchive(error);
+    }
+    sendData(ctx, 200, rows.toSorted(latestFirst));
+  }),
 ];
+
+/** How a capability presents its records, and their collection. */
+function archivedInstruction(capability: z.output<typeof archivedCapability>) {
+  const instruction = capabilities.find(({ name }) => name === capability)?.instruction;
+  if (!instruction) throw new Error(`${capability} has no instructions`);
+  return { ...instruction, collection: capability.replaceAll('-', '_') };
+}
+
+const latestFirst = (a: { id?: unknown }, b: { id?: unknown }): number =>
+  String(b.id).localeCompare(String(a.id));
+
+/** Refuses a request whose files are missing or changed. */
+function refuseArchive(error: unknown): never {
+  if (!(error instanceof ArchiveError)) throw error;
+  throw refuseField('folder', error.message);
+}
 
 async function openVerification(
   db: OperatorDeps['reports']['db'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PaymentToken } from '../../capabilities/payment-tokens/payment-token.js';
+import type { PaymentToken } from '../../capabilities/payment-tokens/record.js';
 import { presentToken } from '../../capabilities/payment-tokens/presenter.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Act } from '../../core/audit/entry.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
 import type { ProviderEventSelection } from '../../core/provider-events/store.js';
 import { operation } from '../../platform/http/operation.js';
@@ -74,7 +75,7 @@ export const replayProviderEvents = operation({
 
 /** The routes for provider events. */
 export const providerEventRoutes = (deps: OperatorDeps): Route[] => {
-  const { providerEvents, audit } = deps;
+  const { providerEvents } = deps;
   return [
     route(listProviderEvents, async (ctx, { query }) => {
       const found = await providerEvents.store.latest(selectionOf(query, LISTED));
@@ -91,18 +92,16 @@ export const providerEventRoutes = (deps: OperatorDeps): Route[] => {
       const event = await providerEvents.store.find(id);
       if (!event) throw noSuch('event');
       const why = { tenantId: event.tenant_id, reason: body.reason ?? null };
-      await audit.record(actOf(ctx, 'provider-events.replay', id, why), {
-        before: { status: event.status },
-      });
-      sendData(ctx, 200, await replay(deps, event));
+      sendData(ctx, 200, await replay(deps, event, actOf(ctx, 'provider-events.replay', id, why)));
     }),
 
     route(replayProviderEvents, async (ctx, { body: { type, provider, reason: why = null } }) => {
       const selection = selectionOf({ type, provider, attention: true }, REPLAYED);
-      await audit.record(actOf(ctx, 'provider-events.replay', type, { reason: why }));
       const replays = [];
       for (const event of await providerEvents.store.latest(selection)) {
-        replays.push(await replay(deps, event));
+        const of = { tenantId: event.tenant_id, reason: why };
+        const act = actOf(ctx, 'provider-events.replay', event._id, of);
+        replays.push(await replay(deps, event, act));
       }
       sendData(ctx, 200, replays);
     }),
@@ -128,9 +127,9 @@ const selectionOf = (
 });
 
 /** Starts a replay, which the worker carries out. Its result is in the list, or in the replay that is returned here. */
-async function replay({ providerEvents }: OperatorDeps, event: ProviderEvent) {
+async function replay({ providerEvents }: OperatorDeps, event: ProviderEvent, act: Act) {
   const owned = await providerEvents.withOwner(event, true);
-  const { resource } = await providerEvents.replay(owned, null);
+  const { resource } = await providerEvents.replay(owned, null, act);
   return { id: event._id, replay: resource };
 }
 

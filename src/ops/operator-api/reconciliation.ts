@@ -53,8 +53,9 @@ export const reconciliationRoutes = (deps: OperatorDeps): Route[] => [
     }
     const { differences, ...counts } = await reconcile(deps, { ...body, since, only });
     const ok = counts.unanswered === 0 && counts.differing === counts.settled;
-    const rows = differences.map(({ amountMinor, ...row }) => ({
+    const rows = differences.map(({ amountMinor, breakKind, ...row }) => ({
       ...row,
+      break: breakKind,
       amount_minor: toWireAmount(amountMinor),
     }));
     const summary = { ok, since: since.toISOString(), ...counts };
@@ -66,7 +67,8 @@ type Options = { since: Date; apply: boolean; per_second: number; only: readonly
 
 /** Compares the records of these capabilities, one capability after the other. */
 async function reconcile(deps: OperatorDeps, { since, apply, per_second, only }: Options) {
-  const run = { apply, takeTurn: createPace(per_second), report: emptyReport() };
+  const { breaks } = deps;
+  const run = { apply, takeTurn: createPace(per_second), report: emptyReport(), breaks };
   const tenants = (await deps.tenants.list()).map(({ id }) => id);
   for (const { name, reconciled } of capabilities) {
     if (only.includes(name)) await reconciled?.(deps).reconcile(run, { since, tenants });

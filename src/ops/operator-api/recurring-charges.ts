@@ -3,7 +3,7 @@ import { presentRecurringCharge } from '../../capabilities/recurring-charges/pre
 import {
   RECURRING_STATUSES,
   type RecurringCharge,
-} from '../../capabilities/recurring-charges/recurring-charge.js';
+} from '../../capabilities/recurring-charges/record.js';
 import { inWords } from '../../capabilities/recurring-charges/schedule.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
@@ -68,7 +68,7 @@ export const changeRecurring = operation({
 });
 
 /** The routes for recurring charges. */
-export const recurringChargeRoutes = ({ recurringCharges, audit }: OperatorDeps): Route[] => [
+export const recurringChargeRoutes = ({ recurringCharges }: OperatorDeps): Route[] => [
   route(listRecurring, async (ctx, { query: { tenant, status, attention } }) => {
     const filter = {
       attention,
@@ -89,8 +89,7 @@ export const recurringChargeRoutes = ({ recurringCharges, audit }: OperatorDeps)
     if (!before) throw noSuch('recurring charge');
     const why = { tenantId: before.tenant_id, reason: body.reason ?? null };
     const act = actOf(ctx, `recurring-charges.${change}`, id, why);
-    await audit.record(act, { before: { status: before.status } });
-    const { answer } = await recurringCharges.change(before, change, null);
+    const { answer } = await recurringCharges.change(before, change, null, act);
     const after = await recurringCharges.store.find(id);
     if (!after) throw noSuch('recurring charge');
     if (answer.status !== 200) {

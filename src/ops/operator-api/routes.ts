@@ -2,9 +2,14 @@ import type { Route } from '../../platform/http/routes.js';
 import { approvalRoutes } from './approvals.js';
 import { attentionRoutes } from './attention.js';
 import { auditRoutes } from './audit.js';
+import { breakRoutes } from './breaks.js';
 import { cardAuthorizationRoutes } from './card-authorizations.js';
+import { cardDisputeRoutes } from './card-disputes.js';
 import { cardRoutes } from './cards.js';
+import { chargeReturnRoutes } from './charges.js';
 import { depositRoutes } from './deposits.js';
+import { customerRoutes } from './customers.js';
+import { disputeRoutes } from './disputes.js';
 import type { OperatorDeps } from './deps.js';
 import { instructionRoutes } from './instructions.js';
 import { keyRoutes } from './keys.js';
@@ -15,7 +20,9 @@ import { providerEventRoutes } from './provider-events.js';
 import { providerRoutes } from './providers.js';
 import { reconciliationRoutes } from './reconciliation.js';
 import { recurringChargeRoutes } from './recurring-charges.js';
+import { statementRoutes } from './statements.js';
 import { secretRoutes } from './secrets.js';
+import { refundResumeRoutes } from './refunds.js';
 import { refusing } from './second-person.js';
 import { tenantRoutes } from './tenants.js';
 import { walletRoutes } from './wallets.js';
@@ -39,14 +46,21 @@ const actRoutes = (deps: OperatorDeps): Route[] => [
   ...walletRoutes(deps),
   ...instructionRoutes(deps),
   ...depositRoutes(deps),
+  ...chargeReturnRoutes(deps),
+  ...refundResumeRoutes(deps),
+  ...disputeRoutes(deps),
   ...cardRoutes(deps),
   ...cardAuthorizationRoutes(deps),
+  ...cardDisputeRoutes(deps),
   ...paymentTokenRoutes(deps),
   ...recurringChargeRoutes(deps),
   ...webhookRoutes(deps),
   ...providerRoutes(deps),
   ...providerEventRoutes(deps),
+  ...customerRoutes(deps),
   ...ledgerRoutes(deps),
   ...secretRoutes(deps),
   ...reconciliationRoutes(deps),
+  ...breakRoutes(deps),
+  ...statementRoutes(deps),
 ];

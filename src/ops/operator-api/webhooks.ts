@@ -256,8 +256,11 @@ const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
     if (!found) throw noSuch('delivery');
     const why = { tenantId: found.tenant_id, reason: body.reason ?? null };
     const act = actOf(ctx, 'webhooks.deliveries.redeliver', id, why);
-    await audit.record(act, { before: { status: found.status } });
-    const delivery = await webhooks.redeliver(id);
+    const delivery = await audit.act(act, async (session) => {
+      const result = await webhooks.redeliver(id, session);
+      const before = { status: found.status };
+      return result && { result, before, after: { status: result.status } };
+    });
     if (!delivery) throw noSuch('delivery');
     sendData(ctx, 200, { id: delivery._id, status: delivery.status });
   }),
@@ -266,8 +269,11 @@ const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
     const event = await webhooks.deliveries.event(id);
     if (!event) throw noSuch('event');
     const why = { tenantId: event.tenant_id, reason: body.reason ?? null };
-    await audit.record(actOf(ctx, 'webhooks.events.replay', id, why));
-    const deliveries = await webhooks.replay(id);
+    const act = actOf(ctx, 'webhooks.events.replay', id, why);
+    const deliveries = await audit.act(act, async (session) => {
+      const result = await webhooks.replay(id, session);
+      return result && { result, before: null, after: { deliveries: result } };
+    });
     if (!deliveries) throw noSuch('event');
     sendData(ctx, 200, { id, deliveries });
   }),

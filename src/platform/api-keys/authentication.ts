@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../shared/errors.js';
 import type { Tenant } from '../tenants/tenant.js';
 import {
-  hashKey,
   isRotationDue,
   parseKey,
   type Environment,
@@ -10,8 +9,10 @@ import {
   type KeyLevel,
 } from './api-key.js';
 import { isRevokedOrExpired } from './document.js';
+import type { KeyHashes } from './key-hashes.js';
 import type { createLastUsed } from './last-used.js';
 import type { createKnownHashes } from './known-hashes.js';
+import type { KeyScope } from './scopes.js';
 import type { createKeyLookup, FoundKey } from './lookup.js';
 
 /** The caller of a request, once its key has been accepted. */
@@ -20,6 +21,8 @@ export type AuthenticatedKey = {
   tenant: Tenant;
   level: KeyLevel;
   kind: KeyKind;
+  /** Null: the key is not narrowed. */
+  scopes: readonly KeyScope[] | null;
   createdAt: Date;
   rotationDue: boolean;
 };
@@ -32,14 +35,14 @@ export function createAuthentication({
   lookup,
   knownHashes,
   lastUsed,
-  pepper,
+  hashes,
   environment,
   clock,
 }: {
   lookup: ReturnType<typeof createKeyLookup>;
   knownHashes: Pick<ReturnType<typeof createKnownHashes>, 'mayHave'>;
   lastUsed: ReturnType<typeof createLastUsed>;
-  pepper: string;
+  hashes: KeyHashes;
   environment: Environment;
   clock: () => Date;
 }) {
@@ -62,8 +65,9 @@ export function createAuthentication({
       if (parsed.environment !== environment) throw new ApiError('wrong_environment');
       if (!parsed.intact) throw new ApiError('invalid_key');
       // Database and cache compare keyed hashes. A guess cannot steer them, so timing reveals nothing.
-      const hash = hashKey(token, pepper);
-      const found = await lookup.get(hash);
+      const all = hashes.all(token);
+      const hash = String(all[0]);
+      const found = await lookup.get(all);
       const now = clock();
       if (found === null) {
         remembered.delete(hash);
@@ -73,7 +77,8 @@ export function createAuthentication({
       onFound({ id: found.key._id, tenantId: found.tenant.id });
       assertUsable(found, address, now);
       remembered.set(hash, true);
-      lastUsed.touch(found.key._id, now);
+      const renewed = hashes.isCurrent(found.key) ? null : hashes.current(token);
+      lastUsed.touch(found.key, now, renewed);
       return toAuthenticated(found, now);
     },
 
@@ -84,8 +89,8 @@ export function createAuthentication({
     async isKnown(token: string): Promise<boolean> {
       const parsed = parseKey(token);
       if (parsed === null || parsed.environment !== environment || !parsed.intact) return false;
-      const hash = hashKey(token, pepper);
-      return remembered.get(hash) ?? knownHashes.mayHave(hash);
+      const all = hashes.all(token);
+      return remembered.get(String(all[0])) ?? knownHashes.mayHave(all);
     },
   };
 }
@@ -101,6 +106,7 @@ function toAuthenticated({ key, tenant }: FoundKey, now: Date): AuthenticatedKey
     tenant,
     level: key.level,
     kind: key.kind,
+    scopes: key.scopes ?? null,
     createdAt: key.created_at,
     rotationDue: isRotationDue(key.created_at, now),
   };

@@ -1,4 +1,5 @@
 import type { CollectionSpec } from '../database/migrations.js';
+import { KEY_SCOPES, type KeyScope } from './scopes.js';
 import { KEY_LEVELS, type KeyKind, type KeyLevel } from './api-key.js';
 
 /** The properties of a key that is to be created. */
@@ -10,17 +11,23 @@ export type NewApiKey = {
   expiresAt?: Date;
   /** Addresses or CIDR ranges from which the key may be used; an empty list allows any address. */
   allowedIps?: readonly string[];
+  /** The parts of the API that the key reaches; left out, everything that its level allows. */
+  scopes?: readonly KeyScope[];
 };
 
 /** A key as MongoDB stores it: its hash, never the key. */
 export type ApiKeyDocument = {
   _id: string;
   hash: string;
+  /** The pepper of the hash; missing in documents of earlier releases. */
+  pepper_id?: string;
   tenant_id: string;
   kind: KeyKind;
   level: KeyLevel;
   label: string | null;
   allowed_ips: string[];
+  /** Missing: the key is not narrowed. */
+  scopes?: KeyScope[];
   created_at: Date;
   last_used_at: Date | null;
   expires_at: Date | null;
@@ -39,11 +46,13 @@ export const apiKeysCollection: CollectionSpec = {
     required: ['hash', 'tenant_id', 'kind', 'level', 'allowed_ips', 'created_at', 'replaced_by'],
     properties: {
       hash: { bsonType: 'string' },
+      pepper_id: { bsonType: 'string' },
       tenant_id: { bsonType: 'string' },
       kind: { enum: ['secret', 'public'] },
       level: { enum: KEY_LEVELS },
       label: { bsonType: ['string', 'null'] },
       allowed_ips: { bsonType: 'array', items: { bsonType: 'string' } },
+      scopes: { bsonType: 'array', minItems: 1, items: { enum: KEY_SCOPES } },
       created_at: { bsonType: 'date' },
       last_used_at: dateOrNull,
       expires_at: dateOrNull,

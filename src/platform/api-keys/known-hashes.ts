@@ -53,11 +53,12 @@ export function createKnownHashes(keys: Collection<ApiKeyDocument>) {
   }
 
   return {
-    async mayHave(hash: string): Promise<boolean> {
-      if (filter.has(hash)) return true;
+    /** The hashes of one key: any of them may be the stored one. */
+    async mayHave(hashes: readonly string[]): Promise<boolean> {
+      if (hashes.some(filter.has)) return true;
       if (performance.now() - refreshedAt < REFRESH_AFTER_MS) return false;
       await within(WAIT_MS, refresh());
-      return filter.has(hash);
+      return hashes.some(filter.has);
     },
 
     /** Resolves when nothing is read. Await it before closing the database. */

@@ -18,9 +18,9 @@ export type FoundKey = {
 };
 
 /**
- * Finds keys with their tenants by hash, null for unknown ones, and caches both for less than a second. The time counts
- * from the BEGINNING of the load: counted from its end, a slow read could be served long after a revocation. Callers
- * that come during a load share it. A failed load is not cached.
+ * Finds keys with their tenants by their possible hashes, null for unknown ones, and caches both for less than a second. The
+ * time counts from the BEGINNING of the load: counted from its end, a slow read could be served long after a revocation.
+ * Callers that come during a load share it. A failed load is not cached.
  */
 export function createKeyLookup({
   keys,
@@ -29,29 +29,35 @@ export function createKeyLookup({
   keys: Collection<ApiKeyDocument>;
   tenants: Tenants;
 }) {
+  /** By the first of the hashes. */
   const loads = new LRUCache<string, Promise<FoundKey | null>>({
     max: MAX_REMEMBERED,
     ttl: REMEMBERED_MS,
   });
+  /** The first hash of each key, for `forget`. */
+  const firstHashes = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
-  async function load(hash: string): Promise<FoundKey | null> {
-    const key = await keys.findOne({ hash });
+  async function load(hashes: readonly string[]): Promise<FoundKey | null> {
+    const key = await keys.findOne({ hash: { $in: hashes } });
     const tenant = key && (await tenants.get(key.tenant_id));
+    if (key) firstHashes.set(key._id, String(hashes[0]));
     return key && tenant && { key, tenant, allows: createAllowList(key.allowed_ips) };
   }
 
   return {
-    get(hash: string): Promise<FoundKey | null> {
+    /** The hashes of one key under every pepper, always in the same order. */
+    get(hashes: readonly string[]): Promise<FoundKey | null> {
+      const hash = String(hashes[0]);
       const known = loads.get(hash);
       if (known !== undefined) return known;
-      const loading = load(hash);
+      const loading = load(hashes);
       loads.set(hash, loading);
       loading.catch(() => loads.peek(hash) === loading && loads.delete(hash));
       return loading;
     },
     /** Removes the key from the cache of this process, so that the next caller reads it again. */
-    forget(hash: string): void {
-      loads.delete(hash);
+    forget(id: string): void {
+      loads.delete(firstHashes.get(id) ?? '');
     },
   };
 }

@@ -9,7 +9,7 @@ export type Rotation = {
   expiresAt?: Date | undefined;
 };
 /** The new key, shown once, and the end of the old one. */
-export type Rotated = { id: string; key: string; oldExpiresAt: Date; oldHash: string };
+export type Rotated = { id: string; key: string; oldExpiresAt: Date };
 
 /**
  * Creates a key with the same rights as another, and lets the other expire after the overlap. Returns null if the old
@@ -37,6 +37,7 @@ export async function rotateKey(
     level: old.level,
     kind: old.kind,
     allowedIps: old.allowed_ips,
+    ...(old.scopes && { scopes: old.scopes }),
     ...(old.label !== null && { label: old.label }),
     ...(until && { expiresAt: until }),
   };
@@ -45,7 +46,7 @@ export async function rotateKey(
   const oldExpiresAt = old.expires_at !== null && old.expires_at < end ? old.expires_at : end;
   const replaced = { $set: { replaced_by: made.id, expires_at: oldExpiresAt } };
   const { modifiedCount } = await keys.updateOne(inUse, replaced, within);
-  if (modifiedCount === 1) return { ...made, oldExpiresAt, oldHash: old.hash };
+  if (modifiedCount === 1) return { ...made, oldExpiresAt };
   // A concurrent rotation has won.
   await keys.deleteOne({ _id: made.id }, within);
   return null;

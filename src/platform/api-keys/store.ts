@@ -2,10 +2,10 @@ import type { ClientSession, Collection, Db } from 'mongodb';
 import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
+import type { KeyPepper } from '../../shared/key-peppers.js';
 import type { Tenants } from '../tenants/store.js';
 import {
   generateKey,
-  hashKey,
   isRotationDue,
   type Environment,
   type KeyKind,
@@ -14,9 +14,11 @@ import {
 import { canonicalRange } from './allowed-ips.js';
 import { isRevokedOrExpired, type ApiKeyDocument, type NewApiKey } from './document.js';
 import { createAuthentication } from './authentication.js';
+import { createKeyHashes, type StoredHash } from './key-hashes.js';
 import { createKnownHashes } from './known-hashes.js';
 import { createKeyLookup } from './lookup.js';
 import { createLastUsed } from './last-used.js';
+import type { KeyScope } from './scopes.js';
 import { rotateKey, type Rotated, type Rotation } from './rotate.js';
 
 /** A key as operators see it. It contains neither the key nor its hash. */
@@ -27,6 +29,8 @@ export type ApiKeyInfo = {
   level: KeyLevel;
   label: string | null;
   allowedIps: string[];
+  /** Null: the key is not narrowed. */
+  scopes: KeyScope[] | null;
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
@@ -42,14 +46,14 @@ export type ApiKeys = ReturnType<typeof createApiKeys>;
 /** Creates the store of API keys for one environment; keys of the other environment are refused. */
 export function createApiKeys({
   db,
-  pepper,
+  peppers,
   environment,
   tenants,
   log,
   clock = () => new Date(),
 }: {
   db: Db;
-  pepper: string;
+  peppers: readonly KeyPepper[];
   environment: Environment;
   tenants: Tenants;
   log: Log;
@@ -59,6 +63,7 @@ export function createApiKeys({
   const lookup = createKeyLookup({ keys, tenants });
   const lastUsed = createLastUsed({ keys, log });
   const knownHashes = createKnownHashes(keys);
+  const hashes = createKeyHashes(peppers);
 
   /** Creates a key. The result is the only place where the key is ever readable. */
   async function create(
@@ -67,7 +72,7 @@ export function createApiKeys({
   ): Promise<{ id: string; key: string }> {
     if ((await tenants.get(input.tenantId)) === null) refuse('tenant', 'There is no such tenant.');
     const key = generateKey(input.kind, environment);
-    const document = newDocument(input, hashKey(key, pepper), clock());
+    const document = newDocument(input, hashes.current(key), clock());
     await keys.insertOne(document, session ? { session } : {});
     return { id: document._id, key };
   }
@@ -79,7 +84,7 @@ export function createApiKeys({
     async rotate(id: string, how: Rotation, session?: ClientSession): Promise<Rotated | null> {
       const given = { id, ...how, now: clock() };
       const rotated = await rotateKey(keys, create, given, session);
-      if (rotated) lookup.forget(rotated.oldHash);
+      if (rotated) lookup.forget(id);
       return rotated;
     },
 
@@ -89,18 +94,18 @@ export function createApiKeys({
      */
     async revoke(id: string, session?: ClientSession): Promise<boolean> {
       const within = session ? { session } : {};
-      const known = await keys.findOne({ _id: id }, { projection: { hash: 1 }, ...within });
+      const known = await keys.findOne({ _id: id }, { projection: { _id: 1 }, ...within });
       if (known === null) return false;
       // A repeat does not move the time of the first revocation.
       const inUse = { _id: id, revoked_at: null };
       await keys.updateOne(inUse, { $set: { revoked_at: clock() } }, within);
-      lookup.forget(known.hash);
+      lookup.forget(id);
       return true;
     },
 
     ...keyQueries(keys, clock),
 
-    ...createAuthentication({ lookup, knownHashes, lastUsed, pepper, environment, clock }),
+    ...createAuthentication({ lookup, knownHashes, lastUsed, hashes, environment, clock }),
 
     /** Resolves when nothing is read or written in the background. Await it before closing the database. */
     idle: async () => void (await Promise.all([lastUsed.idle(), knownHashes.idle()])),
@@ -125,10 +130,10 @@ function keyQueries(keys: Collection<ApiKeyDocument>, clock: () => Date) {
   };
 }
 
-function newDocument(input: NewApiKey, hash: string, now: Date): ApiKeyDocument {
+function newDocument(input: NewApiKey, hash: Required<StoredHash>, now: Date): ApiKeyDocument {
   return {
     _id: newId('apiKey'),
-    hash,
+    ...hash,
     tenant_id: input.tenantId,
     kind: input.kind,
     level: input.level,
@@ -136,6 +141,7 @@ function newDocument(input: NewApiKey, hash: string, now: Date): ApiKeyDocument 
     allowed_ips: (input.allowedIps ?? []).map(
       (text) => canonicalRange(text) ?? refuse('allowed_ips', 'Not an address or CIDR range.'),
     ),
+    ...(input.scopes && { scopes: [...new Set(input.scopes)] }),
     created_at: now,
     last_used_at: null,
     expires_at: input.expiresAt ?? null,
@@ -153,6 +159,7 @@ function toInfo(document: ApiKeyDocument, now: Date): ApiKeyInfo {
     level: document.level,
     label: document.label,
     allowedIps: document.allowed_ips,
+    scopes: document.scopes ?? null,
     createdAt: document.created_at,
     lastUsedAt: document.last_used_at,
     expiresAt: document.expires_at,

@@ -8,8 +8,14 @@ import { acrossTenants } from './tenant-filters.js';
  */
 type Claimable = { _id: string; next_check_at: Date | null };
 
-/** The claimed documents, and whether more of them may be due. */
-export type Claimed<T> = { claimed: T[]; more: boolean };
+/** The claimed documents, and whether more of them may be due. `expired`: the number of those whose earlier claim had run out. */
+export type Claimed<T> = { claimed: T[]; more: boolean; expired?: number };
+
+/** Notes what a process has claimed in a collection, and what it has given back. */
+export type ObserveClaims = (
+  collection: string,
+  counts: { claimed?: number; expired?: number | undefined; released?: number },
+) => void;
 
 /** The next version of a document that has versions; an expression for an update. */
 export const nextVersion = {
@@ -33,7 +39,10 @@ export async function claimDue<T extends Claimable>(
   // The type is named so that the partial index serves this query.
   const due = { next_check_at: { $lt: now, $type: 'date' as const } };
   const found = await documents
-    .find(due, { projection: { _id: 1 }, ...acrossTenants('loop') })
+    .find(due, {
+      projection: { _id: 1, next_check_at: 1, 'claim.until': 1 },
+      ...acrossTenants('loop'),
+    })
     .sort({ next_check_at: 1 })
     .limit(limit)
     .toArray();
@@ -52,8 +61,14 @@ export async function claimDue<T extends Claimable>(
   const claimed = await documents
     .find(mine, { ...(projection && { projection }), ...acrossTenants('loop') })
     .toArray();
-  return { claimed: claimed as unknown as T[], more };
+  const mineNow = new Set(claimed.map(({ _id }) => _id));
+  const expired = found.filter((each) => mineNow.has(each._id) && isClaimed(each)).length;
+  return { claimed: claimed as unknown as T[], more, ...(expired > 0 && { expired }) };
 }
+
+/** True for a document that is due because its claim has run out: nothing has changed its check since. */
+const isClaimed = ({ claim, next_check_at: at }: Claimable & Document): boolean =>
+  claim?.until instanceof Date && claim.until.getTime() === at?.getTime();
 
 /** Gives claimed documents back that nothing was done with: they are due as they were before. */
 export async function releaseClaims<T extends Claimable>(

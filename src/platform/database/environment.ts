@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { isDuplicate } from './duplicate.js';
 
@@ -32,28 +31,4 @@ async function mark(db: Db, environment: Environment): Promise<Environment | und
       { upsert: true, returnDocument: 'after' },
     );
   return found?.environment;
-}
-
-type PepperMark = { _id: 'key_pepper'; check: string };
-
-const pepperMarks = (db: Db) => db.collection<PepperMark>('environment');
-
-const checkOf = (pepper: string) =>
-  createHmac('sha256', pepper).update('mark of the key pepper').digest('base64url');
-
-/** Keeps a keyed hash of the pepper of the first process that opens the database, for `isMarkedPepper`. */
-export async function markPepper(db: Db, pepper: string): Promise<void> {
-  const first = { $setOnInsert: { check: checkOf(pepper) } };
-  await pepperMarks(db)
-    .updateOne({ _id: 'key_pepper' }, first, { upsert: true })
-    .catch((error: unknown) => {
-      // Two processes opened the database for the first time at once: the mark exists now.
-      if (!isDuplicate(error)) throw error;
-    });
-}
-
-/** Tells whether the first process that opened the database had this pepper; null if none has. */
-export async function isMarkedPepper(db: Db, pepper: string): Promise<boolean | null> {
-  const found = await pepperMarks(db).findOne({ _id: 'key_pepper' });
-  return found && found.check === checkOf(pepper);
 }

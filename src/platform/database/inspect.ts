@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CollectionInfo, Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
+import type { CollectionInfo, Db } from 'mongodb';
+import { isSameIndex } from './indexes.js';
 import { missing, wantedOf, type CollectionSpec, type Migration } from './migrations.js';
 
 /** A difference between the database and its migrations. */
@@ -50,20 +51,3 @@ async function inspectCollection(
     ...lacking.map(({ key }) => `lacks its index on ${Object.keys(key).join(', ')}`),
   ];
 }
-
-/** True if an index has the keys and options that are wanted. */
-export function isSameIndex(found: IndexDescriptionInfo, wanted: IndexDescription): boolean {
-  const { unique = false, expireAfterSeconds, partialFilterExpression } = wanted;
-  return (
-    keysOf(found) === keysOf(wanted) &&
-    (found.unique ?? false) === unique &&
-    found.expireAfterSeconds === expireAfterSeconds &&
-    isDeepStrictEqual(found.partialFilterExpression, partialFilterExpression)
-  );
-}
-
-/** The keys of an index in their order, which distinguishes indexes. */
-const keysOf = ({ key }: { key: object }): string =>
-  Object.entries(key)
-    .map(([field, direction]) => `${field}:${direction}`)
-    .join();

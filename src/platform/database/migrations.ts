@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { MongoServerError, type Db, type Document, type IndexDescription } from 'mongodb';
 import { isDuplicate } from './duplicate.js';
+import { lackingIndexes } from './indexes.js';
 import type { SealedField } from './sealed-field.js';
 
 /** The state that a collection must have. The validator is the content of `$jsonSchema`, enforced for every write. */
@@ -37,6 +38,7 @@ const GIVE_UP_MS = 10 * 60_000;
 
 const LOCK_ID = 'lock';
 const NAMESPACE_EXISTS = 48;
+const UNAUTHORIZED = 13;
 
 type MigrationRecord = { _id: string; applied_at: Date };
 type Lock = { _id: string; owner: string; expires_at: Date };
@@ -50,6 +52,20 @@ export async function migrate(db: Db, migrations: readonly Migration[]): Promise
   refuseEarlierLayout(db, migrations, await applied(db));
   if ((await missing(db, migrations)).length > 0) await applyMissing(db, migrations);
   await ensureUnique(db, migrations);
+}
+
+/** Does the work of a start that changes the schema and its marks. Says what to do if the user may not do that. */
+export async function asMigrator(db: Db, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof MongoServerError && error.code === UNAUTHORIZED)) throw error;
+    throw new Error(
+      `The database ${db.databaseName} has to be migrated, and this user may not do that: ` +
+        'run bursar migrate as the user that may, then start again.',
+      { cause: error },
+    );
+  }
 }
 
 /**
@@ -96,12 +112,17 @@ async function ensureUnique(db: Db, migrations: readonly Migration[]): Promise<v
   if (await hasNewer(db, migrations)) return;
   // In parallel: every start waits for this, although normally no index is missing.
   await Promise.all(
-    wantedOf(migrations).map(async ([{ name, indexes }]) => {
-      const unique = indexes.filter((index) => index.unique);
-      if (unique.length > 0) await db.collection(name).createIndexes(unique);
+    wantedOf(migrations).map(async ([spec]) => {
+      // The user of an API or a worker may list indexes, and not create them.
+      const lacking = await lackingIndexes(db, spec.name, uniqueOf(spec));
+      if (lacking.length > 0) await db.collection(spec.name).createIndexes(lacking);
     }),
   );
 }
+
+/** The unique indexes of a collection. */
+export const uniqueOf = ({ indexes }: CollectionSpec): IndexDescription[] =>
+  indexes.filter((index) => index.unique);
 
 /** True if a newer version has migrated the database: it has migrations that are unknown here. */
 export async function hasNewer(db: Db, migrations: readonly Migration[]): Promise<boolean> {

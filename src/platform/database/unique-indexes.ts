@@ -1,85 +1,102 @@
-import type { Db, IndexDescriptionInfo } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Log } from '../../shared/log.js';
-import { isSameIndex } from './inspect.js';
-import { hasNewer, wantedOf, type CollectionSpec, type Migration } from './migrations.js';
+import { lackingIndexes } from './indexes.js';
+import { hasNewer, uniqueOf, wantedOf, type CollectionSpec, type Migration } from './migrations.js';
 
-const CHECK_EVERY_MS = 2_000;
-const NAMESPACE_NOT_FOUND = 26;
+/** No record is created by a check that is older. */
+const GOOD_FOR_MS = 2_000;
+/** While records are created, the next check begins after this time, so that no commit waits for it. */
+const REFRESH_AFTER_MS = 1_000;
+/** Readiness is about all collections, also those in which nothing is created. */
+const READY_FOR_MS = 10_000;
 
 /** Tells which collections lack a unique index. */
 export type UniqueIndexes = ReturnType<typeof watchUniqueIndexes>;
 
+/** The last check of a collection. `lacking`: the fields of a missing index. */
+type Checked = {
+  spec: CollectionSpec;
+  lacking: string | null;
+  at: number;
+  checking: Promise<void> | null;
+};
+
 /**
- * Checks every `everyMs` that the unique indexes exist: duplicates are detected by them alone, and a restore may have left
- * them out. An index that is being built counts as missing. The result of the last check stays while the database is away.
+ * Checks that unique indexes exist, in collections in which records are created: duplicates are detected by them alone, and
+ * a restore may have left them out. An index that is being built counts as missing. A process that creates nothing asks the
+ * database only for its readiness. The result of the last check stays while the database is away.
  */
 export function watchUniqueIndexes({
   db,
   migrations,
   log,
-  everyMs = CHECK_EVERY_MS,
+  now = () => performance.now(),
 }: {
   db: Db;
   migrations: readonly Migration[];
   log: Log;
-  everyMs?: number;
+  now?: () => number;
 }) {
-  let lacking = new Map<string, string>();
-  let checking: Promise<void> | null = null;
+  const checked = new Map<string, Checked>();
+  for (const [spec] of wantedOf(migrations)) {
+    if (uniqueOf(spec).length === 0) continue;
+    checked.set(spec.name, { spec, lacking: null, at: -Infinity, checking: null });
+  }
 
-  async function check(): Promise<void> {
+  async function check(of: Checked): Promise<void> {
+    const { name } = of.spec;
+    const began = now();
     try {
-      const found = await findMissing(db, migrations);
-      for (const [name, index] of found) {
-        if (!lacking.has(name)) log.error({ collection: name, index }, 'a unique index is missing');
-      }
-      if (found.size === 0 && lacking.size > 0) log.info('the unique indexes exist again');
-      lacking = found;
+      const index = await findMissing(db, migrations, of.spec);
+      if (index && !of.lacking) log.error({ collection: name, index }, 'a unique index is missing');
+      if (!index && of.lacking) log.info({ collection: name }, 'the unique indexes exist again');
+      of.lacking = index;
     } catch (error) {
       log.warn({ err: error }, 'could not check the unique indexes');
     }
-    checking = null;
+    of.at = began;
+    of.checking = null;
   }
 
-  const timer = setInterval(() => void (checking ??= check()), everyMs).unref();
+  /** Begins a check of what is older than this. Resolves when it has ended. */
+  function refresh(of: Checked, olderThanMs: number): Promise<void> | null {
+    if (now() - of.at >= olderThanMs) of.checking ??= check(of);
+    return of.checking;
+  }
+
   return {
-    /** True if this collection lacked one of its unique indexes at the last check. */
-    lacks: (collection: string): boolean => lacking.has(collection),
+    /** True if this collection lacks one of its unique indexes, by a check of the last two seconds. */
+    lacks: (collection: string): boolean | Promise<boolean> => {
+      const of = checked.get(collection);
+      if (!of) return false;
+      const refreshed = refresh(of, REFRESH_AFTER_MS);
+      const isGood = now() - of.at < GOOD_FOR_MS;
+      return isGood || !refreshed ? of.lacking !== null : refreshed.then(() => of.lacking !== null);
+    },
     /** Throws an error that names the missing indexes, if there are any. */
-    assertPresent(): void {
-      const names = [...lacking].map(([name, index]) => `${name} on ${index}`);
+    async assertPresent(): Promise<void> {
+      const all = [...checked.values()];
+      await Promise.all(
+        all.map(async (of) => refresh(of, of.lacking === null ? READY_FOR_MS : REFRESH_AFTER_MS)),
+      );
+      const names = all.flatMap(({ spec, lacking }) =>
+        lacking ? [`${spec.name} on ${lacking}`] : [],
+      );
       if (names.length > 0) throw new Error(`unique indexes are missing: ${names.join('; ')}`);
     },
-    /** Ends the checks. Resolves when the last one has ended. */
-    async close(): Promise<void> {
-      clearInterval(timer);
-      await checking;
-    },
+    /** Resolves when the checks that have begun have ended. */
+    close: async () =>
+      void (await Promise.all([...checked.values()].map(async (of) => of.checking))),
   };
 }
 
-/** The collections that lack a unique index, with its fields. None in the database of a newer version, which may want others. */
-async function findMissing(db: Db, migrations: readonly Migration[]): Promise<Map<string, string>> {
-  const missing = new Map<string, string>();
-  for (const [spec] of wantedOf(migrations)) {
-    const unique = spec.indexes.filter((index) => index.unique);
-    if (unique.length === 0) continue;
-    const present = await finishedIndexes(db, spec);
-    const lacking = unique.find((wanted) => !present.some((index) => isSameIndex(index, wanted)));
-    if (lacking) missing.set(spec.name, Object.keys(lacking.key).join(', '));
-  }
-  return missing.size > 0 && (await hasNewer(db, migrations)) ? new Map() : missing;
-}
-
-/** The indexes of a collection whose build has ended. Those in progress have another form: `{ spec, buildUUID }`. */
-async function finishedIndexes(db: Db, { name }: CollectionSpec): Promise<IndexDescriptionInfo[]> {
-  try {
-    const options = { listIndexes: name, includeBuildUUIDs: true, cursor: { batchSize: 1_000 } };
-    const answer = await db.command(options);
-    const found = answer['cursor'].firstBatch as (IndexDescriptionInfo | { buildUUID: unknown })[];
-    return found.filter((index): index is IndexDescriptionInfo => !('buildUUID' in index));
-  } catch (error) {
-    if ((error as { code?: unknown }).code === NAMESPACE_NOT_FOUND) return [];
-    throw error;
-  }
+/** The fields of a unique index that a collection lacks. None in the database of a newer version, which may want others. */
+async function findMissing(
+  db: Db,
+  migrations: readonly Migration[],
+  spec: CollectionSpec,
+): Promise<string | null> {
+  const [lacking] = await lackingIndexes(db, spec.name, uniqueOf(spec));
+  if (!lacking || (await hasNewer(db, migrations))) return null;
+  return Object.keys(lacking.key).join(', ');
 }

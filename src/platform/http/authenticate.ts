@@ -1,7 +1,8 @@
 import type { ApiKeys } from '../api-keys/store.js';
+import { scopeOf, type KeyScope } from '../api-keys/scopes.js';
 import { ApiError } from '../../shared/errors.js';
 import type { ProviderCapability } from '../../shared/provider-settings.js';
-import { callerOf, type Middleware } from './context.js';
+import { callerOf, type AppContext, type Middleware } from './context.js';
 import type { OperationAt } from './routes.js';
 
 /**
@@ -21,11 +22,27 @@ export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate
 }
 
 /**
- * Checks the rights of the key: `read` keys may GET, public keys reach only operations for them, and admin operations
- * require an admin key. The tenant's features and the deployment's providers are checked last, so that a key without
- * rights learns nothing about them.
+ * Checks the rights of the key: `read` keys may GET, public keys reach only operations for them, admin operations require an
+ * admin key, and a key with scopes reaches the operations of these. It stands before the tenant's limit, so that a key without
+ * rights uses up nothing of the tenant's window; its refusals count by address.
  */
-export function authorize({
+export function authorize({ operationAt }: { operationAt: OperationAt }): Middleware {
+  return (ctx, next) => {
+    const { kind, level, scopes } = callerOf(ctx);
+    const operation = operationAt(ctx);
+    if (level === 'read' && !reads(ctx)) throw new ApiError('forbidden');
+    if (kind === 'public' && operation?.access !== 'public_key') throw new ApiError('forbidden');
+    if (operation?.access === 'admin' && level !== 'admin') throw new ApiError('forbidden');
+    if (scopes && operation && !includes(scopes, scopeOf(operation))) throw outOfScope();
+    return next();
+  };
+}
+
+/**
+ * Checks that the tenant may do what its key has the right to: it is not frozen, has the feature, and a provider of this
+ * deployment serves it.
+ */
+export function requireFeatures({
   operationAt,
   serves,
 }: {
@@ -34,13 +51,9 @@ export function authorize({
   serves: (capability: ProviderCapability) => boolean;
 }): Middleware {
   return (ctx, next) => {
-    const { kind, level, tenant } = callerOf(ctx);
-    const { access, feature, servedBy, whileFrozen } = operationAt(ctx) ?? {};
-    const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
-    if (level === 'read' && !reads) throw new ApiError('forbidden');
-    if (kind === 'public' && access !== 'public_key') throw new ApiError('forbidden');
-    if (access === 'admin' && level !== 'admin') throw new ApiError('forbidden');
-    if (tenant.frozenAt !== null && !reads && !whileFrozen) {
+    const { tenant } = callerOf(ctx);
+    const { feature, servedBy, onlyProtects } = operationAt(ctx) ?? {};
+    if (tenant.frozenAt !== null && !reads(ctx) && !onlyProtects) {
       throw new ApiError('forbidden', {
         message: 'This account is frozen: nothing new is accepted.',
       });
@@ -50,6 +63,14 @@ export function authorize({
     return next();
   };
 }
+
+const reads = ({ method }: AppContext) => method === 'GET' || method === 'HEAD';
+
+const includes = (scopes: readonly KeyScope[], scope: KeyScope | null) =>
+  scope !== null && scopes.includes(scope);
+
+const outOfScope = () =>
+  new ApiError('forbidden', { message: 'The scopes of this key do not include this operation.' });
 
 /** The token of the header `Authorization: Bearer …`. Throws `unauthorized` without one. */
 export function bearerToken(header: string | undefined): string {

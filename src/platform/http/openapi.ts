@@ -10,6 +10,7 @@ import { metadataLevels } from '../../shared/metadata.js';
 import { describeFields } from './field-descriptions.js';
 import { nameForms } from './forms.js';
 import { API_PREFIX, OPERATOR_PREFIX, type Operation } from './operation.js';
+import { scopeOf } from '../api-keys/scopes.js';
 import { idempotencyKeyHeader, jsonComponents, pagination, prefer, timestamp } from './wire.js';
 
 const header = (id: string, schema: z.ZodType, description: string) => ({
@@ -121,7 +122,8 @@ const publicSchemes = {
     scheme: 'bearer',
     description:
       'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only. Its level is `read`, `write` or `admin`; each ' +
-      'level includes the rights of the one before.',
+      'level includes the rights of the one before. A key may have scopes: then it calls only operations whose `x-key-scope` is ' +
+      'one of them.',
   },
   publicKey: {
     type: 'http',
@@ -154,6 +156,7 @@ function describe(operation: Operation, shared: Shared): ZodOpenApiOperationObje
     summary,
     ...(description !== undefined && { description }),
     security: security(operation),
+    ...scopeIn(operation),
     ...parameters(operation),
     ...requestBody(operation),
     responses: {
@@ -174,6 +177,13 @@ function parameters({ params, query, idempotent, waits }: Operation) {
     ...(Object.keys(headers).length > 0 && { header: z.object(headers) }),
   };
   return Object.keys(requestParams).length > 0 ? { requestParams } : {};
+}
+
+/** The scope that a narrowed key needs, for operations that take keys. */
+function scopeIn(operation: Operation): { 'x-key-scope'?: string } {
+  const { access = 'key', roles } = operation;
+  if (roles || access === 'provider' || access === 'open') return {};
+  return { 'x-key-scope': scopeOf(operation) ?? 'none' };
 }
 
 /** The keys that may call an operation, with the lowest level of a secret key. */

@@ -33,8 +33,11 @@ export type Operation = {
   access?: Access;
   /** The roles that may call an operation of the operator API. Left out: every operator. */
   roles?: readonly OperatorRole[];
-  /** A tenant that is frozen may call it too, although it changes something: it only stops spending. */
-  whileFrozen?: true;
+  /**
+   * It only stops spending, such as the lock of a card: a tenant that is frozen may call it too, and it has a window of its own,
+   * so that a tenant that has used up its requests can still make it.
+   */
+  onlyProtects?: true;
   /** The feature that the tenant must have. */
   feature?: Feature;
   /** The provider's capability that the operation needs; the composition sets it. */

@@ -10,6 +10,7 @@ import type { RateLimits } from '../rate-limits/store.js';
 import { allowance, safeguardAllowance, type Safeguard } from '../tenants/tenant.js';
 import { addressSubject } from './client-address.js';
 import { callerOf, type AppContext, type Middleware } from './context.js';
+import type { OperationAt } from './routes.js';
 
 type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
 
@@ -31,9 +32,12 @@ const PUBLIC_SHARE = 4;
 /**
  * Counts the request against its tenant, and refuses it when the window is used up. Requests with a public key, which anybody
  * can read in a browser, have windows of their own, for all addresses together and for each: they use up nothing of the
- * secret keys' window.
+ * secret keys' window. Operations that only stop spending have one too.
  */
-export function limitByTenant({ rateLimits }: Limiter): Middleware {
+export function limitByTenant({
+  rateLimits,
+  operationAt,
+}: Limiter & { operationAt: OperationAt }): Middleware {
   return async (ctx, next) => {
     const { tenant, kind } = callerOf(ctx);
     const whole = allowance(tenant);
@@ -42,7 +46,10 @@ export function limitByTenant({ rateLimits }: Limiter): Middleware {
       refuseUnlessAllowed(await count(ctx, rateLimits, subject, whole));
       const each = `${subject}:${addressSubject(ctx.state.address)}`;
       refuseUnlessAllowed(await count(ctx, rateLimits, each, shareOf(whole)));
-    } else refuseUnlessAllowed(await count(ctx, rateLimits, tenant.id, whole));
+    } else {
+      const subject = operationAt(ctx)?.onlyProtects ? `protecting:${tenant.id}` : tenant.id;
+      refuseUnlessAllowed(await count(ctx, rateLimits, subject, whole));
+    }
     await next();
   };
 }

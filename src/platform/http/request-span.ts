@@ -1,6 +1,6 @@
 import { isAnyId } from '../../shared/ids.js';
 import { traceTime, type Tracer } from '../tracing/tracer.js';
-import type { Middleware } from './context.js';
+import type { AppContext, Middleware } from './context.js';
 import { routeOf } from './request-log.js';
 
 /**
@@ -16,9 +16,7 @@ export function requestSpan({ tracer }: { tracer: Tracer }): Middleware {
     } finally {
       const { method, status } = ctx;
       const route = routeOf(ctx) ?? 'none';
-      const { resource } = ctx.state;
-      const isReplayed = ctx.res.hasHeader('idempotent-replayed');
-      const created = status === 201 && !isReplayed && isAnyId(resource) ? resource : null;
+      const created = createdResource(ctx);
       const caller = ctx.req.headers['traceparent'];
       tracer.record({
         name: `${method} ${route}`,
@@ -39,4 +37,11 @@ export function requestSpan({ tracer }: { tracer: Tracer }): Middleware {
       });
     }
   };
+}
+
+/** The id of the record that a request has created; null if it has created none. */
+export function createdResource(ctx: AppContext): string | null {
+  const { resource } = ctx.state;
+  const isReplayed = ctx.res.hasHeader('idempotent-replayed');
+  return ctx.status === 201 && !isReplayed && isAnyId(resource) ? resource : null;
 }

@@ -26,11 +26,15 @@ export type OperationAt = (request: { method: string; path: string }) => Operati
 /** Lists the methods of a path; empty if the path does not exist. */
 export type MethodsAt = (path: string) => string[];
 
-/** Creates one middleware for the routes under a prefix. The middlewares in `first` run before each route. */
+/**
+ * Creates one middleware for the routes under a prefix. The middlewares in `first` run before each route, those in `afterBody`
+ * between the body of a request and its route.
+ */
 export function routerOf(
   routes: readonly Route[],
   first: readonly Middleware[] = [],
   prefix = API_PREFIX,
+  afterBody: readonly Middleware[] = [],
 ): { middleware: Middleware; operationAt: OperationAt; methodsAt: MethodsAt } {
   const router = new Router<AppState>({ prefix });
   const operations = new Map(routes.map(({ operation }) => [operation.id, operation]));
@@ -43,9 +47,8 @@ export function routerOf(
       refuseLate(ctx);
       return handle(ctx as Context, check(ctx as Context));
     };
-    router.register(routerPath(path), methods, [...first, ...readBody(operation), run], {
-      name: id,
-    });
+    const body = method === 'get' ? [] : [...readBody(operation), ...afterBody];
+    router.register(routerPath(path), methods, [...first, ...body, run], { name: id });
   }
 
   /**
@@ -76,8 +79,7 @@ export function routerOf(
   };
 }
 
-function readBody({ method, access, maxBodyBytes }: Operation): Middleware[] {
-  if (method === 'get') return [];
+function readBody({ access, maxBodyBytes }: Operation): Middleware[] {
   const limit = maxBodyBytes === undefined ? {} : { maxBytes: maxBodyBytes };
   return [access === 'provider' ? rawBody(limit) : jsonBody(limit)];
 }

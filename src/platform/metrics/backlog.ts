@@ -3,22 +3,27 @@ import type { Registry } from 'prom-client';
 import type { Log } from '../../shared/log.js';
 import { addGauge } from './gauge.js';
 import { createReading } from './reading.js';
+import { checkWithoutClaim } from '../database/claims.js';
 import { acrossTenants } from '../database/tenant-filters.js';
 
 /** Upper bound of every count: a count of this size means "at least". */
 const MAX_COUNTED = 10_000;
 const QUERY_WITHIN_MS = 1_000;
+/** A claim ends after this, if the settings do not say otherwise. */
+const CLAIMED_FOR_MS = 30_000;
 
 /** Describes how a backlog is read: always through an index, and only its first records. */
 export type BacklogQuery = {
   collection: string;
-  match: (now: Date) => Filter<Document>;
+  match: (now: Date, claimedForMs: number) => Filter<Document>;
   /** The index to use, by key or by name. Without it the query fails instead of scanning the collection. */
   index: string | Record<string, 1>;
   /** The field that orders the index: counting stops after the first `MAX_COUNTED` records. */
   order: string;
   /** The field with the time since which a record is in the backlog. */
   since: string;
+  /** The records are claimed while a process works on them; the time without the claim counts, if it has passed. */
+  areClaimed?: true;
 };
 
 const hasDate = { $type: 'date' };
@@ -30,34 +35,51 @@ export function attentionBacklog(collection: string): BacklogQuery {
   return { collection, match, index: { [since]: 1 }, order: since, since };
 }
 
-/** Records whose next check is overdue: the dispatcher has to start their workflows. */
+/**
+ * Records whose next check is overdue: the dispatcher has to start their workflows. Those that a dispatcher has claimed count too:
+ * while Temporal is away, it claims them again and again.
+ */
 export function overdueBacklog(collection: string): BacklogQuery {
-  const match = (now: Date) => ({ next_check_at: { $lt: now, ...hasDate } });
+  const match = (now: Date, claimedForMs: number) => ({
+    next_check_at: { $lt: new Date(now.getTime() + claimedForMs), ...hasDate },
+  });
   return {
     collection,
     match,
     index: { next_check_at: 1 },
     order: 'next_check_at',
     since: 'next_check_at',
+    areClaimed: true,
   };
 }
 
 /** The aggregation that counts a backlog and finds its oldest record. */
-export function backlogPipeline({ match, order, since }: BacklogQuery, now: Date): Document[] {
+export function backlogPipeline(
+  { match, order, since, areClaimed }: BacklogQuery,
+  now: Date,
+  claimedForMs = CLAIMED_FOR_MS,
+): Document[] {
+  const at = areClaimed ? checkWithoutClaim : `$${since}`;
   return [
-    { $match: match(now) },
+    { $match: match(now, claimedForMs) },
     { $sort: { [order]: 1 } },
     { $limit: MAX_COUNTED },
-    { $group: { _id: null, count: { $sum: 1 }, oldest: { $min: `$${since}` } } },
+    ...(areClaimed ? [{ $match: { $expr: { $lt: [at, now] } } }] : []),
+    { $group: { _id: null, count: { $sum: 1 }, oldest: { $min: at } } },
   ];
 }
 
 type Size = { backlog: string; count: number; oldest: Date | null };
 
-async function readBacklog(db: Db, backlog: string, query: BacklogQuery): Promise<Size> {
+async function readBacklog(
+  db: Db,
+  backlog: string,
+  query: BacklogQuery,
+  claimedForMs: number | undefined,
+): Promise<Size> {
   const [found] = await db
     .collection(query.collection, { readConcern: { level: 'local' } })
-    .aggregate<{ count: number; oldest: Date }>(backlogPipeline(query, new Date()), {
+    .aggregate<{ count: number; oldest: Date }>(backlogPipeline(query, new Date(), claimedForMs), {
       hint: query.index,
       maxTimeMS: QUERY_WITHIN_MS,
       ...acrossTenants('report'),
@@ -77,16 +99,21 @@ export function measureBacklogs(
     log,
     backlogs,
     readEveryMs,
+    claimedForMs,
   }: {
     db: Db;
     log: Log;
     backlogs: Readonly<Record<string, BacklogQuery>>;
     readEveryMs?: number;
+    /** The longest time for which the dispatcher claims a record. */
+    claimedForMs?: number;
   },
 ): void {
   const refresh = createReading({
     read: () =>
-      Promise.all(Object.entries(backlogs).map(([name, query]) => readBacklog(db, name, query))),
+      Promise.all(
+        Object.entries(backlogs).map(([name, query]) => readBacklog(db, name, query, claimedForMs)),
+      ),
     log,
     ...(readEveryMs !== undefined && { readEveryMs }),
   });

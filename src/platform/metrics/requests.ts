@@ -2,6 +2,10 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Middleware } from '../http/context.js';
 import type { Load } from '../http/load.js';
 import { routeOf } from '../http/request-log.js';
+import { createdResource } from '../http/request-span.js';
+import { ERRORS } from '../../shared/errors.js';
+import { noTracer, type Tracer } from '../tracing/tracer.js';
+import { addWithExemplars, exemplarOf } from './exemplar.js';
 import { addGauge } from './gauge.js';
 
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -9,9 +13,13 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /**
  * Counts and times all answers except those to health checks. Labels are route patterns and codes, never text from a
- * caller.
+ * caller. The exemplar of a time is the trace of the record that the request created.
  */
-export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Middleware {
+export function measureRequests(
+  registry: Registry,
+  load: Pick<Load, 'now'>,
+  tracer: Pick<Tracer, 'traceOf'> = noTracer,
+): Middleware {
   measureLoad(registry, load);
   const registers = [registry];
   const total = new Counter({
@@ -20,19 +28,23 @@ export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Mi
     labelNames: ['route', 'method', 'status'],
     registers,
   });
-  const duration = new Histogram({
+  const duration = new Histogram<'route' | 'method' | 'status_class' | 'trace_id'>({
     name: 'bursar_http_request_duration_seconds',
     help: 'Time to the response, including the wait that the caller requested (Prefer: wait).',
     labelNames: ['route', 'method', 'status_class'],
     buckets: BUCKETS_SECONDS,
-    registers,
+    enableExemplars: true,
+    registers: [],
   });
+  addWithExemplars(registry, duration);
   const errors = new Counter({
     name: 'bursar_http_errors_total',
     help: 'HTTP responses with an error, by error code.',
     labelNames: ['code'],
     registers,
   });
+  // Prometheus sees no increase in the first sample of a series: an alert would miss the first error of a code.
+  for (const code of Object.keys(ERRORS)) errors.inc({ code }, 0);
   return async (ctx, next) => {
     if (ctx.path.startsWith('/health/')) return next();
     const startedAt = performance.now();
@@ -44,10 +56,11 @@ export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Mi
       const statusClass = `${Math.floor(ctx.status / 100)}xx`;
       total.inc({ route, method, status: ctx.status });
       if (ctx.state.errorCode) errors.inc({ code: ctx.state.errorCode });
-      duration.observe(
-        { route, method, status_class: statusClass },
-        (performance.now() - startedAt) / 1000,
-      );
+      duration.observe({
+        labels: { route, method, status_class: statusClass },
+        value: (performance.now() - startedAt) / 1000,
+        exemplarLabels: exemplarOf(tracer.traceOf(createdResource(ctx))),
+      });
     }
   };
 }

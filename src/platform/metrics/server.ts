@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Log } from '../../shared/log.js';
+import { openMetricsOf } from './open-metrics.js';
 
 /** The server of the metrics; `close` also ends open connections. */
 type MetricsServer = { close(): Promise<void> };
@@ -42,8 +43,11 @@ async function answer(
   const [path] = (req.url ?? '').split('?');
   if (path !== '/metrics' || req.method !== 'GET') return void res.writeHead(404).end();
   try {
-    const text = await registry.metrics();
-    res.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+    // Only OpenMetrics has exemplars. Prometheus asks for it; everything else gets the older format.
+    const isOpen = (req.headers.accept ?? '').includes('application/openmetrics-text');
+    const asked = isOpen ? openMetricsOf(registry) : registry;
+    const text = await asked.metrics();
+    res.writeHead(200, { 'Content-Type': asked.contentType }).end(text);
   } catch (error) {
     log.error({ err: error }, 'could not collect metrics');
     res.writeHead(500).end();

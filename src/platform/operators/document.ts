@@ -22,6 +22,8 @@ export type OperatorDocument = {
 export type OperatorKeyDocument = {
   _id: string;
   hash: string;
+  /** The pepper of the hash; missing in documents of earlier releases. */
+  pepper_id?: string;
   operator_id: string;
   created_at: Date;
   last_used_at: Date | null;
@@ -74,6 +76,7 @@ export const operatorKeysCollection: CollectionSpec = {
     required: ['hash', 'operator_id', 'created_at', 'expires_at', 'revoked_at'],
     properties: {
       hash: text,
+      pepper_id: text,
       operator_id: text,
       created_at: { bsonType: 'date' },
       last_used_at: dateOrNull,

@@ -1,12 +1,9 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
 import { ApiError, type ErrorCode } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
-import {
-  generateOperatorKey,
-  hashKey,
-  parseOperatorKey,
-  type Environment,
-} from '../api-keys/api-key.js';
+import { generateOperatorKey, parseOperatorKey, type Environment } from '../api-keys/api-key.js';
+import { createKeyHashes, type KeyHashes } from '../api-keys/key-hashes.js';
+import type { KeyPepper } from '../../shared/key-peppers.js';
 import { isDuplicate } from '../database/duplicate.js';
 import type { OperatorDocument, OperatorKeyDocument } from './document.js';
 import type { Operator, OperatorRole } from './operator.js';
@@ -37,21 +34,22 @@ export type Operators = ReturnType<typeof createOperators>;
 /** Creates the store of operators and their keys. Nothing is cached: a revoked key or a disabled account ends at once. */
 export function createOperators({
   db,
-  pepper,
+  peppers,
   environment,
   clock = () => new Date(),
 }: {
   db: Db;
-  pepper: string;
+  peppers: readonly KeyPepper[];
   environment: Environment;
   clock?: () => Date;
 }) {
   const operators = db.collection<OperatorDocument>('operators');
   const keys = db.collection<OperatorKeyDocument>('operator_keys');
+  const hashes = createKeyHashes(peppers);
 
   return {
     ...operatorAccounts({ operators, clock }),
-    ...operatorKeys({ keys, pepper, environment, clock }),
+    ...operatorKeys({ keys, hashes, environment, clock }),
 
     /** Everybody who had a hand in making this account, or any key of it. */
     async makersOf(id: string): Promise<string[]> {
@@ -72,7 +70,7 @@ export function createOperators({
       if (parsed.environment !== environment) throw new ApiError('wrong_environment');
       if (!parsed.intact) throw new ApiError('invalid_key');
       const now = clock();
-      const key = await keys.findOne({ hash: hashKey(token, pepper) });
+      const key = await keys.findOne({ hash: { $in: hashes.all(token) } });
       if (key === null) throw new ApiError('unauthorized');
       const account = await operators.findOne({ _id: key.operator_id });
       const refusal = refusalOf(key, account, now);
@@ -82,8 +80,10 @@ export function createOperators({
         await onRefused(found, refusal);
         throw new ApiError(refusal);
       }
-      if (isStale(key.last_used_at, now)) {
-        await keys.updateOne({ _id: key._id }, { $set: { last_used_at: now } });
+      if (isStale(key.last_used_at, now) || !hashes.isCurrent(key)) {
+        // Only a key in use shows its text, so its hash under the first pepper is written now.
+        const used = { last_used_at: now, ...hashes.current(token) };
+        await keys.updateOne({ _id: key._id }, { $set: used });
       }
       return found;
     },
@@ -111,7 +111,7 @@ const isStale = (at: Date | null, now: Date) =>
 type Sources = {
   operators: Collection<OperatorDocument>;
   keys: Collection<OperatorKeyDocument>;
-  pepper: string;
+  hashes: KeyHashes;
   environment: Environment;
   clock: () => Date;
 };
@@ -183,7 +183,7 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
   };
 }
 
-function operatorKeys({ keys, pepper, environment, clock }: Omit<Sources, 'operators'>) {
+function operatorKeys({ keys, hashes, environment, clock }: Omit<Sources, 'operators'>) {
   return {
     /** Creates a key. `createdBy` are the operators who stand behind it; see `lineOf`. */
     async createKey(
@@ -194,7 +194,7 @@ function operatorKeys({ keys, pepper, environment, clock }: Omit<Sources, 'opera
       const key = generateOperatorKey(environment);
       const document: OperatorKeyDocument = {
         _id: newId('apiKey'),
-        hash: hashKey(key, pepper),
+        ...hashes.current(key),
         operator_id: operatorId,
         created_at: clock(),
         last_used_at: null,

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { ClientSession, Db } from 'mongodb';
 import { isDuplicate } from '../database/duplicate.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { Log } from '../../shared/log.js';
@@ -112,6 +112,12 @@ export type KeyUse = {
   records: Record<string, number>;
 };
 
+/** The ids of the keys that are not retired. */
+export async function unretiredKeys(db: Db): Promise<string[]> {
+  const keys = await keysOf(db).find({ retired_at: null }).sort({ _id: 1 }).toArray();
+  return keys.map(({ _id }) => _id);
+}
+
 /** The registered keys, with the records that need them. It reads every collection with sealed fields. */
 export async function listSealingKeys(
   db: Db,
@@ -135,11 +141,16 @@ export async function listSealingKeys(
  * Retires a key, so that a process starts without it. False if a process has sealed under it since it was listed. Only a key
  * without records may be retired.
  */
-export async function retireSealingKey(db: Db, id: string): Promise<boolean> {
+export async function retireSealingKey(
+  db: Db,
+  id: string,
+  session: ClientSession,
+): Promise<boolean> {
   const silent = { $lt: ['$sealing_at', { $subtract: ['$$NOW', SILENT_AFTER_MS] }] };
   const { modifiedCount } = await keysOf(db).updateOne(
     { _id: id, retired_at: null, $expr: silent },
     { $currentDate: { retired_at: true } },
+    { session },
   );
   return modifiedCount === 1;
 }

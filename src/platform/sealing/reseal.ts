@@ -10,6 +10,11 @@ export type ResealPosition = { collection: string; after: string | null };
 /** One step of a re-seal. `unopened`: values that no key of the list opens. `next` is null at the end. */
 export type ResealStep = { resealed: number; unopened: number; next: ResealPosition | null };
 
+/** Opens a value of an owner that is in the form of an earlier release; null if it is not. */
+export type OpenEarlier = (value: string, record: string) => string | null;
+
+type ResealOptions = { from: ResealPosition | null; forMs: number; openEarlier?: OpenEarlier };
+
 /** Records that are read at once. */
 const BATCH = 200;
 
@@ -24,7 +29,7 @@ export async function reseal(
   db: Db,
   sealing: Sealing,
   collections: readonly SealedCollection[],
-  { from, forMs }: { from: ResealPosition | null; forMs: number },
+  { from, forMs, openEarlier = () => null }: ResealOptions,
 ): Promise<ResealStep> {
   const until = performance.now() + forMs;
   const step: ResealStep = { resealed: 0, unopened: 0, next: from };
@@ -35,7 +40,12 @@ export async function reseal(
       const records = await outdated(db, sealing, collection, after);
       if (records.length === 0) break;
       for (const record of records) {
-        const { changed, unopened } = await resealRecord(db, sealing, collection, record);
+        const { changed, unopened } = await resealRecord(
+          db,
+          { sealing, openEarlier },
+          collection,
+          record,
+        );
         step.resealed += changed ? 1 : 0;
         step.unopened += unopened;
       }
@@ -57,6 +67,23 @@ export async function usesOf(
   const uses: Record<string, number> = {};
   for (const { name, sealed } of collections) {
     const $or = sealed.map(({ path }) => ({ [path]: { $regex: `^${keyId}\\.` } }));
+    const count = await db.collection(name).countDocuments({ $or }, acrossTenants('report'));
+    if (count > 0) uses[name] = count;
+  }
+  return uses;
+}
+
+/** The number of records with a value of an owner in the form of an earlier release, which has no id of a key. */
+export async function earlierFormsOf(
+  db: Db,
+  collections: readonly SealedCollection[],
+): Promise<Record<string, number>> {
+  const uses: Record<string, number> = {};
+  for (const { name, sealed } of collections) {
+    const $or = sealed
+      .filter(({ byOwner }) => byOwner)
+      .map(({ path }) => ({ [path]: { $regex: '^[^.]+$' } }));
+    if ($or.length === 0) continue;
     const count = await db.collection(name).countDocuments({ $or }, acrossTenants('report'));
     if (count > 0) uses[name] = count;
   }
@@ -87,7 +114,7 @@ const isResealable = ({ hashed }: SealedField) => hashed !== true;
 /** Replaces the values of one record that are as they were read. */
 async function resealRecord(
   db: Db,
-  sealing: Sealing,
+  { sealing, openEarlier }: Openers,
   { name, sealed }: SealedCollection,
   record: Stored,
 ): Promise<{ changed: boolean; unopened: number }> {
@@ -96,7 +123,7 @@ async function resealRecord(
   let unopened = 0;
   for (const field of sealed.filter(isResealable)) {
     for (const [path, value] of textsAt(record, field.path.split('.'))) {
-      const text = textOf(sealing, field, record._id, value);
+      const text = textOf({ sealing, openEarlier }, field, record._id, value);
       if (text === undefined) continue;
       if (text === null) {
         unopened += 1;
@@ -115,17 +142,19 @@ async function resealRecord(
   return { changed: modifiedCount === 1, unopened };
 }
 
+type Openers = { sealing: Sealing; openEarlier: OpenEarlier };
+
 /** The clear text of a value that is not sealed under the first key; undefined if it need not be, null if it cannot be. */
 function textOf(
-  sealing: Sealing,
+  { sealing, openEarlier }: Openers,
   field: SealedField,
   id: string,
   value: string,
 ): string | null | undefined {
   if (sealing.isCurrent(value)) return undefined;
   if (sealing.keyIdOf(value) !== null) return sealing.open(value, placeOf(field, id));
-  // An owner that seals has never stored the field in clear: it is in another form, which has no key of the list.
-  return field.byOwner ? undefined : value;
+  // An owner that seals has never stored the field in clear: it is in another form, which may have no key of a list.
+  return field.byOwner ? (openEarlier(value, id) ?? undefined) : value;
 }
 
 /** The texts at a path, each with its own path: that of an item of an array has its index. */

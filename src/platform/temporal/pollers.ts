@@ -8,12 +8,16 @@ export const WORKFLOW_TASKS = 1;
 /** The server's number for activity tasks. */
 export const ACTIVITY_TASKS = 2;
 
-/** Counts the processes that poll a queue, and the time of the last poll (0 if there was none). */
+/**
+ * Counts the processes that poll a queue, and the time of the last poll (0 if there was none). The times are of the server's
+ * clock. A process that polls the queue itself compares them with the last one (`isPolling`), so its own clock may be wrong.
+ */
 export async function pollersOf(
   { workflowService }: { workflowService: WorkflowService },
   namespace: string,
   name: string,
   taskQueueType: number,
+  { isPolling = false } = {},
 ): Promise<{ alive: number; lastMs: number }> {
   const { pollers } = await workflowService.describeTaskQueue({
     namespace,
@@ -24,9 +28,8 @@ export async function pollersOf(
     identity,
     atMs: lastAccessTime ? tsToMs(lastAccessTime) : 0,
   }));
-  const alive = polls.filter(({ atMs }) => Date.now() - atMs < SILENT_MS);
-  return {
-    alive: new Set(alive.map(({ identity }) => identity)).size,
-    lastMs: Math.max(0, ...polls.map(({ atMs }) => atMs)),
-  };
+  const lastMs = Math.max(0, ...polls.map(({ atMs }) => atMs));
+  const nowMs = isPolling ? lastMs : Date.now();
+  const alive = polls.filter(({ atMs }) => nowMs - atMs < SILENT_MS);
+  return { alive: new Set(alive.map(({ identity }) => identity)).size, lastMs };
 }

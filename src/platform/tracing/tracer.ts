@@ -55,6 +55,8 @@ export type Tracer = {
   ): Promise<T>;
   /** The record whose activity runs. */
   current(): string | null;
+  /** The trace of a record, if it is exported: for exemplars of metrics. */
+  traceOf(resource: string | null): string | null;
   close(): Promise<void>;
 };
 
@@ -64,6 +66,7 @@ export const noTracer: Tracer = {
   record: () => undefined,
   activity: (_, run) => run(),
   current: () => null,
+  traceOf: () => null,
   close: async () => undefined,
 };
 
@@ -139,6 +142,10 @@ export function tracerTo(exporter: Exporter, sampled = 1): Tracer {
     },
 
     current: () => running.getStore()?.resource ?? null,
+    traceOf(resource) {
+      const traceId = resource === null ? null : traceIdOf(resource);
+      return traceId !== null && isSampled(traceId) ? traceId : null;
+    },
     close: () => exporter.close(),
   };
 }

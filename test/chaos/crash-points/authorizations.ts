@@ -1,7 +1,7 @@
 import {
   authorizationId,
   type CardAuthorization,
-} from '../../../src/capabilities/card-authorizations/card-authorization.js';
+} from '../../../src/capabilities/card-authorizations/record.js';
 import { eventually } from '../../support/eventually.js';
 import { afterReceiver, namesOf, type Case } from './capability.js';
 import type { Death, Cluster } from './cluster.js';

@@ -34,6 +34,8 @@ export async function openCluster() {
       BURSAR_INTERNAL_HOST: '127.0.0.1',
       // Shorter than the pause before the first verification, so that a slow funding is past its deadline.
       BURSAR_JIT_DEADLINE_MS: '2500',
+      BURSAR_AUTHORIZATION_DEADLINE_MS: '1500',
+      SANDBOX_BANK_ANSWER_WITHIN_MS: '2000',
       BURSAR_POLL_MAX_MS: '1000',
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1',
@@ -59,9 +61,10 @@ export async function openCluster() {
   const wanted = new Map<string, readonly string[]>();
 
   function eventNames(resource: string): string[] {
-    const all = receiver
-      .events()
-      .filter(({ data }) => data.id === resource || data['reference'] === resource);
+    const all = receiver.events().filter(({ data: { id, reference, payment_token_id: token } }) =>
+      // Charges name their token too.
+      [id, reference, id === undefined && reference === undefined && token].includes(resource),
+    );
     return [...new Map(all.map(({ id, event }) => [id, event])).values()].toSorted();
   }
 

@@ -4,6 +4,7 @@ import { FAILPOINTS } from '../../../src/shared/failpoints.js';
 import { authorizations } from './authorizations.js';
 import { billPayments } from './bill-payments.js';
 import type { Case } from './capability.js';
+import { cardDisputes } from './card-disputes.js';
 import { cards } from './cards.js';
 import { closing, unloads } from './closing.js';
 import { commands } from './commands.js';
@@ -35,6 +36,7 @@ const all = [
   ...cards,
   ...closing,
   ...unloads,
+  ...cardDisputes,
   ...cardIssuance,
   ...reloads,
   ...replays,

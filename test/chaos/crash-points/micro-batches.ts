@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRANSACTION_OPTIONS } from '../../../src/platform/database/client.js';
-import { transferWorkflowId } from '../../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../../src/capabilities/transfers/record.js';
 import { transferMicroBatchWorkflowId } from '../../../src/capabilities/transfers/workflow-starter.js';
 import { eventually } from '../../support/eventually.js';
 import type { Cluster } from './cluster.js';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
-import { chargeBody, acquirerEffects, refundEffects } from '../../support/payments.js';
+import type { Act } from '../../../src/core/audit/entry.js';
+import { newId } from '../../../src/shared/ids.js';
+import { onPage, chargeBody, acquirerEffects, refundEffects } from '../../support/payments.js';
 import {
   casesOf,
   EVENT_DEATHS,
@@ -93,7 +95,67 @@ const REPORTED_LATER: readonly ReportedLater[] = [
   },
 ];
 
+/** A refund waits for the customer's account, which the provider gets although the worker dies meanwhile. */
+const resumed: Case = {
+  name: 'a refund that needs an account of the customer: the worker dies at refund.resumed',
+  async run(cluster) {
+    const request = { ...refundRequest(cluster, '012'), key: randomUUID() };
+    const reference = referenceOf((await cluster.post(request)).body.data);
+    const { store, starter } = cluster.service.deps.refunds;
+    const refund = await eventually('it waits for an account', async () => {
+      const found = await store.byReference(cluster.tenant.id, reference);
+      return found?.attention && found.provider_refund_id !== null ? found : undefined;
+    });
+    await cluster.dies([{ who: 'worker', point: 'refund.resumed' }], async () => {
+      const account = { number: '0123456789', bank_code: '058' };
+      starter.notifyChangedSoon(
+        (await store.nameAccount(refund, account, actOn(refund))) ?? refund,
+      );
+    });
+    await isRefunded(cluster, reference, PAID);
+    expect((await store.find(refund._id))?.customer_account).toBeNull();
+    await cluster.isQuiet();
+  },
+};
+
+/** A payment of another amount is in suspense, and is refunded to the customer once. */
+const returned = (point: string): Case => ({
+  name: `a payment that an operator returns from suspense: the worker dies at ${point}`,
+  async run(cluster) {
+    const { payments: client, service, tenant } = cluster;
+    const { reference, url } = await client.page('014');
+    await onPage(url);
+    await client.waitFor(reference, ({ attention }) => attention !== null);
+    const { charges, refunds } = service.deps;
+    const charge = await charges.store.byReference(tenant.id, reference);
+    if (!charge) throw new Error(`there is no ${reference}`);
+    const id = newId('refund');
+    await cluster.dies([{ who: 'worker', point }], async () => {
+      const order = { tenantId: tenant.id, id, charge: charge._id, attempt: 1, act: actOn(charge) };
+      const refund = await refunds.store.orderReturn(order);
+      if (refund) refunds.starter.startSoon(refund);
+    });
+    await isRefunded(cluster, id, PAID);
+    await client.waitFor(reference, 'failed');
+    await cluster.isNotified(reference, ['charge.failed', 'charge.requires_action']);
+    await cluster.isQuiet();
+  },
+});
+
+const actOn = ({ _id: target, tenant_id: tenantId }: { _id: string; tenant_id: string }): Act => ({
+  id: randomUUID(),
+  actor: { operator: 'opr_1', name: 'ada', roles: [] },
+  action: 'refunds.act',
+  target,
+  tenantId,
+  reason: 'asked',
+  requestId: null,
+  approval: null,
+});
+
 export const payments: Case[] = [
+  resumed,
+  ...['submit.permitted', 'submit.answered', 'outcome.before', 'outcome.after'].map(returned),
   ...casesOf({
     name: 'a charge without the customer',
     outcomes: OUTCOMES,

@@ -1,7 +1,7 @@
 import { eventually } from '../../support/eventually.js';
 import { acquirerEffects } from '../../support/payments.js';
 import { RECURRING_PATH } from '../../support/recurring.js';
-import type { Charge } from '../../../src/capabilities/charges/charge.js';
+import type { Charge } from '../../../src/capabilities/charges/record.js';
 import {
   casesOf,
   OUTCOMES,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentToken } from '../../../src/capabilities/payment-tokens/payment-token.js';
+import type { PaymentToken } from '../../../src/capabilities/payment-tokens/record.js';
 import { eventually } from '../../support/eventually.js';
 import { activeToken, onPage, type TokenView } from '../../support/payments.js';
 import { RECURRING_PATH, type RecurringView } from '../../support/recurring.js';
@@ -78,6 +78,10 @@ const setUp = (deaths: readonly Death[]): Case => ({
     await eventually('it is active', async () =>
       (await get()).status === 'active' ? true : undefined,
     );
+    await cluster.isNotified(id, [
+      'payment_token.setup_completed',
+      'payment_token.setup_requires_action',
+    ]);
     await cluster.isQuiet();
   },
 });

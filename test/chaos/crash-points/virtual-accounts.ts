@@ -1,6 +1,14 @@
-import { depositId } from '../../../src/capabilities/deposits/deposit.js';
+import {
+  depositId,
+  movedDepositId,
+  type Deposit,
+} from '../../../src/capabilities/deposits/record.js';
 import { eventually } from '../../support/eventually.js';
-import { accountClient, accountCustomer } from '../../support/virtual-accounts.js';
+import {
+  accountClient,
+  accountCustomer,
+  suspendedDeposit,
+} from '../../support/virtual-accounts.js';
 import {
   casesOf,
   EVENT_DEATHS,
@@ -70,6 +78,73 @@ const CONFIRMATION_POINTS = [
   'webhook.after',
 ];
 
+/** An account is closed while the worker dies: money that only a requery shows is booked once, and the account is closed. */
+const closedAccount = (point: string): Case => ({
+  name: `a virtual account's closing, with a deposit that only a requery shows: the worker dies at ${point}`,
+  async run(cluster) {
+    const { service, tenant } = cluster;
+    const accounts = accountClient(tenant);
+    const account = await accounts.active();
+    await cluster.isQuiet();
+    const order = { amount_minor: AMOUNT_MINOR, sender_name: 'Ada 003' };
+    const theirs = await service.bank.deposit(account.account_number, order);
+    await cluster.dies([{ who: 'worker', point }], () =>
+      accounts.call('POST', `/virtual-accounts/${account.id}/close`),
+    );
+    await accounts.waitFor(account.id, 'closed');
+    const id = depositId('sandbox-bank', theirs);
+    const found = await eventually(`${id} is booked`, async () => {
+      const deposit = await service.deps.deposits.store.find(id);
+      return deposit && deposit.state !== 'received' ? deposit : undefined;
+    });
+    expect(['credited', 'suspended']).toContain(found.state);
+    if (found.state === 'suspended') await sendBack(cluster, found);
+    await cluster.isQuiet();
+  },
+});
+
+/** Another tenant gets a deposit in suspense while the worker dies between the two commits: it is credited once, and there alone. */
+const movedDeposit = (point: string): Case => ({
+  name: `a deposit that an operator moves to another tenant: the worker dies at ${point}`,
+  async run(cluster) {
+    const { service } = cluster;
+    const { store, starter } = service.deps.deposits;
+    const owner = await service.tenant({ balanceMinor: 0 });
+    const accounts = accountClient(owner);
+    const account = await accounts.active();
+    const deposit = await suspendedDeposit(cluster, AMOUNT_MINOR);
+    const id = movedDepositId(deposit._id);
+    const to = { id, tenant_id: owner.id, virtual_account_id: account.id };
+    await cluster.dies([{ who: 'worker', point }], async () => {
+      const by = { via: 'operator', actor: null, providerRequestId: null, note: null } as const;
+      const moved = { ...by, instruction: 'confirm', kind: 'moved', to } as const;
+      const result = await store.applyFact(deposit, moved);
+      if (result.kind === 'fact') starter.startSoon(result.deposit);
+    });
+    await eventually(`${id} is credited`, async () =>
+      (await store.find(id))?.state === 'credited' ? true : undefined,
+    );
+    expect((await accounts.get(account.id)).total_received_minor).toBe(AMOUNT_MINOR);
+    await eventually(`${deposit._id} has ended`, async () =>
+      (await store.find(deposit._id))?.status === 'completed' ? true : undefined,
+    );
+    expect(await store.find(deposit._id)).toMatchObject({ state: 'reversed', moved_to: to });
+    await cluster.isQuiet();
+  },
+});
+
+/** An operator sends a deposit in suspense back, so that nothing is left open. */
+async function sendBack({ service }: Cluster, deposit: Deposit): Promise<void> {
+  const { store, starter } = service.deps.deposits;
+  const by = { via: 'operator', actor: null, providerRequestId: null, note: null } as const;
+  const ordered = { ...by, instruction: 'return', kind: 'return_ordered' } as const;
+  const result = await store.applyFact(deposit, ordered);
+  if (result.kind === 'fact') starter.startSoon(result.deposit);
+  await eventually(`${deposit._id} is returned`, async () =>
+    (await store.find(deposit._id))?.state === 'returned' ? true : undefined,
+  );
+}
+
 export const accountsAndDeposits: Case[] = [
   ...casesOf({ ...assignment, outcomes: OUTCOMES, points: POINTS }),
   // The number is committed before the workflow has the result.
@@ -80,4 +155,6 @@ export const accountsAndDeposits: Case[] = [
   }),
   ...EVENT_DEATHS.map(deposit),
   ...CONFIRMATION_POINTS.map((point) => deposit([{ who: 'worker', point }])),
+  ...['closing.requeried', 'submit.answered'].map(closedAccount),
+  ...['verify.before', 'commit.before', 'commit.after'].map(movedDeposit),
 ];

@@ -1,4 +1,4 @@
-import { bulkTransferWorkflowId } from '../../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { bulkTransferWorkflowId } from '../../../src/capabilities/bulk-transfers/record.js';
 import { acceptedIds, bulkClient, type BatchReply } from '../../support/bulk.js';
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';

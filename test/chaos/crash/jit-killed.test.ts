@@ -21,7 +21,7 @@ const AMOUNT = 5_000;
 
 beforeAll(async () => {
   // The worker waits for the issuer's answer until it is killed.
-  const env = { SANDBOX_BANK_TIMEOUT_MS: '10000' };
+  const env = { SANDBOX_BANK_TIMEOUT_MS: '10000', BURSAR_JIT_DEADLINE_MS: '2000' };
   service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 3_000 }, env });
   tenant = await service.tenant();
   cards = cardClient(tenant);

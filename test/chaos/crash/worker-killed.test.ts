@@ -1,4 +1,4 @@
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';

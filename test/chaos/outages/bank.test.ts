@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { eventually } from '../../support/eventually.js';
 import type { TestTenant } from '../../support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
 import { IS_PATIENT, openCluster, paced, type Cluster } from '../support/cluster.js';

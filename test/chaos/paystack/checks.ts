@@ -1,6 +1,6 @@
-import type { Charge } from '../../../src/capabilities/charges/charge.js';
-import type { Refund } from '../../../src/capabilities/refunds/refund.js';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Charge } from '../../../src/capabilities/charges/record.js';
+import type { Refund } from '../../../src/capabilities/refunds/record.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import type { Rehearsal } from '../../paystack/rehearsal.js';
 import type { Load } from './load.js';
 

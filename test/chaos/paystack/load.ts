@@ -13,6 +13,8 @@ const LATER = ['success', 'success', 'lost', 'lost_before', 'expired'];
 const CHOICES = ['pay', 'pay', 'pay', 'surcharge'];
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 422]);
 const PAGE_OPENS_WITHIN = 100;
+/** The path of recurring charges. */
+export const SCHEDULED = '/payments/recurring-charges';
 
 /** A request that a tenant has repeated under its key until it was answered. */
 export type Asked = { path: string; reference: string; amount: number; accepted: boolean };
@@ -22,28 +24,32 @@ type Card = { customer: ReturnType<typeof newCustomer>; payment_token_id: string
 /** The clients of a random-fault run, and what they have asked for. */
 export type Load = ReturnType<typeof createLoad>;
 
-/** Creates clients of one tenant: transfers, charges on pages, renewals of saved cards, and refunds. */
+/** Creates clients of one tenant: transfers, charges on pages, renewals of saved cards by request and by Schedule, and refunds. */
 export function createLoad(tenant: TestTenant, random: Random) {
   const payments = paymentClient(tenant);
   const asked: Asked[] = [];
   const cards: Card[] = [];
   const paid: ChargeView[] = [];
 
-  /** Sends a request until it is answered. Returns the record, or null if the request is refused. */
-  async function ask(path: string, body: Body): Promise<string | null> {
+  /** Sends a request under one key until it is answered. */
+  async function untilAnswered(path: string, body: object) {
     const key = randomUUID();
     for (;;) {
       const reply = await tenant
         .call('POST', path, JSON.stringify(body), { key })
         .catch(() => null);
       const accepted = reply?.status === 201;
-      if (reply && (accepted || REFUSALS.has(reply.status))) {
-        const { reference, amount_minor: amount } = body;
-        asked.push({ path, reference, amount, accepted });
-        return accepted ? reference : null;
-      }
+      if (reply && (accepted || REFUSALS.has(reply.status))) return { reply, accepted };
       await sleep(200);
     }
+  }
+
+  /** Asks for a record, and notes the answer. Returns its reference, or null if the request is refused. */
+  async function ask(path: string, body: Body): Promise<string | null> {
+    const { accepted } = await untilAnswered(path, body);
+    const { reference, amount_minor: amount } = body;
+    asked.push({ path, reference, amount, accepted });
+    return accepted ? reference : null;
   }
 
   const anyAmount = () => 100 * Math.round(random.between(2_000, 4_000));
@@ -88,6 +94,20 @@ export function createLoad(tenant: TestTenant, random: Random) {
     await ask('/payments/charges', { ...body, ...own });
   }
 
+  /** A recurring charge of one period, which its Schedule charges in a moment. The charge has the period as its reference. */
+  async function subscribe(): Promise<void> {
+    if (cards.length === 0) return chargeOnPage();
+    const { payment_token_id } = random.pick(cards);
+    const amount = anyAmount();
+    const start = new Date(Date.now() + random.between(1_000, 20_000)).toISOString();
+    const terms = { amount_minor: amount, interval: 'day', count: 1, start_at: start };
+    const body = { ...terms, payment_token_id };
+    const { reply, accepted } = await untilAnswered(SCHEDULED, body);
+    if (!accepted) return;
+    const { id } = (reply.body as { data: { id: string } }).data;
+    asked.push({ path: SCHEDULED, reference: `${id}-0`, amount, accepted });
+  }
+
   async function refund(): Promise<void> {
     if (paid.length === 0) return chargeOnPage();
     const { reference: charge_reference } = random.pick(paid);
@@ -100,7 +120,8 @@ export function createLoad(tenant: TestTenant, random: Random) {
     await ask('/transfers', transferBody(random.pick(RECIPIENTS), { amount_minor: anyAmount() }));
   }
 
-  const ACTS = [transfer, transfer, transfer, chargeOnPage, chargeOnPage, renew, refund];
+  const onceEach = [renew, subscribe, refund];
+  const ACTS = [transfer, transfer, transfer, chargeOnPage, chargeOnPage, ...onceEach];
   return {
     asked,
     /** One client, until the time is over. */

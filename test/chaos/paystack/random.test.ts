@@ -4,7 +4,7 @@ import { startRehearsal, type Rehearsal } from '../../paystack/rehearsal.js';
 import { createOperators } from '../random-faults/operators.js';
 import { createRandom, type Random } from '../random-faults/random.js';
 import { violations } from './checks.js';
-import { createLoad, type Load } from './load.js';
+import { createLoad, SCHEDULED, type Load } from './load.js';
 
 const SEED = Number(process.env['CHAOS_SEED'] ?? '1');
 const MINUTES = Number(process.env['CHAOS_MINUTES'] ?? '3');
@@ -30,13 +30,14 @@ beforeAll(async () => {
 });
 afterAll(() => rehearsal?.close());
 
-/** Kills one process after another, and holds messages back at times. */
+/** Kills one process after another, and holds messages back at times: then they come in the reverse order, and twice. */
 async function disturb(random: Random, untilMs: number): Promise<{ kills: number }> {
   const { api, workers } = rehearsal.service;
   let kills = 0;
   while (performance.now() < untilMs) {
     await sleep(random.between(2_000, 8_000));
     const victim = random.pick([api, ...workers]);
+    rehearsal.fake.sendInDisorder();
     rehearsal.fake.pauseMessages(random.chance(0.3));
     await victim.kill();
     kills += 1;
@@ -58,7 +59,9 @@ async function countOpen(): Promise<number> {
       .countDocuments({ $or: [{ status: isOpen }, { next_check_at: { $type: 'date' } }] }),
   );
   const events = db.collection('provider_events').countDocuments({ status: 'received' });
-  const counts = await Promise.all([...records, events]);
+  const isOver = { $nin: ['ended', 'cancelled'] };
+  const recurring = db.collection('recurring_charges').countDocuments({ status: isOver });
+  const counts = await Promise.all([...records, events, recurring]);
   return counts.reduce((sum, count) => sum + count, rehearsal.fake.messagesWaiting());
 }
 
@@ -100,6 +103,7 @@ test(`a random-fault run of ${MINUTES} minutes at Paystack, seed ${SEED}, loses 
     transfers: of('/transfers'),
     charges: of('/payments/charges'),
     renewals: accepted.filter(({ reference }) => reference.startsWith('renewal-')).length,
+    'scheduled renewals': of(SCHEDULED),
     refunds: of('/payments/refunds'),
     calls: rehearsal.fake.requests.length,
     'operators called': called,
@@ -108,5 +112,6 @@ test(`a random-fault run of ${MINUTES} minutes at Paystack, seed ${SEED}, loses 
   console.log(JSON.stringify(figures));
   expect(problems.slice(0, MOST_PRINTED)).toEqual([]);
   const { transfers, charges, refunds } = figures;
-  expect(Math.min(kills, transfers, charges, refunds)).toBeGreaterThan(0);
+  const scheduled = figures['scheduled renewals'];
+  expect(Math.min(kills, transfers, charges, refunds, scheduled)).toBeGreaterThan(0);
 });

@@ -4,6 +4,7 @@ import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract
 import type { Workload } from './workload.js';
 import { wrongHistories } from './histories.js';
 import type { ChaosCluster } from './cluster.js';
+import { leaksInDataFiles } from './planted.js';
 import { readReceivedWebhooks } from './received-webhooks.js';
 
 type Documents = Record<string, unknown>;
@@ -27,7 +28,8 @@ export async function check(
     const found = [...workload.problems, ...(await workload.check(received))];
     problems.push(...found.map((problem) => `${workload.name}: ${problem}`));
   }
-  return problems;
+  // Comes last, because it adds a document and a workflow.
+  return [...problems, ...(await leaksInDataFiles(cluster))];
 }
 
 /** The dead endpoint gets nothing and is parked. Its deliveries stay, and no workflow is about a single one. */
@@ -61,13 +63,15 @@ function leaksInLogs(): string[] {
 /** Filters for the open records of each collection. */
 const IN_DOUBT = { status: { $in: ['pending', 'processing'] } };
 export const RUNNING = 'ExecutionStatus = "Running"';
-/** The workflow of a message that can't be applied waits for an operator. The search for deposits starts again and again. */
-const UNFINISHED = `${RUNNING} AND WorkflowType != 'depositReconciliation' AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
+/** The workflow of a message that can't be applied waits for an operator. Reconciliations start again and again. */
+const UNFINISHED = `${RUNNING} AND WorkflowType NOT IN ('depositReconciliation', 'transferReconciliation', 'recordReconciliation') AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
 const DUE = { next_check_at: { $type: 'date' } };
 const OPEN: readonly (readonly [string, Documents])[] = [
   ['transfers', { $or: [IN_DOUBT, DUE] }],
   ['bulk_transfers', DUE],
   ['card_operations', { $or: [IN_DOUBT, DUE] }],
+  // An open dispute waits for its issuer, which is asked after a day.
+  ['card_disputes', { status: 'pending' }],
   ['charges', { $or: [IN_DOUBT, DUE] }],
   ['refunds', { $or: [IN_DOUBT, DUE] }],
   ['bill_payments', { $or: [IN_DOUBT, DUE] }],
@@ -103,8 +107,15 @@ export async function countOpen(cluster: ChaosCluster): Promise<[string, number]
     ...(await Promise.all(counts)),
     ['workflows', (await temporal.client.workflow.count(UNFINISHED)).count],
     ['callbacks at the bank', await service.bank.callbacksWaiting()],
+    ['transfers reversed without a message', await reversalsUnseen(cluster)],
   ];
 }
+
+/** Transfers that the bank has reversed, or is about to, and that still count as paid: a reconciliation must find each. */
+const reversalsUnseen = ({ service, reversedUntold }: ChaosCluster): Promise<number> =>
+  service.deps.database.db
+    .collection<{ _id: string }>('transfers')
+    .countDocuments({ _id: { $in: reversedUntold }, status: 'completed' });
 
 /** Lists the unfinished work as text, with some ids. Empty if no work is open. */
 export async function nothingOpen(cluster: ChaosCluster): Promise<string[]> {

@@ -34,7 +34,7 @@ export type ClusterOptions = {
 /** Three APIs, two workers, separate engines, a bank that pays a repeated request twice, and a webhook receiver. */
 export async function openCluster({ longFreezes = false, dist, env = {} }: ClusterOptions = {}) {
   const [mongod, temporal, network] = await Promise.all([
-    privateMongod(),
+    privateMongod({ uncompressed: true }),
     privateTemporal(),
     openNetwork(),
   ]);
@@ -77,11 +77,16 @@ export async function openCluster({ longFreezes = false, dist, env = {} }: Clust
       // Short enough that expiring holds, abandoned pages and attempts on later days end within the run.
       BURSAR_AUTHORIZATION_HOLD_DAYS: '0.0005',
       // Long enough for a decision while MongoDB restarts or the machine is busy.
+      BURSAR_JIT_DEADLINE_MS: '2000',
       BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
       SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
       // Deposits that nobody reports are found within the run.
       BURSAR_DEPOSIT_SEARCH_DAYS: '1',
       BURSAR_DEPOSIT_SEARCH_EVERY_MS: '8000',
+      // Reversals that nobody reports are found within the run: all its transfers are looked up within a minute or two.
+      BURSAR_RECONCILIATION_DAYS: '1',
+      BURSAR_RECONCILIATION_EVERY_MS: '15000',
+      SANDBOX_BANK_CALLS_PER_SECOND: '2000',
       BURSAR_CHARGE_EXPIRES_MS: '120000',
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
       ...env,
@@ -134,6 +139,10 @@ export async function openCluster({ longFreezes = false, dist, env = {} }: Clust
     freezeMs,
     /** The workflows as the workers have them. */
     bundle: join(dist ?? compiled(), 'workflow-bundle.js'),
+    /** The files of MongoDB and Temporal. */
+    dataFolders: [mongod.folder, temporal.folder],
+    /** Transfers that the bank reverses after completion, and reports to nobody. */
+    reversedUntold: [] as string[],
     /** Histories that failed to replay, for the artifacts. */
     evidence: [] as object[],
     async close(): Promise<void> {

@@ -22,10 +22,14 @@ const FAULTS: Fault[] = [
 /** Longer than the time after which "not found" is conclusive, with the pause between two polls. */
 const LAG_MS = [8_000, 14_000] as const;
 
-/** Kinds of records whose outcomes the store refuses for a time. */
-const REFUSED = ['transfers', 'charges', 'refunds'] as const;
+/** Kinds of records whose outcomes the store refuses for a time. Those of card operations are committed by requests too. */
+const REFUSED = ['transfers', 'charges', 'refunds', 'bill_payments'] as const;
 
-/** All disturbances. */
+/** The store refuses the outcomes of one kind. */
+export const refusalsOf = (cluster: ChaosCluster): Disturbance[] =>
+  REFUSED.map((name) => refusedOutcomes(cluster, name));
+
+/** All other disturbances. */
 export const disturbancesOf = (cluster: ChaosCluster, random: Random): Disturbance[] => [
   {
     name: 'faults at the bank',
@@ -38,7 +42,6 @@ export const disturbancesOf = (cluster: ChaosCluster, random: Random): Disturban
     off: async () => cluster.receiver.behave(204),
   },
   lostCopy(cluster, random),
-  ...REFUSED.map((name) => refusedOutcomes(cluster, name)),
 ];
 
 /** The bank fails over to a copy that lacks orders which it has acknowledged and not decided. */

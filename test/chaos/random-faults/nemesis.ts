@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { untilDone } from './workloads/choosing.js';
 import type { Random } from './random.js';
 import type { ChaosCluster } from './cluster.js';
-import { disturbancesOf, type Disturbance } from './disturbances.js';
+import { disturbancesOf, refusalsOf, type Disturbance } from './disturbances.js';
 import type { Target } from './targets.js';
 
 export type InjectedFault = { at: string; what: string };
@@ -12,9 +12,18 @@ const CONCURRENT_FAULTS = 3;
 /** Pause after each fault, so that some work completes between faults. */
 const PAUSE_MS = [1_400, 2_600] as const;
 const STARTS = 5;
+/** Pause between two refusals that last for minutes, so that the records of the first one end. */
+const BETWEEN_REFUSALS_MS = [60_000, 120_000] as const;
 
-/** Kills, freezes and disconnects targets, and heals each of them. `acts` lists the injected faults. */
-export function startNemesis(cluster: ChaosCluster, random: Random) {
+/**
+ * Kills, freezes and disconnects targets, and heals each of them. `acts` lists the injected faults. `refusedForMs`: the time for
+ * which the store refuses all outcomes, much longer than a local activity's series of attempts.
+ */
+export function startNemesis(
+  cluster: ChaosCluster,
+  random: Random,
+  refusedForMs: readonly [number, number],
+) {
   const { service, targets, links, freezeMs, isPatient } = cluster;
   const acts: InjectedFault[] = [];
   const going = { on: true };
@@ -75,13 +84,36 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     }
   }
 
-  const disturbances = disturbancesOf(cluster, random);
-  async function disturb({ name, on, off }: Disturbance): Promise<void> {
+  const refusals = refusalsOf(cluster);
+  const others = disturbancesOf(cluster, random);
+  const disturbances = [...others, ...refusals];
+
+  /** Ends early with the run. */
+  async function pause(ms: number): Promise<void> {
+    for (const until = performance.now() + ms; going.on && performance.now() < until;) {
+      await sleep(Math.min(500, until - performance.now()));
+    }
+  }
+
+  async function disturb(
+    { name, on, off }: Disturbance,
+    { forMs = random.between(1_000, 4_000), as = 'disturb' } = {},
+  ): Promise<void> {
     // The bank may be down; the fault is then set when the bank is back.
     await untilDone(cluster, random, async () => (await on(), true));
-    note(`disturb: ${name}`);
-    await sleep(random.between(1_000, 4_000));
+    note(`${as}: ${name}`);
+    await pause(forMs);
     await untilDone(cluster, random, async () => (await off(), true));
+  }
+
+  /** The store refuses the outcomes of each kind for seconds, then all of them for minutes, accepts them for a while, and so on. */
+  async function refuse(): Promise<void> {
+    for (const each of refusals) await exclusively([each], (one) => disturb(one));
+    while (going.on && cluster.isPatient()) {
+      const long = { forMs: random.between(...refusedForMs), as: 'disturb for long' };
+      await Promise.all(refusals.map((each) => exclusively([each], (one) => disturb(one, long))));
+      await pause(random.between(...BETWEEN_REFUSALS_MS));
+    }
   }
 
   async function disconnect(link: (typeof links)[number]): Promise<void> {
@@ -97,7 +129,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     () => exclusively(free(targets), kill),
     () => exclusively(free(targets), freeze),
     () => exclusively(free(links), disconnect),
-    ...disturbances.map((each) => () => exclusively([each], disturb)),
+    ...others.map((each) => () => exclusively([each], (one) => disturb(one))),
   ];
 
   async function run(faults: readonly (() => Promise<void>)[]): Promise<void> {
@@ -110,7 +142,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
           ? exclusively(targets, freeze)
           : dice < 0.85
             ? exclusively(links, disconnect)
-            : exclusively(disturbances, disturb));
+            : exclusively(disturbances, (one) => disturb(one)));
       await sleep(random.between(...PAUSE_MS));
     }
   }
@@ -120,6 +152,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
       run(first.filter((_, k) => k % CONCURRENT_FAULTS === i)),
     ),
     supervise(),
+    refuse(),
   ];
   // If one loop fails, the others still heal their targets, because the artifacts are read from them.
   async function end(): Promise<void> {
@@ -142,6 +175,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
         'refusing receivers': count(/^disturb: receiver/),
         'fail-overs of the bank': count(/^disturb: the bank fails over/),
         'refused outcomes': count(/^disturb: the store/),
+        'refused for long': count(/^disturb for long: the store/),
         'ended by themselves': count(/ended by itself$/),
         'failed starts': count(/^start/),
       };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from '../../../devstack/processes.js';
 import { cacheFolder } from '../../../devstack/paths.js';
@@ -7,10 +7,12 @@ import { claimPort } from '../../../devstack/ports.js';
 import { createTemporaryFolder } from '../../../devstack/temporary-folder.js';
 import { answers } from '../../support/processes.js';
 import { eventually } from '../../support/eventually.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
 import { logFileOf } from '../../support/logs.js';
 
-const VERSION = '2.12.0';
-const MODULE = `github.com/Shopify/toxiproxy/v2/cmd/server@v${VERSION}`;
+const PROGRAM = 'github.com/Shopify/toxiproxy/v2/cmd/server';
+/** Names the release of toxiproxy, and has the hash of every module that it is built from. */
+const MODULE = join(packageRoot, 'test', 'chaos', 'random-faults', 'toxiproxy');
 
 /** A network link between two processes that can be cut, delayed, or reset. */
 export type Link = {
@@ -85,7 +87,8 @@ async function call(
 /** In the user's cache, beside the engines. */
 function findToxiproxy(): string | null {
   const cache = cacheFolder(process.env);
-  const folder = join(cache, `toxiproxy-${VERSION}-${process.platform}-${process.arch}`);
+  const release = /toxiproxy\/v2 v(\S+)/.exec(readFileSync(join(MODULE, 'go.mod'), 'utf8'))?.[1];
+  const folder = join(cache, `toxiproxy-${release}-${process.platform}-${process.arch}`);
   const binary = join(folder, 'server');
   if (existsSync(binary)) return binary;
   if (spawnSync('go', ['version']).status !== 0) return null;
@@ -93,9 +96,12 @@ function findToxiproxy(): string | null {
   mkdirSync(cache, { recursive: true });
   const staging = mkdtempSync(join(cache, '.fetching-'));
   try {
-    const env = { ...process.env, GOBIN: staging };
-    const { status, stderr } = spawnSync('go', ['install', MODULE], { env, encoding: 'utf8' });
-    if (status !== 0) throw new Error(`go install ${MODULE}: ${stderr}`);
+    const { status, stderr } = spawnSync('go', ['build', '-o', join(staging, 'server'), PROGRAM], {
+      cwd: MODULE,
+      env: { ...process.env, GOFLAGS: '-mod=readonly' },
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`go build ${PROGRAM}: ${stderr}`);
     rmSync(folder, { recursive: true, force: true });
     renameSync(staging, folder);
   } finally {

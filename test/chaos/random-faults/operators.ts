@@ -1,8 +1,11 @@
-import { WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
+import { ApiError } from '../../../src/shared/errors.js';
 import { approvedPayload } from '../../support/approvals.js';
 import type { ChaosCluster } from './cluster.js';
 import { createSuspense } from './suspense.js';
+
+const FAILED_PRECONDITION = 9;
 
 const PUSH = {
   reason: 'the random-fault run is over',
@@ -10,6 +13,11 @@ const PUSH = {
   session_id: null,
   force: false,
 };
+const isBusy = (error: unknown): boolean =>
+  error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+  (isGrpcServiceError(error) && error.code === FAILED_PRECONDITION) ||
+  (error instanceof ApiError && error.code === 'service_unavailable');
+
 /** Pause before a record that is still open gets another retry command. */
 const AGAIN_AFTER_MS = 20_000;
 
@@ -69,13 +77,16 @@ export function createOperators({ service }: Pick<ChaosCluster, 'service'>) {
         pushedAt.set(record._id, Date.now());
         // The bank has no record of it, so an operator fails it at the second look.
         const isLost = pushed && isUnknown(collection, record);
-        const [kind, payload] = isLost
-          ? (['fail', await approvedPayload(service.deps, capability, record, PUSH)] as const)
-          : (['retry', PUSH] as const);
-        // A command without an answer in time is repeated by a later call.
-        const command = starter.command(record as never, kind, payload);
-        await command.catch((error: unknown) => {
-          if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
+        const act = async () => {
+          const [kind, payload] = isLost
+            ? (['fail', await approvedPayload(service.deps, capability, record, PUSH)] as const)
+            : (['retry', PUSH] as const);
+          await starter.command(record as never, kind, payload);
+        };
+        // An act without an answer in time is repeated by a later call, as is one whose workflow task a killed worker has, and one
+        // for which the audit log had no room.
+        await act().catch((error: unknown) => {
+          if (!isBusy(error)) throw error;
         });
       }),
     );

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { Workload, WorkloadFactory } from './workload.js';
 import { createBillPayments } from './workloads/bill-payments.js';
+import { createCardDisputes } from './workloads/card-disputes.js';
 import { createCards } from './workloads/cards.js';
 import { createCharges } from './workloads/charges.js';
 import { createDeposits } from './workloads/deposits.js';
@@ -43,6 +44,11 @@ const GOALS = { kills: 120, transfers: 3_000 };
 const QUIET_MS = IS_LONG ? 60_000 : 15_000;
 /** Longest extension of a short run in which a rare event has not happened yet. Faults continue meanwhile. */
 const LONGER_AT_MOST_MS = IS_LONG ? 0 : 2 * 60_000;
+/** Time for which the store refuses all outcomes: up to four minutes in a long run. */
+const REFUSED_FOR_MS = [
+  Math.min(MINUTES * 18_000, 120_000),
+  Math.min(MINUTES * 30_000, 240_000),
+] as const;
 /** Time limit of the run. It ends before jest's own limit, at which no artifacts would be kept. */
 const AT_MOST_MS = (MINUTES + 25) * 60_000;
 const TO_KEEP_MS = 5 * 60_000;
@@ -60,6 +66,7 @@ const WORKLOADS: readonly WorkloadFactory[] = [
   createIdentityChecks,
   createVirtualAccounts,
   createDeposits,
+  createCardDisputes,
 ];
 
 let cluster: ChaosCluster | undefined;
@@ -129,6 +136,7 @@ function expectFaults(figures: Figures, hasNetwork: boolean): void {
   expect(figures['refusing receivers']).toBeGreaterThan(0);
   expect(figures['fail-overs of the bank']).toBeGreaterThan(0);
   expect(figures['refused outcomes']).toBeGreaterThan(0);
+  expect(figures['refused for long']).toBeGreaterThan(0);
   expect(transfers?.['insufficient']).toBeGreaterThan(0);
   expect(unreadOf(figures.workloads)).toEqual([]);
   if (!IS_LONG) return;
@@ -150,9 +158,11 @@ const MUST = new Set([
   'checks',
   'accounts',
   'deposits',
+  'disputes',
   'replays',
   'unreadable',
   'pending_paid',
+  'reversed_untold',
   'redelivered',
   'dry',
   'reads',
@@ -173,7 +183,7 @@ async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[])
   for (const workload of workloads) await workload.prepare?.();
   const clients = startClients(on, workloads, createRandom(SEED), CLIENTS);
   const readers = startReaders(on, workloads, createRandom(SEED + 1), READERS);
-  const nemesis = startNemesis(on, createRandom(SEED + 2));
+  const nemesis = startNemesis(on, createRandom(SEED + 2), REFUSED_FOR_MS);
   known.acts = nemesis.acts;
   const operators = createOperators(on);
   await sleep(MINUTES * 60_000);

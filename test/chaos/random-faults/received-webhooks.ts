@@ -29,6 +29,7 @@ const STATE_OF: Record<string, string> = {
 };
 
 function stateIn(event: string): string {
+  if (/^card\.dispute\.(?:opened|credited|cancellation_refused)$/.test(event)) return 'open';
   const said = event.slice(event.lastIndexOf('.') + 1);
   return STATE_OF[said] ?? said;
 }
@@ -37,9 +38,10 @@ function stateIn(event: string): string {
 const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
 
 /** Events that one resource may have many times. Others occur once, as no operator debits suspense in the random-fault run. */
-const RECURS = /^(?:card\.locked|card\.unlocked|card\.authorization\..+|recurring_charge\..+)$/;
-/** Events about a part of a payment, in the order of arrival: the payment's status follows from all of them. */
-const OF_PARTS = /^card\.authorization\./;
+const RECURS =
+  /^(?:card\.locked|card\.unlocked|card\.authorization\..+|card\.dispute\.(?:credited|cancellation_refused)|recurring_charge\..+|payment_token\..+)$/;
+/** Events about a part of their resource, in the order of arrival: its status follows from all of them, or from others. */
+const OF_PARTS = /^(?:card\.authorization|payment_token)\./;
 
 /** The event of a check's end, whatever its result, and the results. */
 const CHECKED = new Set(['kyc.completed']);

@@ -2,9 +2,9 @@ import {
   movedDepositId,
   UNOWNED,
   type Deposit,
-} from '../../../src/capabilities/deposits/deposit.js';
+} from '../../../src/capabilities/deposits/record.js';
 import type { DepositFact } from '../../../src/capabilities/deposits/transitions.js';
-import type { VirtualAccount } from '../../../src/capabilities/virtual-accounts/virtual-account.js';
+import type { VirtualAccount } from '../../../src/capabilities/virtual-accounts/record.js';
 import type { ChaosCluster } from './cluster.js';
 
 const BY = { via: 'operator', actor: null, providerRequestId: null, note: null } as const;

@@ -1,3 +1,4 @@
+import { createCallRates } from '../../../src/core/providers/call-rates.js';
 import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import type { ActivityDeps } from '../../../activities/index.js';
 import { withEmptyParts } from '../../support/parts.js';
@@ -6,7 +7,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { findEngine } from '../../../devstack/find.js';
 import { createProviderFaults } from '../../../src/core/providers/faults.js';
 import { creditWallet } from '../../../src/capabilities/wallets/create.js';
@@ -22,11 +22,12 @@ import {
   type BulkTransferStore,
 } from '../../../src/capabilities/bulk-transfers/store.js';
 import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
-import { transferWorkflowId, type Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId, type Transfer } from '../../../src/capabilities/transfers/record.js';
 import { createWorkers } from '../../../worker/worker.js';
 import { bankAudit } from '../../support/bank.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { acceptTransferMutation, pendingTransfer } from '../../support/transfers.js';
+import { installQuietRuntime } from '../../support/quiet-runtime.js';
 
 /** The server's number for the type of `attention`. */
 const INDEXED_VALUE_TYPE_BOOL = 5;
@@ -41,7 +42,7 @@ let bulkTransfers: BulkTransferStore;
 let bank: Awaited<ReturnType<typeof startSandboxBank>>;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  installQuietRuntime();
   const { binary } = await findEngine('temporal-test-server', process.env, () => undefined);
   environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: binary } },
@@ -97,15 +98,17 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     callsPerSecond: 1_000,
   });
   const log = createLog({ level: 'silent', name: 'test' });
+  const limits = [
+    { name: `${provider.name}-transfers`, callsPerSecond: 1_000, bulkTransfersOf: provider.name },
+  ];
   const workers = await createWorkers({
     connection: environment.nativeConnection,
     namespace: 'default',
     taskQueue: transfer._id,
     workflowBundle: { codePath: String(process.env.BURSAR_TEST_BUNDLE) },
-    providers: [
-      { name: `${provider.name}-transfers`, callsPerSecond: 1_000, bulkTransfersOf: provider.name },
-    ],
+    providers: limits,
     activities: withEmptyParts({
+      callRates: createCallRates({ limits, workers: () => 1 }),
       transfers: { store: transfers },
       bulkTransfers: { store: bulkTransfers },
       providers: { all: [provider], transfer: () => provider },

@@ -1,8 +1,9 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
 import type { DevFile, Secrets } from '../../../devstack/data-dir.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { listProcesses } from '../../../devstack/processes.js';
@@ -222,18 +223,189 @@ async function startByNpm(name: string, env: NodeJS.ProcessEnv = {}): Promise<Ch
   return npm;
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s to npm alone stops everything that npm start started',
-  async (signal) => {
-    const home = join(root, `told-${signal}`);
-    const npm = await startByNpm(`told-${signal}`);
+async function endsAll(npm: ChildProcess, name: string, signal: NodeJS.Signals): Promise<void> {
+  const home = join(root, name);
+  expect(mentioning(home).length).toBeGreaterThanOrEqual(5);
+  // The signal goes to npm alone; a terminal's Ctrl-C would reach its children too.
+  process.kill(npm.pid ?? 0, signal);
+  await once(npm, 'close');
+  expect(mentioning(home)).toEqual([]);
+  expect(existsSync(join(home, 'dev.json'))).toBe(false);
+}
+
+test(
+  'SIGTERM to npm alone stops everything that npm start started',
+  async () => {
+    const npm = await startByNpm('told-SIGTERM');
     supervisors.push(npm);
-    expect(mentioning(home).length).toBeGreaterThanOrEqual(5);
-    // The signal goes to npm alone; a terminal's Ctrl-C would reach its children too.
-    process.kill(npm.pid ?? 0, signal);
-    await once(npm, 'close');
-    expect(mentioning(home)).toEqual([]);
-    expect(existsSync(join(home, 'dev.json'))).toBe(false);
+    await endsAll(npm, 'told-SIGTERM', 'SIGTERM');
+  },
+  TIME_LIMIT_MS,
+);
+
+/** As if the idempotency keys had ended. */
+async function forgetKeys({ mongodb_uri: uri, tenant }: DevFile): Promise<void> {
+  const client = new MongoClient(uri);
+  try {
+    const keys = client.db('bursar_sandbox').collection<{ _id: string }>('idempotency_keys');
+    const { deletedCount } = await keys.deleteMany({ _id: { $regex: tenant } });
+    expect(deletedCount).toBeGreaterThan(0);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The examples in a folder of their own, with the client installed from its package, as examples/README.md says. */
+function newExamples(): string {
+  const folder = join(root, 'examples');
+  cpSync(join(packageRoot, 'examples'), folder, { recursive: true });
+  const npm = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' });
+    expect({ args, status, stderr }).toMatchObject({ args, status: 0 });
+    return stdout;
+  };
+  const client = join(packageRoot, 'client');
+  npm('--prefix', client, 'run', 'prepack');
+  const packed = npm('pack', client, '--ignore-scripts', '--pack-destination', folder).trim();
+  npm('install', '--no-save', '--offline', join(folder, packed));
+  return folder;
+}
+
+const forgedHeaders = ({ id }: { id: string }) => ({
+  'webhook-id': id,
+  'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+  'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
+});
+
+type WebhookEvent = { id: string; event: string; data: { id: string; reference?: string | null } };
+
+/** The example's receiver of webhooks, with an endpoint of the copy's tenant that sends to it. */
+async function startReceiver(cwd: string, copy: DevFile, env: NodeJS.ProcessEnv) {
+  const receiver = spawn(process.execPath, ['receiver.mjs', '0'], { cwd, env });
+  supervisors.push(receiver);
+  let printed = '';
+  for (const stream of [receiver.stdout, receiver.stderr]) {
+    stream.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  }
+  while (!printed.includes('listening on')) await sleep(50);
+  const [url = ''] = /http:\S+/.exec(printed) ?? [];
+  const bursar = (...args: string[]) => {
+    const script = join(packageRoot, 'dist', 'src', 'ops', 'cli', 'main.js');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+      cwd,
+      env,
+      encoding: 'utf8',
+    });
+    expect({ args, status, stderr }).toMatchObject({ args, status: 0 });
+    return stdout;
+  };
+  const secretFile = join(cwd, 'webhook-secret');
+  const at = ['--tenant', copy.tenant, '--url', url, '--to-file', secretFile];
+  bursar('webhooks', 'endpoints', 'add', ...at);
+  noteSecret(readFileSync(secretFile, 'utf8').trim());
+  const kept = (): WebhookEvent[] => {
+    const lines = readFileSync(join(cwd, 'inbox.ndjson'), 'utf8').trim().split('\n');
+    const written = lines.filter(Boolean).map((line) => JSON.parse(line) as object);
+    return written.filter((line): line is WebhookEvent => 'event' in line);
+  };
+  /** Resolves when the receiver has an event of this name about the record with this reference. */
+  const has = async (event: string, reference: string): Promise<WebhookEvent> => {
+    for (;;) {
+      const found = kept().find((one) => one.event === event && one.data.reference === reference);
+      if (found) return found;
+      await sleep(50);
+    }
+  };
+  /** Sends an event again, as an operator does, and waits until it was delivered a second time. */
+  async function replay({ id }: WebhookEvent): Promise<void> {
+    const replayed = bursar('webhooks', 'events', 'replay', id, '--json');
+    const [delivery = ''] = (JSON.parse(replayed) as { deliveries: string[] }).deliveries;
+    for (;;) {
+      const shown = bursar('webhooks', 'deliveries', 'show', delivery, '--json');
+      if ((JSON.parse(shown) as { attempts: object[] }).attempts.length > 1) return;
+      await sleep(100);
+    }
+  }
+  return { receiver, url, kept, has, replay, printed: () => printed };
+}
+
+test(
+  'the examples run against npm start with the packed client, and SIGINT to npm alone stops everything',
+  async () => {
+    const npm = await startByNpm('told-SIGINT');
+    supervisors.push(npm);
+    const cwd = newExamples();
+    const env = { PATH: process.env['PATH'], BURSAR_HOME: join(root, 'told-SIGINT') };
+    const run = (program: string, name: string) => {
+      const ran = spawnSync(process.execPath, [program, name], { cwd, env, encoding: 'utf8' });
+      expect({ program, status: ran.status, stderr: ran.stderr }).toEqual({
+        program,
+        status: 0,
+        stderr: '',
+      });
+      return ran.stdout.trim().split('\n');
+    };
+    const paid = [
+      'first payment: completed, ₦5,000.00',
+      'second payment: completed, ₦3,000.00',
+      'refund: completed, ₦1,000.00 of ₦3,000.00',
+    ];
+    const dev = JSON.parse(readFileSync(join(root, 'told-SIGINT', 'dev.json'), 'utf8')) as DevFile;
+    const hooks = await startReceiver(cwd, dev, env);
+    expect(run('shop.mjs', 'order-1')).toEqual([
+      expect.stringMatching(/^send the .* to http/),
+      ...paid,
+    ]);
+    // A second run of the same order finds what the first has done, and nobody pays again.
+    expect(run('shop.mjs', 'order-1').slice(-3)).toEqual(paid);
+    const first = await hooks.has('charge.completed', 'order-1-first');
+    await hooks.has('charge.completed', 'order-1-second');
+    await hooks.has('refund.completed', 'order-1-refund');
+    // A message that Bursar has not signed is refused, and one that comes again is kept once.
+    const forged = { method: 'POST', body: JSON.stringify(first), headers: forgedHeaders(first) };
+    expect((await fetch(hooks.url, forged)).status).toBe(400);
+    await hooks.replay(first);
+
+    const salaries = [
+      'e-01 ₦450,000.00 completed',
+      'e-02 ₦380,000.00 completed',
+      'e-03 ₦410,000.00 failed, account_closed',
+      'e-04 ₦360,000.00 refused, invalid_account',
+      '2 paid, 2 to look at',
+    ];
+    expect(run('payroll.mjs', '2026-11')).toEqual([
+      expect.stringMatching(/^accepted btr_/),
+      ...salaries,
+    ]);
+    const before = await call(dev, '/balance');
+    expect(run('payroll.mjs', '2026-11')).toEqual([
+      'the payroll of 2026-11 was accepted before',
+      ...salaries,
+    ]);
+    const { available_minor } = before as { available_minor: number };
+    expect(await call(dev, '/balance')).toMatchObject({ available_minor });
+    // A run after the end of the key finds the transfers by their references.
+    await forgetKeys(dev);
+    expect(run('payroll.mjs', '2026-11')).toEqual([
+      expect.stringMatching(/^accepted btr_/),
+      ...salaries,
+    ]);
+    expect(await call(dev, '/balance')).toMatchObject({ available_minor });
+
+    expect(run('card-programme.mjs', 'driver-1')).toEqual([
+      'card: active',
+      'fuel: funding completed ₦12,000.00',
+      'fuel: payment approved',
+      'late-012: funding failed deadline_exceeded',
+      'online: funding completed ₦3,000.00',
+      'online: payment declined channel_not_allowed',
+    ]);
+    await hooks.has('transfer.completed', 'salary-2026-11-e-01');
+    const ids = hooks.kept().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(hooks.printed().split(`${first.event} ${first.data.id}\n`)).toHaveLength(2);
+    await stop(hooks.receiver);
+    await endsAll(npm, 'told-SIGINT', 'SIGINT');
   },
   TIME_LIMIT_MS,
 );

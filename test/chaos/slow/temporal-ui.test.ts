@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { transferWorkflowId } from '../../../src/capabilities/transfers/transfer.js';
+import { transferWorkflowId } from '../../../src/capabilities/transfers/record.js';
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../support/service.js';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { webhooksQueue } from '../../../src/platform/temporal/queues.js';
 import type { SentRequest } from './load.js';
 

@@ -3,9 +3,10 @@ import { createInstructionActivities } from '../../../activities/instructions.js
 import { createTransferActivities } from '../../../activities/transfers.js';
 import type { Approval } from '../../../src/core/approvals/approval.js';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
-import { createLocalSubmissionLimiter } from '../../../src/core/instructions/local-submission-limiter.js';
+import { noLocalSubmissions } from '../../../src/core/instructions/local-submission-limiter.js';
+import { createCallRates } from '../../../src/core/providers/call-rates.js';
 import type { OperatorMessage } from '../../../src/core/instructions/workflow-contract.js';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { stopOperatorApis } from '../../support/operators.js';
 import { POLICY_OF_ALL, startPolicyApi } from '../../support/policy-acts.js';
@@ -103,7 +104,8 @@ test('a payment whose hold is released between the question and the commit is no
   const { applyTransferOutcome } = createTransferActivities({
     ...deps,
     transfers: { ...deps.transfers, store: overtaken },
-    localSubmissions: createLocalSubmissionLimiter({ providers: [], workers: () => 1 }),
+    localSubmissions: noLocalSubmissions,
+    callRates: createCallRates({ limits: [], workers: () => 1 }),
   });
   const operator = await command(transfer, 'complete');
   const fact = { kind: 'operator_confirmed', providerRequestId: null, via: 'poll' } as const;

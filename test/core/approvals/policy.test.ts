@@ -9,7 +9,9 @@ const FORCED = { ...ALL, all: false };
 const NAMED: PolicyCase[] = [
   { act: 'credit', amountMinor: 1_001n },
   { act: 'return', amountMinor: 1_001n },
+  { act: 'accept_break', amountMinor: 1_001n },
   { act: 'suspense_move' },
+  { act: 'refund_account' },
   { act: 'limits', raised: ['daily_limit_minor'] },
   { act: 'key' },
   { act: 'endpoint' },
@@ -26,7 +28,7 @@ test('what the provider does not confirm needs a second person always, what the 
 });
 
 test('amounts up to the limit and limits that do not rise need nobody else', () => {
-  for (const act of ['credit', 'return'] as const) {
+  for (const act of ['credit', 'return', 'accept_break'] as const) {
     expect(reasonForApproval(ALL, { act, amountMinor: 1_000n })).toBeNull();
   }
   expect(reasonForApproval(ALL, { act: 'limits', raised: [] })).toBeNull();

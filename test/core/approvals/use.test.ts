@@ -121,3 +121,23 @@ test('a note beside an act leaves its approval for the act', async () => {
   expect(await stored().findOne({ _id: approval })).toMatchObject({ status: 'approved' });
   expect(await entriesOf(approval)).toMatchObject([{ after: { result: 'not done' } }]);
 });
+
+test('acts of one process at once are carried out one after the other, each once and without a conflict', async () => {
+  let runs = 0;
+  const acts = Array.from({ length: 40 }, () =>
+    audit.act(actWith({}), () => {
+      runs += 1;
+      return Promise.resolve({ result: true, before: null, after: null });
+    }),
+  );
+  expect(await Promise.all(acts)).toEqual(acts.map(() => true));
+  expect(runs).toBe(40);
+  expect((await audit.verify()).problems).toEqual([]);
+});
+
+test('an act that fails keeps no later one from its turn', async () => {
+  const failing = audit.act(actWith({}), () => Promise.reject(new Error('a bug of the test')));
+  const next = audit.record(actWith({}));
+  await expect(failing).rejects.toThrow('a bug of the test');
+  await next;
+});

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { type RecordSet, createRecordSet } from '../../../src/core/commit/collection.js';
 import { forwardedMutations } from '../../../src/composition/capabilities.js';
 import type { AnyMutation } from '../../support/mutations.js';
-import { bulkTransfers } from '../../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { bulkTransfers } from '../../../src/capabilities/bulk-transfers/record.js';
 import fc from 'fast-check';
 import { NeedsFullRead, type Snapshot } from '../../../src/core/commit/unit-of-work.js';
 import {
@@ -10,7 +10,7 @@ import {
   sumChanges,
   type CountChange,
 } from '../../../src/capabilities/transfers/counts.js';
-import { transfers, type Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { transfers, type Transfer } from '../../../src/capabilities/transfers/record.js';
 import { holdOf } from '../../../src/core/outgoing-payments/outgoing-payment.js';
 import { holdPosting } from '../../../src/core/ledger/hold-postings.js';
 import { emptyWallet, lagosDay } from '../../../src/core/ledger/wallet.js';
@@ -274,6 +274,28 @@ describe('decide', () => {
       wallets: [],
       newKeys: [{ id: 'k', resource: null }],
     });
+  });
+
+  test('a record keeps the id of the request that created it, with and without a key, and no other in the batch has it', () => {
+    const requests = [
+      { ...claimOf('k'), requestId: 'req-with-key' },
+      { id: null, requestId: 'req-without-key' },
+      null,
+    ];
+    const accepted = requests.map((claim) => acceptTransferMutation(pendingTransfer(), { claim }));
+    const [first] = accepted;
+    const { writes } = decide(funded(10_000_000n), accepted, NOW);
+    const ids = Object.fromEntries(
+      writes.created.all(transfers).map((each) => [each._id, each.http_request_id]),
+    );
+    expect(accepted.map(({ transfer }) => ids[transfer._id])).toEqual([
+      'req-with-key',
+      'req-without-key',
+      undefined,
+    ]);
+    expect(writes.newKeys.map(({ id, resource }) => [id, resource])).toEqual([
+      ['k', first?.transfer._id],
+    ]);
   });
 
   test('an expired key is free and is replaced by the request that uses it', () => {

@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deserialize } from 'node:v8';
+import { Registry } from 'prom-client';
+import { measureForwarding } from '../../../src/composition/forwarding-metrics.js';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { forwardedMutations } from '../../../src/composition/capabilities.js';
 import { creditWallet } from '../../../src/capabilities/wallets/create.js';
@@ -20,6 +22,8 @@ import { commitNamed } from '../../support/mutations.js';
 import { acceptTransferMutation, pendingTransfer } from '../../support/transfers.js';
 
 const RELEASE = '1.0.0';
+/** No process listens there. */
+const NOWHERE = 'http://127.0.0.1:9';
 const log = createLog({ level: 'silent', name: 'test' });
 
 /** Refused in the two ways in which the engine refuses mutations. */
@@ -49,11 +53,29 @@ afterAll(() => database.close());
 
 const processes = () => database.db.collection<CommitProcess>('commit_processes');
 
-/** A commit engine with its own forwarding; with a host it commits for others, and counts what it commits. */
-async function openProcess({ serves = false, release = RELEASE } = {}) {
-  const known = createCommitProcesses(database.db, { release, log });
+/** Lists a process that nobody reports again: that of a live process is repaired every two seconds. */
+const list = (changes: Partial<CommitProcess> = {}) =>
+  processes().insertOne({
+    _id: 'listed',
+    url: NOWHERE,
+    token: 'token',
+    release: RELEASE,
+    seen_at: new Date(),
+    ...changes,
+  });
+
+type Opened = { serves?: boolean; listedAs?: Partial<CommitProcess> };
+
+/**
+ * A commit engine with its own forwarding; with a host it commits for others, and counts what it commits. `listedAs`: it is
+ * listed once, with these changes.
+ */
+async function openProcess({ serves = false, listedAs }: Opened = {}) {
+  const known = createCommitProcesses(database.db, { release: RELEASE, log });
   const forwarding = createForwarding(known, mutations);
   const engine = createGroupCommit(database, noOutbox, () => false, forwarding);
+  const registry = new Registry();
+  const onServed = measureForwarding(registry, { forwarding, processes: known });
   const here = { count: 0 };
   const counted: GroupCommit = {
     ...engine,
@@ -62,13 +84,19 @@ async function openProcess({ serves = false, release = RELEASE } = {}) {
       return engine.commitHere(planned);
     },
   };
+  const join = async (url: string) => {
+    await list({ url, ...listedAs });
+    return 'token';
+  };
   const served = await serveForwarding({
     host: serves ? '127.0.0.1' : undefined,
     port: 0,
     groupCommit: counted,
+    forwarding,
     mutations,
-    processes: known,
+    processes: listedAs === undefined ? known : { ...known, join },
     log,
+    onServed,
   });
   closing.push(async () => {
     await served.close();
@@ -80,13 +108,21 @@ async function openProcess({ serves = false, release = RELEASE } = {}) {
     eventually('the list is read', () =>
       (known.committerOf(tenantId) !== null) === wanted ? true : undefined,
     );
-  return { engine, forwarding, here, choosing };
+  /** A metric of this process. */
+  const measured = async (line: string) => {
+    const text = await registry.metrics();
+    const found = text.split('\n').find((each) => each.startsWith(`bursar_commit_${line} `));
+    return Number(found?.split(' ').at(-1));
+  };
+  const committerOf = (tenantId: string) => known.committerOf(tenantId);
+  return { engine, forwarding, here, choosing, committerOf, measured, leave: () => served.close() };
 }
 
 /** A listener in place of a committing process. It gets the batch and commits it or not, and closes the connection. */
 async function openDying(commits: GroupCommit | null) {
   const got: ForwardedMutation[] = [];
   const server: Server = createServer((req, res) => {
+    if (req.url !== '/commits') return void res.writeHead(204).end();
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -102,13 +138,7 @@ async function openDying(commits: GroupCommit | null) {
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  await processes().insertOne({
-    _id: 'dying',
-    url: `http://127.0.0.1:${port}`,
-    token: 'token',
-    release: RELEASE,
-    seen_at: new Date(),
-  });
+  await list({ url: `http://127.0.0.1:${port}` });
   closing.push(() => new Promise((resolve) => server.close(resolve)));
   return got;
 }
@@ -139,6 +169,33 @@ test('a contended wallet is committed by the one process that serves others, and
   expect(serving.here.count).toBe(21);
 });
 
+test('what is handed over, served and taken back is counted', async () => {
+  const [serving, other] = [await openProcess({ serves: true }), await openProcess()];
+  const tenantId = newId('tenant');
+  expect(await other.measured('contended_wallets')).toBe(0);
+  other.forwarding.conflicted([tenantId]);
+  await other.choosing(tenantId, true);
+  expect(await other.measured('contended_wallets')).toBe(1);
+  expect(await other.measured('processes')).toBe(1);
+  expect(await serving.measured('process_last_report_timestamp_seconds')).toBeGreaterThan(1e9);
+  expect(await other.measured('process_last_report_timestamp_seconds')).toBe(0);
+  await credit(other.engine, tenantId, 'one');
+  await expect(other.engine.commit(refuse, { tenantId, as: 'field' })).rejects.toThrow();
+  await expect(other.engine.commit(refuse, { tenantId, as: 'bug' })).rejects.toThrow();
+  expect(await serving.measured('served_mutations_total')).toBe(3);
+  expect(await other.measured('forwarded_mutations_total{result="answered"}')).toBe(2);
+  expect(await other.measured('forwarded_mutations_total{result="failed"}')).toBe(1);
+  // The process is gone and still listed: what it has not got is committed here.
+  await serving.leave();
+  await list();
+  const late = await openProcess();
+  late.forwarding.conflicted([tenantId]);
+  await late.choosing(tenantId, true);
+  await credit(late.engine, tenantId, 'two');
+  expect(await late.measured('forwarded_mutations_total{result="unsent"}')).toBe(1);
+  expect(await available(tenantId)).toBe(200n);
+});
+
 test('processes that conflict about a wallet agree on one that commits it', async () => {
   const all = [await openProcess({ serves: true }), await openProcess({ serves: true })];
   const tenantId = newId('tenant');
@@ -156,12 +213,30 @@ test('processes that conflict about a wallet agree on one that commits it', asyn
   });
 });
 
+test('the process that is chosen for a wallet tells the others, whose transactions may never lose', async () => {
+  const all = [await openProcess({ serves: true }), await openProcess({ serves: true })];
+  const tenantId = newId('tenant');
+  const other = await eventually('the lists are read', () => {
+    const [first, second, ...more] = all.filter((each) => each.committerOf(tenantId) !== null);
+    return first && !second && more.length === 0 ? first : undefined;
+  });
+  const chosen = all.find((each) => each !== other);
+  await credit(other.engine, tenantId, 'alone');
+  expect(chosen?.here.count).toBe(0);
+
+  chosen?.forwarding.conflicted([tenantId]);
+  await eventually('the other one hands over', async () => {
+    await credit(other.engine, tenantId, newId('event'));
+    return (chosen?.here.count ?? 0) > 0 || undefined;
+  });
+});
+
 test.each([true, false])(
   'a mutation without an answer is committed here, and takes effect once (committed there: %s)',
   async (committed) => {
     const plain = createGroupCommit(database);
     const got = await openDying(committed ? plain : null);
-    const { engine, forwarding, choosing } = await openProcess();
+    const { engine, forwarding, choosing, measured } = await openProcess();
     const tenantId = newId('tenant');
     await credit(engine, tenantId, 'before');
     forwarding.conflicted([tenantId]);
@@ -169,6 +244,8 @@ test.each([true, false])(
     await Promise.all(Array.from({ length: 5 }, (_, i) => credit(engine, tenantId, `credit-${i}`)));
     expect(got.length).toBeGreaterThan(0);
     expect(await available(tenantId)).toBe(600n);
+    const unknown = await measured('forwarded_mutations_total{result="unknown"}');
+    expect(unknown).toBe(got.length);
     // It is not asked again at once.
     const asked = got.length;
     await credit(engine, tenantId, 'later');
@@ -201,27 +278,21 @@ test('a refusal comes back as it was decided', async () => {
   expect(serving.here.count).toBe(6);
 });
 
-test.each(['another release', 'was not seen for a while', 'does not listen', 'another token'])(
-  'no mutation is lost to a process that is listed wrongly (%s)',
-  async (how) => {
-    const release = how === 'another release' ? '2.0.0' : RELEASE;
-    const serving = await openProcess({ serves: true, release });
-    if (how === 'was not seen for a while') {
-      await processes().updateMany({}, { $set: { seen_at: new Date(Date.now() - 20_000) } });
-    }
-    if (how === 'does not listen') {
-      await processes().updateMany({}, { $set: { url: 'http://127.0.0.1:9' } });
-    }
-    if (how === 'another token') await processes().updateMany({}, { $set: { token: 'another' } });
-    const { engine, forwarding } = await openProcess();
-    const tenantId = newId('tenant');
-    await credit(engine, tenantId, 'before');
-    forwarding.conflicted([tenantId]);
-    for (let i = 0; i < 5; i += 1) await credit(engine, tenantId, `credit-${i}`);
-    expect(serving.here.count).toBe(0);
-    expect(await available(tenantId)).toBe(600n);
-  },
-);
+test.each<[string, Partial<CommitProcess>]>([
+  ['another release', { release: '2.0.0' }],
+  ['was not seen for a while', { seen_at: new Date(Date.now() - 20_000) }],
+  ['does not listen', { url: NOWHERE }],
+  ['another token', { token: 'another' }],
+])('no mutation is lost to a process that is listed wrongly (%s)', async (_how, listedAs) => {
+  const serving = await openProcess({ serves: true, listedAs });
+  const { engine, forwarding } = await openProcess();
+  const tenantId = newId('tenant');
+  await credit(engine, tenantId, 'before');
+  forwarding.conflicted([tenantId]);
+  for (let i = 0; i < 5; i += 1) await credit(engine, tenantId, `credit-${i}`);
+  expect(serving.here.count).toBe(0);
+  expect(await available(tenantId)).toBe(600n);
+});
 
 test('a mutation of a wallet that is not contended, or without a name, is committed by its own process', async () => {
   const [serving, other] = [await openProcess({ serves: true }), await openProcess()];

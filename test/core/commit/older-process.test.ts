@@ -1,9 +1,13 @@
+import type { CardAuthorization } from '../../../src/capabilities/card-authorizations/record.js';
+import { OPEN_SECURITY, type Card } from '../../../src/capabilities/cards/record.js';
 import { creditWallet } from '../../../src/capabilities/wallets/create.js';
-import { transfers, type Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { transfers, type Transfer } from '../../../src/capabilities/transfers/record.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import type { Mutation, MutationInput } from '../../../src/core/commit/mutation.js';
 import { lagosDay } from '../../../src/core/ledger/wallet.js';
 import { newId } from '../../../src/shared/ids.js';
+import { decideAuthorizationMutation } from '../../support/authorizations.js';
+import { openCard } from '../../support/card-record.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { commitNamed } from '../../support/mutations.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
@@ -38,6 +42,22 @@ const rewriteTransfer: Mutation<MutationInput & { id: string }, null> = {
   },
 };
 
+/** Runs with the clock of this process a month ahead. */
+async function aMonthAhead(run: (ahead: Date) => Promise<unknown>): Promise<void> {
+  const ahead = new Date(Date.now() + 30 * DAY_MS);
+  const clock = globalThis.Date;
+  globalThis.Date = class extends clock {
+    constructor(...given: [] | [number]) {
+      super(given.length === 0 ? ahead.getTime() : given[0]);
+    }
+  } as DateConstructor;
+  try {
+    await run(ahead);
+  } finally {
+    globalThis.Date = clock;
+  }
+}
+
 describe('a process of an older version, or with a wrong clock', () => {
   test('keeps the fields of wallets and records that it does not know', async () => {
     const tenantId = await tenantWith(1_000_000n);
@@ -67,22 +87,37 @@ describe('a process of an older version, or with a wrong clock', () => {
       );
     const today = lagosDay(new Date());
     await accept(today);
-    const ahead = new Date(Date.now() + 30 * DAY_MS);
-    const clock = globalThis.Date;
-    // The clock of this process, a month ahead.
-    globalThis.Date = class extends clock {
-      constructor(...given: [] | [number]) {
-        super(given.length === 0 ? ahead.getTime() : given[0]);
-      }
-    } as DateConstructor;
-    try {
-      await accept(lagosDay(ahead));
-    } finally {
-      globalThis.Date = clock;
-    }
+    await aMonthAhead((ahead) => accept(lagosDay(ahead)));
     await accept(today);
     const wallet = await wallets().findOne({ _id: tenantId });
     expect(wallet?.limit_day).toBe(lagosDay(new Date()));
     expect(wallet?.limit_used_minor).toBe(750_000n);
+  });
+
+  test('does not move the day of a card’s limit either: what it approves counts today', async () => {
+    const security = { ...OPEN_SECURITY, daily_limit_minor: 100_000n };
+    const card = openCard({ available_minor: 1_000_000n, security });
+    await database.db.collection<Card>('cards').insertOne(card);
+    const answerBy = new Date(Date.now() + DAY_MS);
+    const ask = (token: string, amountMinor: bigint) =>
+      commitNamed(
+        commit(),
+        decideAuthorizationMutation({ token, messageId: token, amountMinor }, { answerBy }),
+      );
+    await ask('first', 60_000n);
+    await aMonthAhead(() => ask('ahead', 30_000n));
+    await ask('third', 20_000n);
+    const decided = await database.db
+      .collection<CardAuthorization>('card_authorizations')
+      .find({ card_id: card._id })
+      .sort({ created_at: 1 })
+      .toArray();
+    expect(Object.fromEntries(decided.map(({ token, code }) => [token, code]))).toEqual({
+      first: 'approved',
+      ahead: 'approved',
+      third: 'daily_limit_exceeded',
+    });
+    const stored = await database.db.collection<Card>('cards').findOne({ _id: card._id });
+    expect(stored?.daily_spend).toEqual({ day: lagosDay(new Date()), minor: 90_000n });
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ApiError } from '../../../src/shared/errors.js';
-import { readClaim, type KeyOwner } from '../../../src/core/idempotency/claim.js';
+import { readClaim, type KeyOwner } from '../../../src/core/idempotency/with-idempotency.js';
 
 const NOW = new Date('2026-05-04T10:00:00.000Z');
 const OWNER: KeyOwner = { tenantId: 'ten_a', kind: 'secret' };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readClaim } from '../../../src/core/idempotency/claim.js';
+import { readClaim } from '../../../src/core/idempotency/with-idempotency.js';
 import { openApi } from '../../../src/composition/operations.js';
 
 type Parameter = {
@@ -7,7 +7,7 @@ type Parameter = {
   schema: { pattern: string; minLength: number; maxLength: number };
 };
 
-const parameters = openApi.paths?.['/api/v1/transfers']?.post?.parameters as
+const parameters = openApi().paths?.['/api/v1/transfers']?.post?.parameters as
   Parameter[] | undefined;
 const schema = parameters?.find(({ name }) => name === 'Idempotency-Key')?.schema;
 if (!schema) throw new Error('POST /transfers has no documented Idempotency-Key');

@@ -1,10 +1,10 @@
-import { startService, type Service } from '../../support/service.js';
+import { shareService, SHARED_OPTIONS, type Service } from '../../support/service.js';
 import { transferBody, type TestTenant } from '../../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
 beforeAll(async () => {
-  service = await startService({ apis: 2 });
+  service = await shareService(SHARED_OPTIONS.twoApis);
   tenant = await service.tenant();
 });
 afterAll(() => service?.close());

@@ -65,6 +65,18 @@ describe('an operator command', () => {
     );
   });
 
+  test('is not done by the workflow of an earlier instruction, also by force', () => {
+    for (const kind of ['complete', 'fail'] as const) {
+      const earlier = { kind: 'closed', attention: null } as const;
+      const sent = { ...command(kind), force: true };
+      expect(evaluateOperatorCommand(sent, earlier, processing, labels)).toEqual({
+        done: false,
+        effect: 'nothing',
+        message: 'Not done: another workflow carries out the present instruction of this record.',
+      });
+    }
+  });
+
   test('complete is done only if the bank reports the payment', () => {
     expect(evaluateOperatorCommand(command('complete'), paid, processing, labels)).toMatchObject({
       done: true,

@@ -7,7 +7,7 @@ import { auditLedger } from '../../../src/core/ledger/audit.js';
 import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
 

@@ -122,7 +122,7 @@ describe('the masked copy of a readable message', () => {
   test.each([
     event('card.issued', { reference: newId('card'), card: 'ic_1', ...face }),
     event('card.funded', { reference: newId('cardOperation'), card: 'ic_1', ...amount }),
-    event('card.cleared', { reference: 'auth_1', card: 'ic_1', ...amount }),
+    event('card.cleared', { reference: 'auth_1', message_id: 'm_1', card: 'ic_1', ...amount }),
   ])('about a card is read as the message was: $event', (message) => {
     const copy = mask(message, CARD_SAFE_FIELDS);
     expect(readCardMessage(copy, hash)).toEqual(readCardMessage(message, hash));

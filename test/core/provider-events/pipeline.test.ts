@@ -21,7 +21,10 @@ let tenant: TestTenant;
 let bank: ReturnType<typeof callbackSender>;
 
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,0.3' } });
+  service = await startService({
+    oneProcess: true,
+    env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,2' },
+  });
   tenant = await service.tenant();
   bank = callbackSender(service);
 });

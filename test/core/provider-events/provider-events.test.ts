@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/shared/ids.js';
+import type { Card } from '../../../src/capabilities/cards/record.js';
 import {
   cardEventClient,
   cardEventSender,
@@ -20,7 +22,10 @@ let issuer: ReturnType<typeof cardEventSender>;
 let fundings: ReturnType<typeof fundingsOf>;
 
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,0.3' } });
+  service = await startService({
+    oneProcess: true,
+    env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,2' },
+  });
   tenant = await service.tenant();
   cards = cardClient(tenant);
   events = cardEventClient(tenant);
@@ -52,6 +57,23 @@ const count = (filter: object) =>
   service.deps.database.db.collection('provider_events').countDocuments(filter);
 
 describe('a provider event', () => {
+  test('about a payment reaches its card whatever the form of the issuer’s ids', async () => {
+    for (const own of [() => randomUUID(), () => `90${process.pid}`, () => `card_${process.pid}`]) {
+      const card = await cards.issue();
+      const [issuerCard, token] = [own(), own()];
+      await service.deps.database.db
+        .collection<Card>('cards')
+        .updateOne({ _id: card.id }, { $set: { 'issued.issuer_card_id': issuerCard } });
+      const ids = { reference: token, card: issuerCard, message_id: `advice-${token}` };
+      const body = issuer.about('card.authorization_advice', ids);
+      expect(await issuer.post(body)).toMatchObject({ status: 200 });
+      expect(await issuer.waitFor(token, 'processed')).toMatchObject({
+        tenant_id: tenant.id,
+        card_id: card.id,
+      });
+    }
+  });
+
   test('is stored once however often it is repeated, listed, and applied once', async () => {
     const card = await cards.issue();
     const operation = await fundings.fund(card, '009');
@@ -139,7 +161,7 @@ describe('a provider event', () => {
   test('about a payment whose token has digits that add up as those of cards do is applied like any other', async () => {
     const card = await cards.issue();
     const token = 'auth_b0c4242424242424242fa91e0d77cb5a3';
-    const data = { reference: token, card: await fundings.issuedAs(card) };
+    const data = { reference: token, message_id: 'm_1', card: await fundings.issuedAs(card) };
     await issuer.post(issuer.about('card.authorization_expired', data));
     expect(await issuer.waitFor(token, 'processed')).toMatchObject({ result: 'applied' });
   });
@@ -260,17 +282,15 @@ describe('replays', () => {
     expect((await other.replayed(event, id)).status).toBe(404);
     expect((await events.replay(newId('providerEvent'))).status).toBe(404);
     expect((await events.list(newId('card'))).status).toBe(404);
-    const { key } = await service.deps.apiKeys.create({
-      tenantId: tenant.id,
-      level: 'read',
-      kind: 'secret',
-    });
-    const refused = await apiClient(service.api.url, key).call(
-      'POST',
-      `/webhooks/cards/events/${event}/replay`,
-      undefined,
-    );
+    const replayWith = async (level: 'read' | 'write') => {
+      const grant = { tenantId: tenant.id, level, kind: 'secret' } as const;
+      const { key } = await service.deps.apiKeys.create(grant);
+      const path = `/webhooks/cards/events/${event}/replay`;
+      return apiClient(service.api.url, key).call('POST', path, undefined);
+    };
+    const refused = await replayWith('read');
     expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
+    expect((await replayWith('write')).status).toBe(201);
   });
 
   test('are made on the command line, too, where events are listed', async () => {
@@ -305,7 +325,11 @@ test('a card’s list has pages of its own, the latest first', async () => {
   await processedEventOf(card);
   for (let i = 0; i < 4; i += 1) {
     await issuer.post(
-      issuer.about('card.authorization_expired', { reference: `a-${i}`, card: issued }),
+      issuer.about('card.authorization_expired', {
+        reference: `a-${i}`,
+        message_id: `m-${i}`,
+        card: issued,
+      }),
     );
   }
   await issuer.allProcessed();

@@ -1,6 +1,6 @@
 import type { VerifyAnswer } from '../../../src/core/providers/transfer-provider.js';
 import { paymentAgrees } from '../../../src/core/reconciliation/payment-answers.js';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { NOW, pendingTransfer } from '../../support/transfers.js';
 
 const AMOUNT = 250_000n;

@@ -1,7 +1,17 @@
-import { claimsOf, type Supervised } from '../../../src/core/supervision/supervision.js';
+import { Registry } from 'prom-client';
+import {
+  claimsOf,
+  supervised,
+  type Supervised,
+} from '../../../src/core/supervision/supervision.js';
+import { measureClaims } from '../../../src/platform/metrics/claims.js';
+import { createLog } from '../../../src/shared/log.js';
+import { linesInto } from '../../support/log-lines.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { createDispatcher } from '../../../worker/dispatcher.js';
 
 const STALL_TIMEOUT_MS = 30_000;
+const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -56,6 +66,65 @@ test('the records of a process that died are due again when its claim is over', 
   expect((await processAt().claimDue(10)).claimed).toEqual([]);
   expect((await processAt(STALL_TIMEOUT_MS - 5_000).claimDue(10)).claimed).toEqual([]);
   expect(idsOf((await processAt(STALL_TIMEOUT_MS + 1_000).claimDue(10)).claimed)).toEqual(all);
+});
+
+test('a worker counts the records that it claims, the claims that had run out, and those that it gives back', async () => {
+  await dueRecords(3);
+  const longAgo = new Date(Date.now() - 2 * HOUR_MS);
+  await records().updateMany({}, { $set: { next_check_at: longAgo } });
+  // By a process that died an hour ago.
+  expect((await processAt(-HOUR_MS).claimDue(1)).claimed).toHaveLength(1);
+  const registry = new Registry();
+  const observe = measureClaims(registry, ['claimed_records', 'others']);
+  const away = Object.assign(new Error('away'), { code: 14, details: '', metadata: {} });
+  const store = {
+    ...processAt(),
+    rescheduleCheck: () => Promise.reject(new Error('nothing was started')),
+    raiseStalled: () => Promise.reject(new Error('this is no watchdog')),
+    clearStalled: () => Promise.reject(new Error('this is no watchdog')),
+  };
+  const claimed_records = supervised(store, {
+    start() {
+      loop.stop();
+      return Promise.reject(away);
+    },
+  });
+  const log = createLog({ level: 'silent', name: 'test' });
+  const loop = createDispatcher({ claimed_records }, log, observe);
+  await loop.run();
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('bursar'));
+  expect(lines).toEqual([
+    'bursar_claims_total{collection="claimed_records"} 3',
+    'bursar_claims_total{collection="others"} 0',
+    'bursar_claims_expired_total{collection="claimed_records"} 1',
+    'bursar_claims_expired_total{collection="others"} 0',
+    'bursar_claims_released_total{collection="claimed_records"} 3',
+    'bursar_claims_released_total{collection="others"} 0',
+  ]);
+});
+
+test('a start that fails by itself is logged with the record, its tenant and its workflow', async () => {
+  await dueRecords(1);
+  await records().updateMany({}, { $set: { tenant_id: 'ten_a' } });
+  const store = {
+    ...processAt(),
+    rescheduleCheck: () => Promise.resolve(),
+    raiseStalled: () => Promise.reject(new Error('this is no watchdog')),
+    clearStalled: () => Promise.reject(new Error('this is no watchdog')),
+  };
+  const transfers = supervised(store, {
+    start() {
+      loop.stop();
+      return Promise.reject(new Error('its input cannot be made'));
+    },
+  });
+  const lines: string[] = [];
+  const log = createLog({ level: 'error', name: 'test', destination: linesInto(lines) });
+  const loop = createDispatcher({ transfers }, log);
+  await loop.run();
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ resource: 'r0000', tenant: 'ten_a', workflow_id: 'transfer/r0000' }),
+  ]);
 });
 
 test('records that are given back are due as before, but for those that changed meanwhile', async () => {

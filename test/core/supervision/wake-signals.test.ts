@@ -1,3 +1,4 @@
+import { createCompletionWaiters } from '../../../src/shared/completion-waiter.js';
 import { once } from 'node:events';
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -9,8 +10,9 @@ import {
 } from '../../../src/core/supervision/workflow-starter.js';
 import { createLog } from '../../../src/shared/log.js';
 import { eventually } from '../../support/eventually.js';
+import { linesInto } from '../../support/log-lines.js';
 
-type Named = { _id: string };
+type Named = { _id: string; tenant_id?: string };
 
 /** A server that takes signals, and answers them when it is told to. */
 let server: Http2Server;
@@ -18,11 +20,12 @@ let temporal: Temporal;
 let starter: WorkflowStarter<Named>;
 const open = new Set<ServerHttp2Stream>();
 let taken = 0;
+let lines: string[] = [];
 let most = 0;
 
 beforeEach(async () => {
   open.clear();
-  [taken, most] = [0, 0];
+  [taken, most, lines] = [0, 0, []];
   server = createServer({ peerMaxConcurrentStreams: 100_000 });
   server.on('stream', (stream: ServerHttp2Stream, { ':path': path }) => {
     stream.on('error', () => undefined);
@@ -43,7 +46,9 @@ beforeEach(async () => {
   starter = createWorkflowStarter<Named>({
     client: temporal.client,
     taskQueue: 'test',
-    log: createLog({ level: 'silent', name: 'test' }),
+    startsEagerly: false,
+    completionWaiters: createCompletionWaiters(),
+    log: createLog({ level: 'warn', name: 'test', destination: linesInto(lines) }),
     workflow: 'transfer',
     workflowId: ({ _id }) => `transfer/${_id}`,
     toStart: () => {
@@ -85,4 +90,18 @@ test('one signal per workflow is in flight, and all changes meanwhile cause one 
   for (const stream of open) answer(stream);
   await starter.idle();
   expect(taken).toBe(2);
+});
+
+test('a start that fails is logged with the record, its tenant and its workflow', async () => {
+  starter.startSoon({ _id: 'trf_1', tenant_id: 'ten_a' });
+  await starter.idle();
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({
+      level: 'warn',
+      resource: 'trf_1',
+      tenant: 'ten_a',
+      workflow_id: 'transfer/trf_1',
+      msg: 'workflow start failed, dispatcher will retry',
+    }),
+  ]);
 });

@@ -1,7 +1,6 @@
 import type { ActivityDeps } from '../../../activities/index.js';
 import { withEmptyParts } from '../../support/parts.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { loadConfig } from '../../../src/shared/config.js';
 import { findEngine } from '../../../devstack/find.js';
 import { createLog } from '../../../src/shared/log.js';
@@ -15,6 +14,7 @@ import { MAX_DELIVERY_ROUNDS } from '../../../workflows/policies.js';
 import { createWorkers } from '../../../worker/worker.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
+import { installQuietRuntime } from '../../support/quiet-runtime.js';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 /** The pauses between attempts that the API's documentation guarantees. */
@@ -41,7 +41,7 @@ let receiver: Receiver;
 let now = new Date();
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  installQuietRuntime();
   const { binary } = await findEngine('temporal-test-server', process.env, () => undefined);
   environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: binary } },
@@ -128,7 +128,9 @@ async function runWith(endpoint: string, round: Webhooks['deliverWaiting']): Pro
     taskQueue: endpoint,
     workflowBundle: { codePath: String(process.env.BURSAR_TEST_BUNDLE) },
     providers: [],
-    activities: withEmptyParts<ActivityDeps>({ webhooks: { deliverWaiting: round } }),
+    activities: withEmptyParts<ActivityDeps>({
+      webhooks: { deliverWaiting: round },
+    }),
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
   try {

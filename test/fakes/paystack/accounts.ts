@@ -160,7 +160,7 @@ function arrive(
     { ...own, status: 'success', fees, gatewayResponse: 'Approved', paidAt: ctx.now() },
   );
   ctx.store.note({ kind: 'deposited', reference, amount, fee: fees });
-  ctx.store.move(amount - fees);
+  ctx.store.move(amount - fees, 'Transaction', ctx.transactions.get(reference)?.id);
   return made;
 }
 

@@ -143,8 +143,12 @@ export function newTransaction(
   return ctx.transactions.put(transaction.reference, transaction);
 }
 
-/** The way in which a page is paid. `surcharge`: the business passes its fees on to the customer. */
+/**
+ * The way in which a page is paid. `surcharge`: the business passes its fees on to the customer. `omitsRequested`: the message
+ * about it has no `requested_amount`.
+ */
 export type Payment = {
+  omitsRequested?: boolean;
   surcharge?: number;
   reusable?: boolean;
   next?: SavedOutcome;
@@ -171,7 +175,7 @@ export function pay(ctx: Context, reference: string, payment: Payment): Transact
     authorization: before.authorization ?? save(ctx, before.email, payment).code,
   });
   ctx.store.note({ kind: 'charged', reference, amount, fee: fees });
-  ctx.store.move(amount - fees);
+  ctx.store.move(amount - fees, 'Transaction', before.id);
   return paid;
 }
 
@@ -203,6 +207,13 @@ export function decline(ctx: Context, reference: string, response: string): Tran
     status: 'failed',
     gatewayResponse: response,
   });
+}
+
+/** GET /transaction/{id}. */
+export function getTransaction(ctx: Context, { parameter }: Request): Answer {
+  const transaction = ctx.transactions.get(ctx.numbers.get(parameter) ?? '');
+  if (!transaction) return refused(404, 'Transaction not found', 'transaction_not_found');
+  return done('Transaction retrieved', transactionBody(ctx, transaction));
 }
 
 /** GET /transaction/verify/{reference}. */

@@ -54,8 +54,10 @@ export function createDesk(ctx: Context, messages: Pick<Messages, 'send'>) {
     /** The customer pays a page, or confirms the charge of a saved method. */
     pay(reference: string, payment: charges.Payment = {}): boolean {
       const paid = charges.pay(ctx, reference, payment);
-      if (paid) send('charge.success', charges.transactionBody(ctx, paid));
-      return paid !== null;
+      if (!paid) return false;
+      const { requested_amount, ...rest } = charges.transactionBody(ctx, paid);
+      send('charge.success', payment.omitsRequested ? rest : { ...rest, requested_amount });
+      return true;
     },
     /** An attempt on a page is declined, which Paystack reports to nobody. */
     decline: (reference: string, response = 'Insufficient Funds'): boolean =>

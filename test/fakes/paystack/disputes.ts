@@ -3,6 +3,7 @@ import type { Context } from './context.js';
 import type { Request } from './http.js';
 import type { Dispute } from './records.js';
 import { addRefund, transactionOf } from './refunds.js';
+import { within } from './transfers.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -26,10 +27,10 @@ export function openDispute(
   return ctx.disputes.put(String(dispute.id), dispute);
 }
 
-/** Ends a dispute. A claim that is accepted is refunded. */
+/** Ends a dispute, or ends it otherwise than before. A claim that is accepted is refunded. */
 export function resolveDispute(ctx: Context, id: string, resolution: string): Dispute | null {
   const before = ctx.disputes.get(id);
-  if (!before || before.resolution !== null) return null;
+  if (!before || before.resolution === resolution) return null;
   const after = ctx.disputes.put(id, { ...before, status: 'resolved', resolution });
   const transaction = transactionOf(ctx, String(before.transaction));
   if (transaction && resolution !== 'declined') {
@@ -47,10 +48,11 @@ export const markDispute = (ctx: Context, id: string, status: string): Dispute |
 
 /** GET /dispute, also of one transaction, which is named by its number. */
 export function listDisputes(ctx: Context, { query }: Request): Answer {
-  const { transaction, perPage: size = '50', page: number = '1' } = query;
+  const { transaction, from, to, perPage: size = '50', page: number = '1' } = query;
   const rows = ctx.disputes
     .all()
     .filter((each) => transaction === undefined || String(each.transaction) === transaction)
+    .filter(({ createdAt }) => within(createdAt, from, to))
     .toReversed();
   return page('Disputes retrieved', rows, {
     page: Number(number),

@@ -6,6 +6,8 @@ import type { Planned } from './records.js';
 const REPEAT_MS = [200, 500, 1_000, 2_000];
 const TIMEOUT_MS = 5_000;
 const TICK_MS = 25;
+/** Pause between two messages that are sent in disorder. */
+const DISORDER_MS = 50;
 
 /** Sends the fake's messages, signed, until each is accepted, and makes changes that happen by themselves. */
 export type Messages = ReturnType<typeof createMessages>;
@@ -24,10 +26,21 @@ export function createMessages(
   let isPaused = false;
 
   function send(event: string, data: unknown, extra: object = {}): void {
-    if (receiver === null) return;
+    if (receiver !== null) post(JSON.stringify({ event, ...extra, data }), 0);
+  }
+
+  function post(body: string, afterMs: number): void {
     const id = ctx.id('message');
-    const body = JSON.stringify({ event, ...extra, data });
-    ctx.outgoing.put(String(id), { id, body, dueAt: Date.now(), attempts: 0 });
+    ctx.outgoing.put(String(id), { id, body, dueAt: Date.now() + afterMs, attempts: 0 });
+  }
+
+  /** Sends the messages that are held back in the reverse order, and each of them twice. */
+  function sendInDisorder(): void {
+    const held = ctx.outgoing.all().filter(({ id }) => !underWay.has(id));
+    for (const { id } of held) ctx.outgoing.remove(String(id));
+    const bodies = held.map(({ body }) => body).toReversed();
+    for (const [i, body] of [...bodies, ...bodies].entries()) post(body, i * DISORDER_MS);
+    isPaused = false;
   }
 
   async function deliver(id: number, body: string, attempts: number): Promise<void> {
@@ -70,6 +83,7 @@ export function createMessages(
     sendTo: (url: string): void => void (receiver = url),
     /** Holds messages back, as an outage of Paystack's sender does. */
     pause: (paused: boolean): void => void (isPaused = paused),
+    sendInDisorder,
     waiting: () => ctx.outgoing.all().length,
     stop: () => clearInterval(timer),
   };

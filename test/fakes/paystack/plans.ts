@@ -5,6 +5,7 @@ export type Fault =
   | 'error_500'
   | 'error_500_after'
   | 'hang'
+  | 'hang_after'
   | 'drop_before'
   | 'drop_after'
   | 'html'
@@ -13,13 +14,29 @@ export type Fault =
   | 'invalid_key'
   | 'starter_business'
   | 'system_malfunction'
-  | 'new_code';
+  | 'insufficient_balance'
+  | 'new_code'
+  | 'new_text_1'
+  | 'new_text_2'
+  | 'other_text'
+  | 'wrong_request'
+  | 'no_privilege'
+  | 'wrong_address';
 
 /** Faults for the next calls of a kind, and for a share of all calls. */
 export type FaultRule = { call: string; fault: Fault; probability: number };
 
+const refusal = (message: string, code?: string): Answer => ({
+  status: 400,
+  body: { status: false, message, ...(code !== undefined && { code }) },
+});
+
 /** The faults that the fake answers before it does anything. */
 const ANSWERS: Partial<Record<Fault, Answer>> = {
+  insufficient_balance: refusal(
+    'Insufficient balance to fulfill this refund. Please top up',
+    'insufficient_balance',
+  ),
   error_500: { status: 500, body: { status: false, message: 'Internal error' } },
   html: { status: 200, body: '<html>maintenance</html>' },
   invalid_key: { status: 400, body: { status: false, message: 'Invalid key' } },
@@ -31,10 +48,13 @@ const ANSWERS: Partial<Record<Fault, Answer>> = {
     },
   },
   system_malfunction: { status: 400, body: { status: false, message: 'System Malfunction' } },
-  new_code: {
-    status: 400,
-    body: { status: false, message: 'Something quite new', code: 'quite_new' },
-  },
+  new_code: refusal('Something quite new', 'quite_new'),
+  new_text_1: refusal('Something quite new about record 118'),
+  new_text_2: refusal('Something quite new about record 2311'),
+  other_text: refusal('Something else'),
+  wrong_request: refusal('This amount is quite wrong', 'invalid_params'),
+  no_privilege: refusal('Error: You do not have privileges for this action. Kindly contact admin'),
+  wrong_address: refusal('Your IP address is not allowed to make this call'),
 };
 
 /** The answer that takes the place of the call's own, without any effect; undefined if the call is carried out. */

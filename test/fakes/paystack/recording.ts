@@ -86,6 +86,11 @@ const readings = (): Sent[] => {
     get('account that is not there', '/dedicated_account/1'),
     get('banks of accounts', '/dedicated_account/available_providers'),
     get('list of disputes', '/dispute?perPage=1&page=1'),
+    get('ledger of the balance', '/balance/ledger?perPage=1&page=1'),
+    get('transfer of a ledger that is not there', '/transfer/1'),
+    get('transaction of a ledger that is not there', '/transaction/1'),
+    get('refund of a ledger that is not there', '/refund/1'),
+    get('mandate that is not there', `/customer/authorization/verify/${nobody}`),
   ];
 };
 
@@ -147,6 +152,27 @@ async function recordTransaction(make: Make): Promise<void> {
     body: { authorization_code: 'AUTH_0000000000' },
   });
   await make({
+    call: 'mandate',
+    method: 'POST',
+    path: '/customer/authorization/initialize',
+    body: {
+      email: EMAIL,
+      channel: 'direct_debit',
+      account: { number: ACCOUNT.account_number, bank_code: ACCOUNT.bank_code },
+    },
+  });
+  await recordRefunds(make);
+}
+
+async function recordRefunds(make: Make): Promise<void> {
+  const { account_number } = ACCOUNT;
+  await make({
+    call: 'account of a refund that is not there',
+    method: 'POST',
+    path: '/refund/retry_with_customer_details/1',
+    body: { refund_account_details: { currency: 'NGN', account_number, bank_id: '21' } },
+  });
+  await make({
     call: 'refund of a transaction that is not there',
     method: 'POST',
     path: '/refund',
@@ -179,6 +205,12 @@ async function recordAccount(make: Make): Promise<void> {
   });
   const of = `?customer=${numberAt(customer, 'id')}`;
   await make({ call: 'accounts of a customer', method: 'GET', path: `/dedicated_account${of}` });
+  const requery = `?account_number=${ACCOUNT.account_number}&provider_slug=test-bank&date=2026-01-01`;
+  await make({
+    call: 'requery of an account that is not there',
+    method: 'GET',
+    path: `/dedicated_account/requery${requery}`,
+  });
   const path = `/dedicated_account/${numberAt(account, 'id')}`;
   await make({ call: 'look-up of an account', method: 'GET', path });
   await make({ call: 'closing of an account', method: 'DELETE', path });
@@ -202,7 +234,8 @@ function textAt(answer: unknown, name: string): string {
 const maskPath = (path: string): string =>
   path
     .replace(/(verify\/)[^/]+/, '$1{reference}')
-    .replace(/^(\/customer\/)[^/]+/, '$1{customer}')
+    .replace(/^(\/customer\/)(?!authorization\/)[^/]+/, '$1{customer}')
+    .replace(/^(\/(?:transfer|transaction|refund)\/|.*_details\/)[0-9]+$/, '$1{id}')
     .replace(/^(\/dedicated_account\/)[0-9]+/, '$1{id}');
 
 /** The structure of an answer, without its data. */

@@ -54,7 +54,7 @@ export function addRefund(
     updatedAt: ctx.now(),
   };
   ctx.refunds.put(String(refund.id), refund);
-  ctx.store.move(-sum);
+  ctx.store.move(-sum, 'Refund', refund.id);
   ctx.store.note({
     kind: dispute === null ? 'refunded' : 'dispute_lost',
     reference,
@@ -88,12 +88,26 @@ export function moveRefund(ctx: Context, id: string, status: Refund['status']): 
   const before = ctx.refunds.get(id);
   if (!before || before.status === status) return null;
   const after = ctx.refunds.put(id, { ...before, status, updatedAt: ctx.now() });
+  markReversed(ctx, after);
   if (status === 'failed') {
-    ctx.store.move(before.amount);
+    ctx.store.move(before.amount, 'Refund', before.id);
     const reference = transactionOf(ctx, String(before.transaction))?.reference ?? '';
     ctx.store.note({ kind: 'refund_returned', reference, amount: before.amount, fee: 0 });
   }
   return after;
+}
+
+/** Money on an account is shown as `reversed` once all of it was refunded, and as before if that fails. */
+function markReversed(ctx: Context, { transaction: of, status }: Refund): void {
+  const transaction = transactionOf(ctx, String(of));
+  if (transaction?.channel !== 'dedicated_nuban') return;
+  const isBack = status === 'processed' && refundedOf(ctx, transaction.id) >= transaction.amount;
+  const isAgain = status === 'failed' && transaction.status === 'reversed';
+  if (!isBack && !isAgain) return;
+  ctx.transactions.put(transaction.reference, {
+    ...transaction,
+    status: isBack ? 'reversed' : 'success',
+  });
 }
 
 /** POST /refund/retry_with_customer_details/{id}. */

@@ -1,4 +1,4 @@
-import { done, refused, type Answer } from './answers.js';
+import { done, page, refused, type Answer } from './answers.js';
 import * as accounts from './accounts.js';
 import { listBanks, resolveAccount } from './banks.js';
 import * as charges from './charges.js';
@@ -31,14 +31,17 @@ export function routesOf(ctx: Context, desk: Pick<Desk, 'requery'>): Route[] {
     route('GET', '/bank', 'banks', (_ctx, request) => listBanks(request)),
     route('GET', '/bank/resolve', 'resolve', (_ctx, request) => resolveAccount(request)),
     route('GET', '/balance', 'balance', balance),
+    route('GET', '/balance/ledger', 'ledger', balanceLedger),
     route('POST', '/transferrecipient', 'prepare', transfers.createRecipient),
     route('POST', '/transfer', 'submit', transfers.submitTransfer),
     route('GET', '/transfer', 'list', transfers.listTransfers),
     route('GET', '/transfer/verify/{}', 'verify_transfer', transfers.verifyTransfer),
+    route('GET', '/transfer/{}', 'get_transfer', transfers.getTransfer),
     route('POST', '/transaction/initialize', 'initialize', charges.initialize),
     route('POST', '/transaction/charge_authorization', 'charge', charges.chargeAuthorization),
     route('GET', '/transaction', 'transactions', charges.listTransactions),
     route('GET', '/transaction/verify/{}', 'verify_transaction', charges.verifyTransaction),
+    route('GET', '/transaction/{}', 'get_transaction', charges.getTransaction),
     route('POST', '/customer', 'create_customer', createCustomer),
     route('GET', '/customer/{}', 'get_customer', getCustomer),
     route('POST', '/customer/{}/identification', 'identify', identify),
@@ -74,6 +77,33 @@ const balance = ({ store }: Context): Answer =>
     { currency: 'NGN', balance: store.balance() },
     { currency: 'USD', balance: 0 },
   ]);
+
+/** GET /balance/ledger, the newest entry first. */
+const balanceLedger = ({ store, domain }: Context, { query }: Request): Answer => {
+  const { from, to, perPage = '50', page: number = '1' } = query;
+  const rows = store
+    .ledger()
+    .filter(({ createdAt }) => transfers.within(createdAt, from, to))
+    .toReversed();
+  return page('Balance ledger retrieved', rows, {
+    page: Number(number),
+    size: Number(perPage),
+    textual: false,
+    body: ({ id, difference, balance: after, model, row, createdAt }) => ({
+      integration: 428_626,
+      domain,
+      balance: after,
+      currency: 'NGN',
+      difference,
+      reason: 'Invented reason',
+      model_responsible: model,
+      model_row: row,
+      id,
+      createdAt,
+      updatedAt: createdAt,
+    }),
+  });
+};
 
 /** The refusal of a path that is not there, which has no envelope. */
 export const noSuchPath: Answer = { status: 404, body: { error: 'Cannot find this path' } };

@@ -61,7 +61,8 @@ export async function startPaystack(options: PaystackOptions) {
 
   async function withFault(fault: Fault | undefined, carryOut: () => Answer): Promise<Answer> {
     if (fault === undefined) return carryOut();
-    if (fault === 'hang') {
+    if (fault === 'hang' || fault === 'hang_after') {
+      if (fault === 'hang_after') carryOut();
       await sleep(20_000, undefined, { ref: false });
       return { status: 0, body: null, cut: true };
     }
@@ -100,6 +101,7 @@ export async function startPaystack(options: PaystackOptions) {
     journal: store.journal,
     balance: store.balance,
     pauseMessages: messages.pause,
+    sendInDisorder: messages.sendInDisorder,
     messagesWaiting: messages.waiting,
     sendTo: messages.sendTo,
     transfer: (reference: string) => ctx.transfers.get(reference),

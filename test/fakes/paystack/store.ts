@@ -18,6 +18,16 @@ export type JournalEntry = {
   fee: number;
 };
 
+/** A movement of the balance, by the thing behind it and its number. */
+export type LedgerEntry = {
+  id: number;
+  difference: number;
+  balance: number;
+  model: 'Transfer' | 'Transaction' | 'Refund' | 'Topup';
+  row: number;
+  createdAt: string;
+};
+
 /** A request as it arrived, for the comparison with the official document. */
 export type RecordedRequest = {
   method: string;
@@ -78,6 +88,7 @@ export function openStore(folder: string) {
 
   const counters = table<number>('counters');
   const journal = table<JournalEntry>('journal');
+  const ledger = table<LedgerEntry>('ledger');
   const count = (name: string, from: number): number =>
     counters.put(name, (counters.get(name) ?? from) + 1);
 
@@ -91,7 +102,15 @@ export function openStore(folder: string) {
       journal.put(String(seq), { seq, ...entry });
     },
     balance: () => counters.get('balance') ?? 0,
-    move: (amount: number) => counters.put('balance', (counters.get('balance') ?? 0) + amount),
+    /** The movements of the balance, the oldest first. */
+    ledger: () => ledger.all(),
+    /** Moves the balance, with an entry in its ledger that names what is behind it. */
+    move(amount: number, model: LedgerEntry['model'] = 'Topup', row = 0): void {
+      const balance = counters.put('balance', (counters.get('balance') ?? 0) + amount);
+      const id = count('ledger', 149_411_613);
+      const createdAt = new Date().toISOString();
+      ledger.put(String(id), { id, difference: amount, balance, model, row, createdAt });
+    },
   };
 }
 

@@ -138,7 +138,7 @@ function accept(
     createdAt: ctx.now(),
     updatedAt: ctx.now(),
   };
-  ctx.store.move(-(order.amount + FEE));
+  ctx.store.move(-(order.amount + FEE), 'Transfer', transfer.id);
   ctx.transfers.put(transfer.reference, transfer);
   if (first === 'success') payOut(ctx, transfer);
   later.forEach((status, i) => {
@@ -168,8 +168,12 @@ export function moveTransfer(
   if (!before || before.status === status) return null;
   const after = ctx.transfers.put(reference, { ...before, status, updatedAt: ctx.now() });
   const sum = before.amount + FEE;
-  if (OVER.has(before.status) && !OVER.has(status)) ctx.store.move(-sum);
-  if (!OVER.has(before.status) && OVER.has(status)) ctx.store.move(sum);
+  if (OVER.has(before.status) && !OVER.has(status)) {
+    ctx.store.move(-sum, 'Transfer', before.id);
+  }
+  if (!OVER.has(before.status) && OVER.has(status)) {
+    ctx.store.move(sum, 'Transfer', before.id);
+  }
   if (PAID.has(status)) return payOut(ctx, after);
   if (PAID.has(before.status)) {
     ctx.store.note({ kind: 'paid_out_returned', reference, amount: before.amount, fee: FEE });
@@ -196,6 +200,15 @@ export function verifyTransfer(ctx: Context, { parameter }: Request): Answer {
   const transfer = ctx.transfers.get(parameter);
   if (!transfer || transfer.hiddenUntil > Date.now())
     return refused(404, 'Transfer not found', 'transfer_not_found');
+  return done('Transfer retrieved', transferBody(ctx, transfer, true));
+}
+
+/** GET /transfer/{id}. */
+export function getTransfer(ctx: Context, { parameter }: Request): Answer {
+  const transfer = ctx.transfers
+    .all()
+    .find(({ id, code: of }) => String(id) === parameter || of === parameter);
+  if (!transfer) return refused(404, 'Transfer not found', 'transfer_not_found');
   return done('Transfer retrieved', transferBody(ctx, transfer, true));
 }
 

@@ -1,13 +1,19 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
+import { createTransfers } from '../../../src/capabilities/transfers/store.js';
+import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { createApiKeys } from '../../../src/platform/api-keys/store.js';
+import { lagosDay } from '../../../src/core/ledger/wallet.js';
 import { beginVerification } from '../../../src/core/ledger/verifications.js';
 import { createProviderFaults } from '../../../src/core/providers/faults.js';
+import { idOf } from '../../../src/shared/ids.js';
 import { createLog } from '../../../src/shared/log.js';
 import { createTenants } from '../../../src/platform/tenants/store.js';
 import { bursar as runBursar } from '../../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
 
 const PEPPER = 'a pepper that only the tests use, long enough';
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -42,7 +48,13 @@ function service() {
   const { db } = database;
   const log = createLog({ level: 'silent', name: 'test' });
   const tenants = createTenants({ db, environment: 'sandbox' });
-  return createApiKeys({ db, pepper: PEPPER, environment: 'sandbox', tenants, log });
+  return createApiKeys({
+    db,
+    peppers: [{ id: 'unnamed', secret: PEPPER }],
+    environment: 'sandbox',
+    tenants,
+    log,
+  });
 }
 
 test('providers list and show name each provider with its faults, and resume ends them', async () => {
@@ -83,6 +95,25 @@ test('keys create sets label, addresses and expiry, and the key is accepted acco
   });
   const livesMs = Date.parse(listed.expires_at) - Date.parse(listed.created_at);
   expect(Math.round(livesMs / DAY_MS)).toBe(30);
+}, 120_000);
+
+test('keys create narrows a key to its scopes, and a rotated key keeps them', async () => {
+  const made = await json(
+    `keys create --tenant ${tenantId} --level write --scope payments --scope webhooks`,
+  );
+  const keys = service();
+  const scopes = ['payments', 'webhooks'];
+  expect(await keys.authenticate(made.key, '192.0.2.1')).toMatchObject({ scopes });
+  const rotated = await json(`keys rotate ${made.id}`);
+  expect(await keys.authenticate(rotated.key, '192.0.2.1')).toMatchObject({ scopes });
+  await keys.idle();
+  expect(await json(`keys list --tenant ${tenantId}`)).toEqual(
+    expect.arrayContaining([expect.objectContaining({ id: rotated.id, scopes })]),
+  );
+  for (const rest of ['--scope everything', '--public --scope payments']) {
+    const { code } = await bursar(`keys create --tenant ${tenantId} --level write ${rest}`);
+    expect([rest, code]).toEqual([rest, 1]);
+  }
 }, 120_000);
 
 test('keys create refuses an invalid address or number of days with the reason, and creates no key', async () => {
@@ -212,4 +243,83 @@ test('ledger archive moves old closed days into files, and the tenant is verifie
   expect(await json(`wallets show --tenant ${id}`)).toMatchObject({ available_minor: 700 });
   expect(await json(`ledger verify --tenant ${id}`)).toMatchObject({ ok: true, postings: 1 });
   rmSync(folder, { recursive: true });
+});
+
+test('an archived transfer is shown and listed as before, and the verification has the same result', async () => {
+  const { db } = database;
+  const { id: tenant } = await createTenants({ db, environment: 'sandbox' }).create({
+    name: 'Archived',
+    plan: 'sandbox',
+  });
+  await json(`wallets credit --tenant ${tenant} --amount-minor 5000000 --reference for-archives`);
+  const groupCommit = createGroupCommit(database);
+  const transfers = createTransfers(database, groupCommit, 1_000);
+  const at = new Date(Date.now() - 40 * DAY_MS);
+  const ids: string[] = [];
+  for (const kind of ['succeeded', 'rejected'] as const) {
+    const transfer = pendingTransfer({
+      _id: idMadeAt(at),
+      tenant_id: tenant,
+      created_at: at,
+      next_check_at: at,
+    });
+    await groupCommit.commit(acceptTransfer, acceptTransferMutation(transfer));
+    const about = { amountMinor: null, sessionId: 's', code: 'account_closed' };
+    await transfers.applyFact(tenant, transfer._id, { ...byProvider, ...about, kind });
+    ids.push(transfer._id);
+  }
+  const postings = db.collection<{ _id: string }>('postings');
+  await postings.updateMany({ tenant_id: tenant }, [
+    { $set: { at: { $subtract: ['$at', 40 * DAY_MS] } } },
+  ]);
+  await json('ledger close');
+  const shown = () => Promise.all(ids.map((id) => json(`transfers show ${id}`)));
+  const rows = async (): Promise<{ tenant: string }[]> => json('transfers list');
+  const before = await shown();
+  const listed = (await rows()).filter((row) => row.tenant === tenant);
+  const verified = await json(`ledger verify --tenant ${tenant}`);
+  expect([before.length, listed.length, verified.ok]).toEqual([2, 2, true]);
+
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-archive-'));
+  await json(`ledger archive --to ${folder} --tenant ${tenant} --older-than-days 39`);
+  expect((await bursar(`transfers show ${ids[0]}`)).code).toBe(1);
+  const from = `--from ${folder} --tenant ${tenant}`;
+  const archived = await Promise.all(ids.map((id) => json(`ledger archived show ${id} ${from}`)));
+  expect(archived).toEqual(before);
+  const month = lagosDay(at).slice(0, 7);
+  const inMonth = await json(`ledger archived list ${from} --month ${month}`);
+  expect(inMonth).toEqual(listed);
+  expect(await json(`ledger archived list ${from} --month 2020-02`)).toEqual([]);
+  const after = await json(`ledger verify --tenant ${tenant}`);
+  expect(after).toMatchObject({ ok: true, postings: verified.postings, problems: [] });
+
+  // A file that was changed proves nothing.
+  const [file = ''] = readdirSync(join(folder, tenant));
+  writeFileSync(join(folder, tenant, file), 'changed');
+  expect((await bursar(`ledger archived show ${ids[0]} ${from}`)).code).toBe(1);
+  rmSync(folder, { recursive: true });
+});
+
+/** An id of a transfer that was made at this time. */
+function idMadeAt(at: Date): string {
+  const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(16)));
+  bytes.writeUIntBE(at.getTime(), 0, 6);
+  return idOf('transfer', bytes);
+}
+
+test('restored is in the audit log, although nobody can sign in yet', async () => {
+  const before = (await json('audit list')).length;
+  expect(await json('restored --yes')).toMatchObject({
+    presumed_submitted: { transfers: expect.any(Number) },
+  });
+  const entries = await json('audit list');
+  expect(entries).toHaveLength(before + 1);
+  expect(entries).toContainEqual(
+    expect.objectContaining({
+      action: 'database.restored',
+      operator: null,
+      name: 'restored database',
+    }),
+  );
+  expect(await json('audit verify')).toMatchObject({ ok: true });
 });

@@ -4,7 +4,7 @@ import {
 } from '../../../src/capabilities/cards/card-operation.js';
 import { examineBacklog } from '../../../src/ops/doctor/backlog.js';
 import { newId } from '../../../src/shared/ids.js';
-import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { toOutgoing } from '../../../src/core/webhooks/deliveries.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { pendingTransfer } from '../../support/transfers.js';

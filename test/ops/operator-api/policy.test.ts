@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Approval } from '../../../src/core/approvals/approval.js';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -26,7 +27,7 @@ const entriesOf = (approval: unknown) =>
     .find({ approval: String(approval) })
     .toArray();
 
-test.each(['credit', 'raise', 'refund'] as const)(
+test.each(['credit', 'raise', 'refund', 'returned'] as const)(
   'with BURSAR_APPROVALS=all a %s waits with its whole input, and takes effect once, when another person approves it',
   async (name) => {
     const [maker, approver] = await Promise.all([
@@ -58,6 +59,28 @@ test.each(['credit', 'raise', 'refund'] as const)(
     expect(await act.effects()).toBe(1);
   },
 );
+
+test('a customer’s account waits sealed for its approval, and the person who approves it sees its last digits', async () => {
+  const [maker, approver] = await Promise.all([all.person('operator'), all.person('approver')]);
+  const act = await all.acts.resume();
+  const { approval } = (await maker.send(act)).data;
+  const clear = '0123456789';
+  expect(JSON.stringify(await stored(approval))).not.toContain(clear);
+  const shown = await approver.call('GET', `/approvals/${String(approval)}`);
+  expect(shown.data).toMatchObject({
+    kind: act.kind,
+    input: { body: { account_number: '******6789', bank_code: '058' } },
+  });
+  expect(await act.effects()).toBe(0);
+  const done = await approver.approve(approval);
+  expect(done).toMatchObject({ status: 200, data: { done: true, status: 'used' } });
+  expect(await act.effects()).toBe(1);
+  const refund = await all.deps.refunds.store.find(act.target);
+  expect(refund?.customer_account).toEqual({ number: clear, bank_code: '058' });
+  const raw = await database.db.collection<{ _id: string }>('refunds').findOne({ _id: act.target });
+  const texts = [raw, shown, done, await stored(approval), await entriesOf(approval)];
+  expect(inspect(texts, { depth: null })).not.toContain(clear);
+});
 
 test.each(['key', 'endpoint'] as const)(
   'the secret of an approved %s is shown once, to the person who asked, who repeats the command',
@@ -128,7 +151,7 @@ test('what the policy does not name is done at once: small credits, lower limits
   expect(await raise.effects()).toBe(1);
 
   const free = await forced.person('operator');
-  for (const name of ['credit', 'raise', 'key', 'endpoint', 'refund'] as const) {
+  for (const name of ['credit', 'raise', 'key', 'endpoint', 'refund', 'resume'] as const) {
     const act = await forced.acts[name]();
     const { status, data } = await free.send(act);
     expect([name, status, data['approval'], await act.effects()]).toEqual([
@@ -162,7 +185,7 @@ test('a new tenant above the usual limits, a rotated key and a reconciliation wa
 
 test('a target that changes between the approval and the act leaves it undone, and the request is void', async () => {
   const [maker, approver] = await Promise.all([all.person('operator'), all.person('approver')]);
-  for (const name of ['raise', 'refund'] as const) {
+  for (const name of ['raise', 'refund', 'returned', 'resume'] as const) {
     const act = await all.acts[name]();
     const { approval } = (await maker.send(act)).data;
     // Approved, but not carried out: the process died in between.

@@ -185,6 +185,12 @@ export const RETURN_ANSWERS: [string, string, unknown, unknown][] = [
   ],
   ['of another amount', 'principle', { ...refund, amount: 1 }, unknown('mismatch')],
   [
+    'of the other environment',
+    'principle',
+    { ...refund, domain: 'live' },
+    { ...unknown('mismatch'), fault: 'environment' },
+  ],
+  [
     'of another transaction',
     'principle',
     { ...refund, transaction: { id: 5, reference: 'T77' } },
@@ -215,7 +221,7 @@ const assignment = (changes: object = {}) => ({
   ...changes,
 });
 
-/** [what, the message, its reading]. */
+/** [what, the message, its reading]. Source: the events `dedicatedaccount.*` and `charge.success` of the page webhooks. */
 export const ACCOUNT_MESSAGES: [string, unknown, unknown][] = [
   [
     'charge.success of a virtual account',

@@ -83,7 +83,7 @@ const success = {
 const failed = (reason?: string) => ({ ...success, customer_id: 88_120_551, reason });
 const event = (name: string, data: unknown) => ({ event: `customeridentification.${name}`, data });
 
-/** [what, the message, its reading]. */
+/** [what, the message, its reading]. Source: the events `customeridentification.*` of the page webhooks. */
 export const IDENTITY_MESSAGES: [string, unknown, unknown][] = [
   [
     'customeridentification.success',

@@ -65,7 +65,7 @@ export const succeeded = {
   currency: 'NGN',
   method,
 };
-const pending = (awaits: string, lastDecline: string | null = null) => ({
+const pending = (awaits: string, lastDecline: object | null = null) => ({
   kind: 'pending',
   awaits,
   redirect: null,
@@ -153,7 +153,7 @@ export const CHARGE_ANSWERS: [string, string, unknown, unknown][] = [
     'declined on a page, the amount is a text',
     'Charge: terminal',
     { ...onPage, amount: '500000', gateway_response: 'Insufficient Funds' },
-    pending('customer', 'insufficient_funds'),
+    pending('customer', { code: 'insufficient_funds', decline: 'soft' }),
   ],
   [
     'declined, a saved method, softly',

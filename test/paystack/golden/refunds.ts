@@ -112,25 +112,27 @@ const ourDispute = {
   reason: 'chargeback',
   dueAt: new Date('2026-11-24T18:00:00.000Z'),
 };
+/** Nobody waits for us, although Paystack still names a time. */
+const answered = { ...ourDispute, dueAt: null };
 const resolved = (resolution: string) => ({ ...dispute, status: 'resolved', resolution });
 
-/** [what, the row of the list, our dispute; null if it cannot be read]. */
+/** [what, the row of the list, our dispute; null if it cannot be read]. Source: list disputes, in the API reference. */
 export const DISPUTES: [string, unknown, unknown][] = [
   ['open: ours to answer', dispute, ourDispute],
-  ['open: with the bank', { ...dispute, status: 'awaiting-bank-feedback' }, ourDispute],
-  ['open: pending', { ...dispute, status: 'pending' }, ourDispute],
+  ['open: with the bank', { ...dispute, status: 'awaiting-bank-feedback' }, answered],
+  ['open: pending', { ...dispute, status: 'pending' }, answered],
   [
     'amount and currency are null',
     { ...dispute, refund_amount: null, currency: null },
     { ...ourDispute, amountMinor: 500_000n },
   ],
-  ['accepted by us', resolved('merchant-accepted'), { ...ourDispute, state: 'lost' }],
-  ['accepted by the passing of time', resolved('auto-accepted'), { ...ourDispute, state: 'lost' }],
-  ['declined', resolved('declined'), { ...ourDispute, state: 'won' }],
+  ['accepted by us', resolved('merchant-accepted'), { ...answered, state: 'lost' }],
+  ['accepted by the passing of time', resolved('auto-accepted'), { ...answered, state: 'lost' }],
+  ['declined', resolved('declined'), { ...answered, state: 'won' }],
   [
     'declined, and taken all the same',
     { ...resolved('declined'), transaction: { ...dispute.transaction, status: 'reversed' } },
-    { ...ourDispute, state: 'lost' },
+    { ...answered, state: 'lost' },
   ],
   ['archived', { ...dispute, status: 'archived' }, null],
   ['resolved in a new way', resolved('split'), null],
@@ -154,7 +156,7 @@ const refundEvent = (status: string) =>
     domain: 'test',
   });
 
-/** [what, the message, the reading]. */
+/** [what, the message, the reading]. Source: the events `charge.*` and `refund.*` of the page webhooks. */
 export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
   [
     'charge.success',
@@ -216,11 +218,23 @@ export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
     { ...refundEvent('failed'), event: 'refund.processed' },
     { kind: 'unreadable' },
   ],
-  ...(['create', 'remind'] as const).map((name): [string, unknown, unknown] => [
+  ...(
+    [
+      ['create', false],
+      ['remind', true],
+    ] as const
+  ).map(([name, reminds]): [string, unknown, unknown] => [
     `charge.dispute.${name}`,
     event(`charge.dispute.${name}`, dispute),
-    { kind: 'event', about: { subject: 'dispute', dispute: ourDispute } },
+    { kind: 'event', about: { subject: 'dispute', dispute: ourDispute, reminds } },
   ]),
+  ...(['charge.dispute.create', 'refund.processed'] as const).map(
+    (name): [string, unknown, unknown] => [
+      `${name} of the other environment`,
+      event(name, { ...(name === 'refund.processed' ? refund : dispute), domain: 'live' }),
+      { kind: 'unreadable' },
+    ],
+  ),
   [
     'charge.dispute.resolve',
     event('charge.dispute.resolve', resolved('declined')),
@@ -241,12 +255,27 @@ export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
     { kind: 'irrelevant' },
   ],
   [
+    'direct_debit.authorization.active, which names the mandate',
+    event('direct_debit.authorization.active', { id: 1, domain: 'test', reference: 'dfbzfotsrb' }),
+    {
+      kind: 'event',
+      reference: 'dfbzfotsrb',
+      about: { subject: 'setup', state: { kind: 'pending' } },
+    },
+  ],
+  [
     'direct_debit.authorization.created',
     event('direct_debit.authorization.created', { id: 1 }),
     { kind: 'irrelevant' },
   ],
   ...[
     'invoice.update',
+    'invoice.payment_failed',
+    'subscription.disable',
+    'subscription.not_renew',
+    'subscription.expiring_cards',
+    'paymentrequest.pending',
+    'preauthorization.success',
     'subscription.create',
     'paymentrequest.success',
     'bank.transfer.rejected',

@@ -155,7 +155,7 @@ const live = {
   integration: { id: 551_204, is_live: true, business_name: 'Invented Ltd' },
 };
 
-/** [what, the message, the reading]. */
+/** [what, the message, the reading]. Source: the events `transfer.*` of the page webhooks. */
 export const TRANSFER_MESSAGES: [string, unknown, unknown][] = [
   [
     'transfer.success',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { createApiKeys } from '../../../src/platform/api-keys/store.js';
+import { pepperUses } from '../../../src/platform/api-keys/pepper-register.js';
 import { generateKey } from '../../../src/platform/api-keys/api-key.js';
 import { ApiError } from '../../../src/shared/errors.js';
 import { createLog } from '../../../src/shared/log.js';
@@ -8,7 +9,7 @@ import { createTenants } from '../../../src/platform/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 
 const log = createLog({ level: 'silent', name: 'test' });
-const pepper = 'a pepper that only the tests use, long enough';
+const peppers = [{ id: 'p1', secret: 'a pepper that only the tests use, long enough' }];
 let database: TestDatabase;
 let tenantId: string;
 let now = new Date('2026-06-01T12:00:00Z');
@@ -18,7 +19,7 @@ function instance(environment: 'sandbox' | 'live' = 'sandbox', db = database.db)
   const tenants = createTenants({ db, environment });
   return {
     tenants,
-    keys: createApiKeys({ db, pepper, environment, tenants, log, clock: () => now }),
+    keys: createApiKeys({ db, peppers, environment, tenants, log, clock: () => now }),
   };
 }
 const LOCALHOST = '127.0.0.1';
@@ -93,7 +94,7 @@ test('under another pepper no key is accepted', async () => {
   const { db } = database;
   const stranger = createApiKeys({
     db,
-    pepper: 'another pepper',
+    peppers: [{ id: 'p1', secret: 'another pepper' }],
     environment: 'sandbox',
     tenants,
     log,
@@ -235,4 +236,39 @@ test('a key is rotated only once, and not after it has ended', async () => {
   await keys.revoke(revoked.id);
   expect(await keys.rotate(revoked.id, { overlapMs: 1_000 })).toBeNull();
   expect(await keys.rotate('key_01h455vb4pex5vsknk084sn02q', { overlapMs: 1_000 })).toBeNull();
+});
+
+test('peppers are exchanged without a pause: a key in use gets its hash under the first one, one that is not used stays under the old one', async () => {
+  const [old, fresh] = [
+    { id: 'old', secret: 'an old pepper of the tests, long enough' },
+    { id: 'fresh', secret: 'a fresh pepper of the tests, long enough' },
+  ];
+  const tenants = createTenants({ db: database.db, environment: 'sandbox' });
+  const under = (...peppers: (typeof old)[]) =>
+    createApiKeys({ db: database.db, peppers, environment: 'sandbox', tenants, log });
+  const before = under(old, fresh);
+  const made = { tenantId, level: 'read', kind: 'secret' } as const;
+  const [used, idle] = [await before.create(made), await before.create(made)];
+  const between = under(fresh, old);
+  const useIn = (keys: typeof before, key: string) => keys.authenticate(key, LOCALHOST);
+  for (const keys of [between, before]) {
+    expect(await keys.isKnown(used.key)).toBe(true);
+    expect((await useIn(keys, used.key)).id).toBe(used.id);
+  }
+  await Promise.all([before.idle(), between.idle()]);
+  // A process with the former order has put it back: it is renewed again by the next use in a process with the new one.
+  const again = under(fresh, old);
+  await useIn(again, used.key);
+  await again.idle();
+  expect((await pepperUses(database.db)).get('old')).toEqual({ api_keys: 1 });
+  // A revocation takes effect in the process at once, whichever pepper the hash is under.
+  const revoked = await before.create(made);
+  await useIn(between, revoked.key);
+  await between.revoke(revoked.id);
+  expect(await refusal(useIn(between, revoked.key))).toBe('expired_key');
+
+  const after = under(fresh);
+  expect((await useIn(after, used.key)).id).toBe(used.id);
+  expect(await refusal(useIn(after, idle.key))).toBe('unauthorized');
+  await Promise.all([between.idle(), after.idle()]);
 });

@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { MongoServerError } from 'mongodb';
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Int32, MongoServerError } from 'mongodb';
 import { createMongoClient } from '../../../src/platform/database/client.js';
 import {
   collectionsMigration,
   migrate,
+  wantedOf,
   type CollectionSpec,
   type Migration,
 } from '../../../src/platform/database/migrations.js';
 import { inspectSchema } from '../../../src/platform/database/inspect.js';
+import { LIST_INDEXES } from '../../../src/capabilities/deposits/record.js';
 import { migrations } from '../../../src/composition/migrations.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 
@@ -131,6 +134,62 @@ test('an inspection finds no problem in a migrated database, and reports every l
     { description: 'webhook_endpoints is missing', migration },
     { description: 'transfers lacks its index on tenant_id, reference', migration },
   ]);
+});
+
+test('a database without disputes of card payments gets them by the upgrade', async () => {
+  const { db } = database;
+  const step = '0005-card-disputes';
+  await migrate(
+    db,
+    migrations.filter(({ id }) => id !== step),
+  );
+  // As the version before disputes has left it.
+  await db.collection('card_disputes').drop();
+  const types = { properties: { type: { enum: ['fund', 'issue'] } } };
+  await db.command({ collMod: 'card_operations', validator: { $jsonSchema: types } });
+  const amounts = { properties: { refunded_minor: { bsonType: 'long' } } };
+  await db.command({ collMod: 'card_authorizations', validator: { $jsonSchema: amounts } });
+  const operation = {
+    tenant_id: 'ten_a',
+    card_id: 'crd_a',
+    type: 'dispute',
+    status: 'pending',
+    reference: 'ref',
+    version: new Int32(1),
+    submissions: new Int32(0),
+  };
+  await expect(db.collection('card_operations').insertOne({ ...operation })).rejects.toThrow(
+    MongoServerError,
+  );
+  await migrate(db, migrations);
+  expect(await inspectSchema(db, migrations)).toEqual([]);
+  await db.collection('card_operations').insertOne({ ...operation });
+});
+
+test('a changed collection has a new migration, because a database that has recorded the old one skips it', () => {
+  const file = new URL('recorded-schemas.json', import.meta.url);
+  const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  const wanted = wantedOf(migrations).map(([{ name, validator, indexes }, step]) => {
+    const hash = createHash('sha256').update(JSON.stringify({ validator, indexes }));
+    return [`${step} ${name}`, hash.digest('hex').slice(0, 16)] as const;
+  });
+  // A changed hash needs a new step in src/composition/migrations.ts. The line of the new step is added to the file.
+  expect(recorded).toMatchObject(Object.fromEntries(wanted));
+});
+
+test('lists by account and status work in a database of the version before their index', async () => {
+  const { db } = database;
+  const step = '0006-deposits-by-account';
+  await migrate(
+    db,
+    migrations.filter(({ id }) => id !== step),
+  );
+  const { byAccountState } = LIST_INDEXES;
+  const name = Object.entries(byAccountState).flat().join('_');
+  await db.collection('deposits').dropIndex(name);
+  await migrate(db, migrations);
+  expect(await inspectSchema(db, migrations)).toEqual([]);
+  expect(await db.collection('deposits').find({}).hint(byAccountState).toArray()).toEqual([]);
 });
 
 test('a start creates missing unique indexes again, but does not change the database of a newer version', async () => {

@@ -1,11 +1,16 @@
 import { createFindOwner } from '../../../src/capabilities/cards/provider-events.js';
+import { reconciledFundings } from '../../../src/capabilities/card-fundings/comparison.js';
 import { createCardStore } from '../../../src/capabilities/cards/store.js';
 import { createStateRechecks } from '../../../src/capabilities/card-states/store.js';
 import { createTokens } from '../../../src/capabilities/payment-tokens/store.js';
 import { createVirtualAccounts } from '../../../src/capabilities/virtual-accounts/store.js';
 import { migrations } from '../../../src/composition/migrations.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { ProviderNotConfigured } from '../../../src/core/providers/not-configured.js';
+import { emptyReport } from '../../../src/core/reconciliation/comparison.js';
 import { createSealing } from '../../../src/platform/sealing/sealing.js';
+import { pendingFunding } from '../../support/fundings.js';
+import { withEmptyParts } from '../../support/parts.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;
@@ -42,6 +47,16 @@ describe('a look-up over all tenants reads an index', () => {
       () =>
         createTokens(database, createGroupCommit(database), times, sealing).isInUse(
           'authorization',
+        ),
+    ],
+    [
+      'of a payment token by the id of its page at the provider',
+      'payment_tokens',
+      'setup.handle',
+      () =>
+        createTokens(database, createGroupCommit(database), times, sealing).withSetup(
+          'paystack',
+          'ref_of_the_provider',
         ),
     ],
     [
@@ -84,3 +99,32 @@ describe('a look-up over all tenants reads an index', () => {
     expect(plans[0]).toContain(`${field}: 1`);
   });
 });
+
+test('the fundings of a tenant that a reconciliation compares are read from their index, in its order', async () => {
+  const { db } = database;
+  const at = new Date();
+  const fundings = Array.from({ length: 3 }, (_, i) =>
+    pendingFunding({ _id: `cop_${i}`, created_at: at, status: 'completed' }),
+  );
+  await db.collection('card_operations').insertMany(fundings as object[]);
+  const reconciled = reconciledFundings({
+    database,
+    groupCommit: createGroupCommit(database),
+    cards: withEmptyParts({}),
+    providers: { issuers: [], issuer: notConfigured },
+  });
+  const report = emptyReport();
+  const breaks = { note: async () => undefined };
+  const run = { apply: false, takeTurn: async () => undefined, report, breaks };
+  const scope = { since: at, tenants: ['ten_a'] };
+  const from = { tenant: 'ten_a', after: null, until: new Date(at.getTime() + 1).toISOString() };
+  const plans = await plansOf('card_operations', () => reconciled.reconcilePage(run, scope, from));
+  expect(report).toMatchObject({ asked: fundings.length, unanswered: fundings.length });
+  const ofIndex = 'IXSCAN { tenant_id: 1, type: 1, created_at: 1, _id: 1 }';
+  expect(plans).toHaveLength(1);
+  expect(new Set(plans[0]?.match(/[A-Z]+ \{[^}]*\}/g))).toEqual(new Set([ofIndex]));
+});
+
+function notConfigured(name: string): never {
+  throw new ProviderNotConfigured(name, 'cards');
+}

@@ -91,12 +91,29 @@ describe('names and texts that no object may contain', () => {
     ['a NUL in a name', '{"metadata": {"a\\u0000b": 1}}', 'metadata.a\0b'],
     ['half a character', '{"metadata": {"a": "\\ud800"}}', 'metadata.a'],
     ['half a character in a name', '{"metadata": {"\\ud800": 1}}', 'metadata.\ufffd'],
+    ['a name twice', '{"amount_minor": 1, "account": "x", "amount_minor": 250000}', 'amount_minor'],
+    ['a name twice, spelled otherwise', '{"a": 1, "\\u0061": 2}', 'a'],
+    ['a name twice with one value', '{"metadata": {"a": {"b": "{", "b": "{"}}}', 'metadata.a.b'],
+    [
+      'a name twice in a list',
+      '{"metadata": {"a": [{"b": 1}, {"b": ":", "b": 1}]}}',
+      'metadata.a.1.b',
+    ],
     ['17 levels', nested(17), Array.from({ length: 16 }, () => 'metadata').join('.')],
   ])('a forbidden name or text is refused by its path: %s', async (_name, body, field) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
     expect(answer.error).toMatchObject({ code: 'validation_error', field });
     expect(fields(answer)).toEqual([field]);
+  });
+
+  test.each([
+    '{"a": {"4111111111111111": 1, "4111111111111111": 2}, "a": 1}',
+    '{"a": {"4111111111111111": {"x": 1, "x": 2}}, "a": 1}',
+  ])('the path of a repeated name holds no card number: %s', async (body) => {
+    const answer = await post(body);
+    expect([answer.status, answer.error['field']]).toEqual([400, 'a']);
+    expect(JSON.stringify(answer.error)).not.toContain('4111');
   });
 
   test('a body with 100,000 levels is 400 and names the path', async () => {

@@ -58,6 +58,18 @@ test.each(ASSETS)(
   },
 );
 
+test('in live, the address of the API serves no page and no script', async () => {
+  const live = await createTestApp({ environment: 'live' });
+  try {
+    for (const [path] of ASSETS) {
+      expect([path, (await supertest(live.server).get(path)).status]).toEqual([path, 404]);
+    }
+    expect((await supertest(live.server).get('/openapi.json')).status).toBe(200);
+  } finally {
+    await live.close();
+  }
+});
+
 /** The text with single spaces: prettier aligns the columns of tables. */
 const spaces = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
 
@@ -112,8 +124,8 @@ test('the guide has all its pages, every error code and every test account', asy
 
 test('the documentation has every operation, and no data of any account', async () => {
   const { text, body } = await get('/docs/reference.json');
-  expect(Object.keys((body as typeof openApi).paths ?? {})).toEqual(
-    Object.keys(openApi.paths ?? {}),
+  expect(Object.keys((body as ReturnType<typeof openApi>).paths ?? {})).toEqual(
+    Object.keys(openApi().paths ?? {}),
   );
   expect(text).not.toMatch(/[sp]k_(?:sandbox|live)_[0-9A-Za-z]/);
 });

@@ -44,7 +44,7 @@ test('a draining server answers requests in progress and refuses new connections
 });
 
 test('a draining server reports not ready before it refuses connections', async () => {
-  const { server, get, close } = await start({ noticeMs: 500 });
+  const { server, get, close } = await start({ noticeMs: 3_000 });
   expect((await get('/health/ready')).status).toBe(200);
   const drained = server.drain();
   const ready = await get('/health/ready');

@@ -15,7 +15,7 @@ import { createApp } from '../../../src/composition/app.js';
 import { createHealth } from '../../../src/platform/http/health.js';
 import { createRateLimits } from '../../../src/platform/rate-limits/store.js';
 import { createTenants } from '../../../src/platform/tenants/store.js';
-import { createTestApp, PEPPER } from './test-app.js';
+import { createTestApp, PEPPERS } from './test-app.js';
 
 type TestApp = Awaited<ReturnType<typeof createTestApp>>;
 let app: TestApp;
@@ -90,7 +90,7 @@ test('without a database every request is 503 in the envelope with all headers, 
   const tenants = createTenants({ db, environment: 'sandbox' });
   const apiKeys = createApiKeys({
     db,
-    pepper: PEPPER,
+    peppers: PEPPERS,
     environment: 'sandbox',
     tenants,
     log: app.log,
@@ -103,7 +103,7 @@ test('without a database every request is 503 in the envelope with all headers, 
     writeProbe: createWriteProbe({ db }),
     measure: (_ctx, next) => next(),
     health: createHealth({ checks: { database: () => db.command({ ping: 1 }) }, log: app.log }),
-    openApi: {},
+    openApi: '{}',
     environment: 'sandbox',
     providers: { serves: () => true },
     routes: [],

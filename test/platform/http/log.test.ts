@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { createLog } from '../../../src/shared/log.js';
 
-function logged(write: (log: ReturnType<typeof createLog>) => void): string {
+function logged(write: (log: ReturnType<typeof createLog>) => void, debugSample = 1): string {
   let text = '';
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -9,7 +9,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
       done();
     },
   });
-  write(createLog({ level: 'debug', name: 'test', destination }));
+  write(createLog({ level: 'debug', debugSample, name: 'test', destination }));
   return text;
 }
 
@@ -72,4 +72,24 @@ test('the log writes lines of its level and above', () => {
   log.warn('loud');
   expect(text).not.toContain('quiet');
   expect(text).toContain('loud');
+});
+
+test('of a share of the records all debug lines are written, of the others none, and lines of other levels always', () => {
+  const records = Array.from({ length: 1_000 }, (_, i) => `trf_${i}`);
+  const lines = logged((log) => {
+    for (const resource of records) {
+      log.debug({ resource }, 'first');
+      log.info({ resource }, 'told');
+      log.debug({ resource, request_id: `req_${resource}` }, 'second');
+    }
+  }, 0.1)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { resource: string; msg: string });
+  const of = (message: string) =>
+    lines.flatMap(({ msg, resource }) => (msg === message ? [resource] : []));
+  expect(of('told')).toEqual(records);
+  expect(of('second')).toEqual(of('first'));
+  expect(of('first').length).toBeGreaterThan(50);
+  expect(of('first').length).toBeLessThan(200);
 });

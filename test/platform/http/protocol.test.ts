@@ -106,13 +106,34 @@ test('a valid request id is kept, any other is replaced', async () => {
   expect(await withId('a b')).toMatch(/^req_/);
   expect(await withId('x'.repeat(65))).toMatch(/^req_/);
   expect(await withId('{"$gt":1}')).toMatch(/^req_/);
-  const uuid = '123e4567-e89b-12d3-a456-426614174000';
-  expect(await withId(uuid)).toBe(uuid);
+  for (const kept of [
+    '123e4567-e89b-12d3-a456-426614174000',
+    'job-123e4567-e89b-12d3-a456-426614174000',
+    'order-20261125-7',
+    '4bf92f3577b34da6a3ce929d01234567890e4736',
+    '0af7651916123456789012345680319c',
+  ]) {
+    expect(await withId(kept)).toBe(kept);
+  }
 });
 
-test('a request id that is a key, an account number or a card number is neither returned nor logged', async () => {
+test('a request id with a key, or a number of an account, a telephone or a card, is neither returned nor logged', async () => {
   app.lines.length = 0;
-  for (const secret of [key, '0123456789', 'to-0123456789', '22123456789', '4242424242424242']) {
+  for (const secret of [
+    key,
+    '0123456789',
+    'to-0123456789',
+    'to0123456789x',
+    '22123456789',
+    '2348035557799',
+    '0803-555-7799',
+    '4242424242424242',
+    '4242-4242_4242-4242',
+    '378282246310005',
+    '6304000000000000000',
+    'card4242424242424242of',
+    '42424242-4242-4242-0000-000000000000',
+  ]) {
     const answer = await call('get', '/api/v1/things').set('X-Request-Id', secret);
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
     expect(app.lines.join('')).not.toContain(secret);

@@ -173,19 +173,64 @@ test('provider routes are counted by address, separately from other requests', a
 });
 
 test('a flood with a public key ends in 429 for its address, and leaves the secret keys’ window unchanged', async () => {
-  const tenant = { plan: 'enterprise', ratePerMinute: 16 } as const;
-  const secret = await app.createKey({}, tenant);
-  const { key } = await app.apiKeys.create({
+  const { secret, publicKey: key } = await publicAndSecret();
+  const flood = await Promise.all(
+    Array.from({ length: 12 }, () => call('post', '/api/v1/payment-tokens', key, '192.0.2.20')),
+  );
+  // A quarter of the burst passes the limit.
+  expect(flood.filter(({ status }) => status === 201)).toHaveLength(6);
+  expect(flood.filter(({ status }) => status === 429)).toHaveLength(6);
+  const other = await call('post', '/api/v1/payment-tokens', key, '192.0.2.21');
+  expect(other.status).toBe(201);
+  const own = await call('get', '/api/v1/things', secret.key, '192.0.2.20');
+  expect([own.status, own.headers['x-ratelimit-remaining']]).toEqual([200, '23']);
+});
+
+test('requests that a key has no right to use up nothing of its tenant’s windows, and count by address', async () => {
+  const { secret, publicKey } = await publicAndSecret();
+  const { key: reader } = await app.apiKeys.create({
+    tenantId: secret.tenantId,
+    level: 'read',
+    kind: 'secret',
+  });
+  for (let i = 0; i < 30; i += 1) {
+    const forbidden = await Promise.all([
+      call('get', '/api/v1/things', publicKey, '192.0.2.22'),
+      call('post', '/api/v1/things', reader, '192.0.2.23').send({}),
+    ]);
+    expect(forbidden.map(({ status }) => status)).toEqual([403, 403]);
+    expect(forbidden.map(({ headers }) => headers['x-ratelimit-limit'])).toEqual(['90', '90']);
+  }
+  const shop = await call('post', '/api/v1/payment-tokens', publicKey, '192.0.2.22');
+  expect([shop.status, shop.headers['x-ratelimit-remaining']]).toEqual([201, '5']);
+  const own = await call('get', '/api/v1/things', secret.key, '192.0.2.23');
+  expect([own.status, own.headers['x-ratelimit-remaining']]).toEqual([200, '23']);
+
+  const last = await Promise.all(
+    Array.from({ length: 70 }, () => call('get', '/api/v1/things', publicKey, '192.0.2.22')),
+  );
+  expect(last.filter(({ status }) => status === 429)).toHaveLength(10);
+});
+
+test('an operation that only stops spending is answered while its tenant’s window is used up', async () => {
+  const { key } = await app.createKey({}, { plan: 'enterprise', ratePerMinute: 4 });
+  const flood = await Promise.all(
+    Array.from({ length: 8 }, () => call('get', '/api/v1/things', key, '192.0.2.24')),
+  );
+  expect(flood.filter(({ status }) => status === 429)).toHaveLength(2);
+  const lock = () => call('post', '/api/v1/things/7/lock', key, '192.0.2.24').send({});
+  const locked = await Promise.all(Array.from({ length: 7 }, lock));
+  expect(locked.filter(({ status }) => status === 201)).toHaveLength(6);
+  expect(locked.filter(({ status }) => status === 429)).toHaveLength(1);
+});
+
+/** A tenant with 16 requests in a minute, and 24 in the first. */
+async function publicAndSecret() {
+  const secret = await app.createKey({}, { plan: 'enterprise', ratePerMinute: 16 });
+  const made = await app.apiKeys.create({
     tenantId: secret.tenantId,
     level: 'write',
     kind: 'public',
   });
-  const flood = await Promise.all(
-    Array.from({ length: 12 }, () => call('get', '/api/v1/things', key, '192.0.2.20')),
-  );
-  // A quarter of the burst passes the limit; a public key may read nothing.
-  expect(flood.filter(({ status }) => status !== 429)).toHaveLength(6);
-  expect((await call('get', '/api/v1/things', key, '192.0.2.21')).status).not.toBe(429);
-  const own = await call('get', '/api/v1/things', secret.key, '192.0.2.20');
-  expect([own.status, own.headers['x-ratelimit-remaining']]).toEqual([200, '23']);
-});
+  return { secret, publicKey: made.key };
+}

@@ -24,14 +24,22 @@ beforeAll(async () => {
   database = await openTestDatabase();
   const { db } = database;
   tenants = createTenants({ db, environment: 'sandbox' });
-  const keyDeps = { db, pepper: 'only for tests', environment: 'sandbox', tenants, log } as const;
+  const keyDeps = {
+    db,
+    peppers: [{ id: 'p1', secret: 'only for tests' }],
+    environment: 'sandbox',
+    tenants,
+    log,
+  } as const;
   const apiKeys = createApiKeys(keyDeps);
   // The default of 50 ms would fail on a busy test machine.
   const rateLimits = createRateLimits({ db, log, answerWithinMs: 10_000 });
   idle = () => Promise.all([apiKeys.idle(), rateLimits.idle()]);
   const app = new Koa<AppState>();
   app.use(clientAddress({ trustedProxies: 0 })).use(errorHandler({ log }));
-  app.use(authenticate({ apiKeys })).use(limitByTenant({ rateLimits }));
+  app
+    .use(authenticate({ apiKeys }))
+    .use(limitByTenant({ rateLimits, operationAt: () => undefined }));
   const router = new Router<AppState>();
   const safeguard = createSafeguard({ rateLimits });
   router.post('/cards/:id/fund', async (ctx) => {

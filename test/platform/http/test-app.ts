@@ -22,10 +22,13 @@ import { openTestDatabase } from '../../support/database.js';
 import { logFileOf, noteSecret } from '../../support/logs.js';
 
 /** The pepper of the test application. */
-export const PEPPER = 'a pepper that only the tests use, long enough';
+const PEPPER = 'a pepper that only the tests use, long enough';
+/** The pepper, as the list that stores take. */
+export const PEPPERS = [{ id: 'p1', secret: PEPPER }];
 
 /** Deviations from the default test application. */
 export type TestAppOptions = {
+  environment?: 'sandbox' | 'live';
   trustedProxies?: number;
   checks?: Record<string, HealthCheck>;
   /** Time that the results of the checks are kept. */
@@ -55,9 +58,10 @@ export async function createTestApp(options: TestAppOptions = {}) {
     },
   });
   const log = createLog({ level: 'debug', name: 'test', destination });
-  const tenants = createTenants({ db, environment: 'sandbox' });
+  const { environment = 'sandbox' } = options;
+  const tenants = createTenants({ db, environment });
   const { clock } = options;
-  const keyDeps = { db, pepper: PEPPER, environment: 'sandbox' as const, tenants, log };
+  const keyDeps = { db, peppers: PEPPERS, environment, tenants, log };
   const apiKeys = createApiKeys({ ...keyDeps, ...(clock && { clock }) });
   // The default of 50 ms would fail on a busy test machine.
   const rateLimits = createRateLimits({ db, log, answerWithinMs: 10_000 });
@@ -77,8 +81,8 @@ export async function createTestApp(options: TestAppOptions = {}) {
     health,
     load,
     measure: measureRequests(registry, load),
-    openApi: {},
-    environment: 'sandbox',
+    openApi: '{}',
+    environment,
     providers: { serves: (capability) => capability !== 'billpay' },
     routes: thingRoutes(effects, options.slowMs ?? 300),
     writeProbe: options.writeProbe ?? createWriteProbe(database),
@@ -167,6 +171,7 @@ function thingRoutes(effects: unknown[], slowMs: number): Route[] {
         method: 'post',
         path: '/things/{id}/lock',
         params: { id: z.string() },
+        onlyProtects: true,
       }),
       (ctx) => sendData(ctx, 201, {}),
     ),

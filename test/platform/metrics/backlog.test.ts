@@ -30,6 +30,9 @@ beforeAll(async () => {
     transfer({ next_check_at: LONG_AGO, attention: null }),
     transfer({ next_check_at: LONG_AGO, attention: { since: LONG_AGO } }),
     transfer({ next_check_at: AHEAD, attention: null }),
+    // Claimed, and changed since it was claimed.
+    transfer({ next_check_at: AHEAD, claim: { by: 'a', until: AHEAD, from: LONG_AGO } }),
+    transfer({ next_check_at: AHEAD, claim: { by: 'a', until: LONG_AGO, from: LONG_AGO } }),
   ]);
   await insert('charges', [
     ...many(() => transfer({ next_check_at: null, attention: null })),
@@ -80,6 +83,11 @@ beforeAll(async () => {
     { next_check_at: LONG_AGO, attention: null },
     { next_check_at: AHEAD, attention: { since: LONG_AGO } },
   ]);
+  await insert('card_disputes', [
+    ...many(() => ({ next_check_at: null, attention: null })),
+    { next_check_at: LONG_AGO, attention: null },
+    { next_check_at: AHEAD, attention: { since: LONG_AGO } },
+  ]);
   const created_at = LONG_AGO;
   await insert('webhook_deliveries', [
     ...many(() => ({ status: 'delivered', next_check_at: null, created_at })),
@@ -121,12 +129,14 @@ async function scrape(registry: Registry): Promise<Record<string, number>> {
 const WAITING = {
   transfers_attention: 1,
   card_operations_attention: 2,
-  transfers_overdue: 2,
+  transfers_overdue: 3,
   bulk_transfers_attention: 1,
   bulk_transfers_overdue: 1,
   card_operations_overdue: 1,
   card_authorizations_attention: 1,
   card_authorizations_overdue: 1,
+  card_disputes_attention: 1,
+  card_disputes_overdue: 1,
   charges_attention: 1,
   charges_overdue: 2,
   refunds_attention: 1,
@@ -158,9 +168,10 @@ const WAITING = {
   provider_event_replays_overdue: 1,
 };
 
-test('a scrape has the size and the age of every backlog', async () => {
+test('a scrape has the size and the age of every backlog, also of what a dispatcher has claimed', async () => {
   const registry = new Registry();
-  measureBacklogs(registry, { db: database.db, backlogs, log });
+  const claimedForMs = 2 * 3_600_000;
+  measureBacklogs(registry, { db: database.db, backlogs, log, claimedForMs });
   const samples = await scrape(registry);
   expect(samples['bursar_up{dependency="mongodb"}']).toBe(1);
   for (const [backlog, count] of Object.entries(WAITING)) {

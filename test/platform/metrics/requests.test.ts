@@ -30,6 +30,9 @@ test('requests are counted and timed by route pattern, method and status, never 
   );
   expect(text).toContain('bursar_http_requests_in_flight{state="working"} 0');
   expect(text).toContain('bursar_http_refused_total{reason="event_loop"} 0');
+  expect(text).toContain('bursar_http_errors_total{code="unauthorized"} 1');
+  // An alert sees the first error of a code as an increase only if the series was there before.
+  expect(text).toContain('bursar_http_errors_total{code="ip_not_allowed"} 0');
   for (const private_ of ['0123456789', 'trf_1', 'wp-login', 'nowhere', tenantId, id, key]) {
     expect(text).not.toContain(private_);
   }

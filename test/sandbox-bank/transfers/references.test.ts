@@ -10,7 +10,7 @@ import {
 } from '../support.js';
 
 const CONCLUSIVE_AFTER_MS = 2_000;
-const FORGETS_AFTER_MS = 500;
+const FORGETS_AFTER_MS = 3_000;
 
 let folder: string;
 let banks: RunningSandboxBank[];

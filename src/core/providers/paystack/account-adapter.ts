@@ -44,7 +44,7 @@ export function createPaystackAccounts(
     ...createAssignment(client, settings, banks),
     requery: createRequery(client),
     ...createDepositCalls(client, settings),
-    ...createReturns(client),
+    ...createReturns(client, settings),
     ...createAccountReader(settings),
     safeFields: SAFE_FIELDS,
   };
@@ -175,6 +175,7 @@ const REMEMBERED_RETURNS = 10_000;
 /** A return has no reference at Paystack, so after silence it is looked for in the list of refunds, and never sent again. */
 function createReturns(
   client: PaystackClient,
+  { domain }: Settings,
 ): Pick<AccountProvider, 'returnDeposit' | 'verifyReturn'> {
   // Refunds that are made meanwhile move others to later pages, so the next question passes none over.
   const reached = new LRUCache<string, number>({ max: REMEMBERED_RETURNS });
@@ -182,13 +183,15 @@ function createReturns(
     async returnDeposit(order, signal) {
       const body = returnBody(order);
       const request = { call: 'refund', method: 'POST', path: '/refund', body } as const;
-      return later(await client.submit(request, signal, (found) => readReturn(found, order)));
+      return later(
+        await client.submit(request, signal, (found) => readReturn(found, order, domain)),
+      );
     },
     async verifyReturn({ marker, since }, signal) {
       let page = reached.get(marker) ?? 1;
       for (let read = 0; read < PAGES_AT_ONCE; read += 1) {
         const answer = await client.verify(refundList(since, page), signal, (found) =>
-          readReturns(found, marker, page),
+          readReturns(found, { marker, domain }, page),
         );
         if (answer.kind !== 'page') return withoutAbsence(answer);
         const { next, providerRequestId } = answer;

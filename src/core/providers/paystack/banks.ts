@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Unknown } from '../port.js';
-import type { PaystackClient } from './client.js';
+import { unreadable, type PaystackClient } from './client.js';
 import { plain } from './fields.js';
 import { PAGE_SIZE, query } from './lists.js';
 import { NIP_CODES } from './nip-codes.js';
@@ -12,7 +12,9 @@ type PaystackBank = { name: string; code: string; nipCode: string | null; id: st
 /** The banks of Paystack, read once an hour. */
 export type PaystackBanks = ReturnType<typeof createPaystackBanks>;
 
-type Listed = { kind: 'banks'; banks: readonly PaystackBank[] };
+/** `isWhole`: every row of the list could be read, so a code that is not in it is that of no bank. */
+type Known = { banks: readonly PaystackBank[]; isWhole: boolean };
+type Listed = Known & { kind: 'banks' };
 type Silence = Unknown & { providerRequestId: string | null };
 
 const MAX_PAGES = 50;
@@ -26,7 +28,7 @@ export function createPaystackBanks(
   client: PaystackClient,
   clock: () => number = () => performance.now(),
 ) {
-  let known: { at: number; banks: readonly PaystackBank[] } | null = null;
+  let known: (Known & { at: number }) | null = null;
 
   async function readPage(cursor: string | null, signal: AbortSignal) {
     const fields = {
@@ -40,48 +42,62 @@ export function createPaystackBanks(
     const path = `/bank?${query(fields)}`;
     return client.verify({ call: 'banks', method: 'GET', path }, signal, ({ data, meta }) => {
       const rows = z.array(z.unknown()).safeParse(data);
-      if (!rows.success) return { kind: 'unknown', reason: 'unreadable' } as const;
+      if (!rows.success) return unreadable();
       const next = pageMeta.parse(meta)?.next ?? null;
-      return { kind: 'rows', banks: rows.data.flatMap(readBank), next } as const;
+      return { kind: 'rows', rows: rows.data.map(readBank), next } as const;
     });
   }
 
-  /** All banks, page by page. An answer with a page missing is no list. */
+  /** All banks, page by page. An answer with a page missing is no list, and neither is one without any bank. */
   async function list(signal: AbortSignal): Promise<Listed | Silence> {
-    const banks: PaystackBank[] = [];
+    const rows: Row[] = [];
     let cursor: string | null = null;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const answer: Awaited<ReturnType<typeof readPage>> = await readPage(cursor, signal);
-      if (answer.kind === 'not_found') return { ...answer, kind: 'unknown', reason: 'unreadable' };
+      if (answer.kind === 'not_found') return { ...answer, ...unreadable() };
       if (answer.kind === 'unknown') return answer;
-      banks.push(...answer.banks);
+      rows.push(...answer.rows);
       cursor = answer.next;
       if (cursor === null) break;
     }
-    known = { at: clock(), banks };
-    return { kind: 'banks', banks };
+    const banks = rows.flatMap((row) => (row.kind === 'bank' ? [row.bank] : []));
+    if (cursor !== null || banks.length === 0) return noList;
+    const isWhole = rows.every(({ kind }) => kind !== 'unreadable');
+    known = { at: clock(), banks, isWhole };
+    return { kind: 'banks', banks, isWhole };
   }
 
   return {
     list,
-    /** The bank of a code of either numbering; null if there is none. Unknown while Paystack does not list its banks. */
+    /**
+     * The bank of a code of either numbering; null if there is none. Unknown while Paystack does not list its banks, or if
+     * the bank may be in a row that cannot be read.
+     */
     async find(code: string, signal: AbortSignal): Promise<PaystackBank | null | Silence> {
       const fresh = known && clock() - known.at < FRESH_MS ? known : null;
       const listed = fresh ?? (await list(signal));
       if ('kind' in listed && listed.kind === 'unknown') return listed;
+      const { banks, isWhole } = listed;
       return (
-        listed.banks.find((bank) => bank.code === code) ??
-        listed.banks.find((bank) => bank.nipCode === code) ??
-        null
+        banks.find((bank) => bank.code === code) ??
+        banks.find((bank) => bank.nipCode === code) ??
+        (isWhole ? null : noList)
       );
     },
   };
 }
 
-/** The row as a bank; nothing if no transfer can go there, or if it cannot be read. */
-function readBank(row: unknown): PaystackBank[] {
+const noList = { ...unreadable(), providerRequestId: null };
+
+/** A row of the list. `other`: no transfer can go there. */
+type Row = { kind: 'bank'; bank: PaystackBank } | { kind: 'other' } | { kind: 'unreadable' };
+
+function readBank(row: unknown): Row {
   const parsed = bankData.safeParse(row);
-  return parsed.success && takesTransfers(parsed.data) ? [bankOf(parsed.data)] : [];
+  if (!parsed.success) return { kind: 'unreadable' };
+  return takesTransfers(parsed.data)
+    ? { kind: 'bank', bank: bankOf(parsed.data) }
+    : { kind: 'other' };
 }
 
 const takesTransfers = ({ type, active, is_deleted: gone, supports_transfer: takes }: BankData) =>

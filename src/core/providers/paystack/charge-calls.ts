@@ -1,7 +1,7 @@
 import { toWireAmount } from '../../../shared/money.js';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { ChargePageRequest, SetupRequest, TokenChargeRequest } from '../payment-provider.js';
-import { mismatchOf, unreadable, type Data } from './client.js';
+import { mismatchOf, otherEnvironment, unreadable, type Data } from './client.js';
 import {
   chargeState,
   METADATA_KEY,
@@ -37,14 +37,15 @@ export const confirmBody = (order: TokenChargeRequest) => ({
   metadata: JSON.stringify(noteOf('saved_method', order.clientReference)),
 });
 
-/** The body of a request for a mandate. */
-export const setupBody = ({ customer, channel, returnUrl }: SetupRequest) => ({
+/** The body of a request for a mandate. `bankCode`: Paystack's code of the bank. */
+export const setupBody = (
+  { customer, returnUrl }: SetupRequest,
+  { account, bankCode }: { account: string; bankCode: string },
+) => ({
   email: customer.email,
   channel: 'direct_debit',
   ...(returnUrl !== null && { callback_url: returnUrl }),
-  ...(channel.type === 'bank_account' && {
-    account: { number: channel.account, bank_code: channel.bankCode },
-  }),
+  account: { number: account, bank_code: bankCode },
 });
 
 const common = (order: ChargePageRequest | TokenChargeRequest) => ({
@@ -79,14 +80,18 @@ export function readSetupPage({ data }: Data, settings: Settings) {
   const parsed = setupPageData.safeParse(data);
   if (!parsed.success) return unreadable();
   const { redirect_url: url, reference: handle } = parsed.data;
+  const elsewhere = otherEnvironment(parsed.data.domain, settings.domain);
+  if (elsewhere) return elsewhere;
   if (!isPageOf(url, settings)) return { kind: 'unknown', reason: 'mismatch' } as const;
   return { kind: 'page', url, handle, expiresAt: null } as const;
 }
 
 /** Reads the state of a mandate. */
-export function readSetup({ data }: Data) {
+export function readSetup({ data }: Data, { domain }: Pick<Settings, 'domain'>) {
   const parsed = setupData.safeParse(data);
   if (!parsed.success) return unreadable();
+  const elsewhere = otherEnvironment(parsed.data.domain, domain);
+  if (elsewhere) return elsewhere;
   return parsed.data.active
     ? ({ kind: 'saved', method: savedMethodOfSetup(parsed.data) } as const)
     : ({ kind: 'pending' } as const);
@@ -104,12 +109,16 @@ export function isPageOf(address: string, { url, isOfficial }: Settings): boolea
   return !isOfficial && page.host === new URL(url).host;
 }
 
-/** Reads the state of a charge. */
-export function readCharge({ data }: Data, reference: string, { domain }: Settings) {
+/** Reads the state of a charge. On a page, the customer may make another attempt, also for the charge of a saved method. */
+export function readCharge(
+  { data }: Data,
+  { reference, isOnPage = false }: { reference: string; isOnPage?: boolean },
+  { domain }: Pick<Settings, 'domain'>,
+) {
   const parsed = transactionData.safeParse(data);
   if (!parsed.success) return unreadable();
   const wrong = mismatchOf(parsed.data, { reference: toTheirs(reference), domain });
-  return wrong ?? chargeState(parsed.data);
+  return wrong ?? chargeState(isOnPage ? { ...parsed.data, metadata: 'page' } : parsed.data);
 }
 
 /**

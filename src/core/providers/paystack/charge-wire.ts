@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Decline } from '../payment-provider.js';
 import {
   amount,
   currency,
@@ -113,6 +114,7 @@ export const pageData = z.looseObject({
 export const setupPageData = z.looseObject({
   redirect_url: z.url().max(2_000),
   reference,
+  domain,
 });
 
 /** The state of a mandate. */
@@ -122,6 +124,7 @@ export const setupData = z.looseObject({
   bank: shortText,
   active: z.boolean(),
   customer,
+  domain,
 });
 
 /** The status words of a transaction. */
@@ -136,9 +139,6 @@ const STATUSES = {
   processing: 'provider',
   queued: 'provider',
 } as const;
-
-/** A decline, in our code. After a soft one another attempt on another day may succeed. */
-type Decline = { code: string; decline: 'soft' | 'hard' };
 
 const soft = (code: string): Decline => ({ code, decline: 'soft' });
 const hard = (code: string): Decline => ({ code, decline: 'hard' });
@@ -225,7 +225,7 @@ export function chargeState(transaction: Transaction) {
     case 'failed': {
       const decline = declineOf(transaction.gateway_response);
       return of === 'page'
-        ? pending('customer', decline.code)
+        ? pending('customer', decline)
         : ({ kind: 'declined', ...decline } as const);
     }
     case 'abandoned':
@@ -236,11 +236,11 @@ export function chargeState(transaction: Transaction) {
   }
 }
 
-const pending = (awaits: 'customer' | 'provider', lastDecline: string | null = null) =>
+const pending = (awaits: 'customer' | 'provider', lastDecline: Decline | null = null) =>
   ({ kind: 'pending', awaits, redirect: null, lastDecline }) as const;
 
 /** The numeric id of a transaction, by which disputes are listed. */
-export const transactionId = z.looseObject({ id: numericId });
+export const transactionId = z.looseObject({ id: numericId, domain });
 
 /** The method that an active mandate leaves. */
 export const savedMethodOfSetup = (mandate: z.infer<typeof setupData>) => ({

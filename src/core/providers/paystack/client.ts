@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { createProviderHttp, type ProviderRequest, type Reply } from '../http.js';
 import type { NotFound, NotNow, Rejected, Trace, Unknown } from '../port.js';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
-import { readEnvelope, type Envelope } from './envelope.js';
+import { readEnvelope, type Envelope, type Refusal } from './envelope.js';
 import { wordOf } from './fields.js';
 import { meaningOf, type Call } from './refusals.js';
 
@@ -108,19 +109,37 @@ function refusalOf(call: Call, envelope: Refused): Faulty<Rejected | NotNow | Un
       };
     case 'refused': {
       const meaning = meaningOf(call, envelope);
-      if (meaning.kind === 'not_found') return { kind: 'unknown', reason: 'unrecognized' };
-      return meaning.kind === 'unknown' ? { ...meaning, ...wordOf(envelope.code) } : meaning;
+      const isUnknown = meaning.kind === 'unknown' && meaning.reason === 'unrecognized';
+      return isUnknown || meaning.kind === 'not_found' ? unrecognized(envelope) : meaning;
     }
   }
 }
+
+/** A code that Paystack gives to refusals of any kind. */
+const ANY_REFUSAL = 'unknown';
+
+/**
+ * The name of a refusal that is in no table, by which operators are called once for each: its code, or else a hash of its text
+ * without the figures. The text itself may name a customer.
+ */
+function nameOf({ code, text }: Pick<Refusal, 'code' | 'text'>): string {
+  const { word } = wordOf(code);
+  if (word !== undefined && word !== ANY_REFUSAL) return word;
+  const hash = createHash('sha256').update(text.replaceAll(/[0-9]+/g, '#'));
+  return `text_${hash.digest('hex').slice(0, 8)}`;
+}
+
+const unrecognized = (refusal: Pick<Refusal, 'code' | 'text'>) =>
+  ({ kind: 'unknown', reason: 'unrecognized', word: nameOf(refusal) }) as const;
 
 /** The answer to a question that was not answered. A refusal proves nothing about the instruction. */
 function silenceOf(call: Call, envelope: Refused): Faulty<Unknown> {
   const answer = refusalOf(call, envelope);
   if (answer.kind === 'unknown') return answer;
   const fault = 'fault' in answer && answer.fault !== undefined ? { fault: answer.fault } : {};
-  const reason = answer.kind === 'throttled' ? 'throttled' : 'unrecognized';
-  return { kind: 'unknown', reason, ...fault };
+  if (answer.kind === 'throttled') return { kind: 'unknown', reason: 'throttled', ...fault };
+  const known = { kind: 'unknown', reason: 'unrecognized', ...fault } as const;
+  return envelope.kind === 'refused' ? { ...known, ...unrecognized(envelope) } : known;
 }
 
 /** A body that the reader of its call cannot read. */
@@ -130,16 +149,22 @@ export const unreadable = () => ({ kind: 'unknown', reason: 'unreadable' }) as c
 const mismatch = () => ({ kind: 'unknown', reason: 'mismatch' }) as const;
 
 /**
- * Tells whether an answer is about this instruction: null, or the reason why it is not. An answer of the other
- * environment means that the key belongs to it.
+ * The answer about a record of the other environment, which means that our key belongs to it; null for a record of ours, and
+ * for one that names no environment.
  */
+export const otherEnvironment = (
+  theirs: string | null | undefined,
+  domain: string,
+): Faulty<Unknown> | null =>
+  theirs != null && theirs !== domain ? { ...mismatch(), fault: 'environment' } : null;
+
+/** Tells whether an answer is about this instruction: null, or the reason why it is not. */
 export function mismatchOf(
   found: { reference: string; currency?: string; domain?: string | null | undefined },
   expected: { reference: string; domain: string },
 ): Faulty<Unknown> | null {
-  if (found.domain != null && found.domain !== expected.domain) {
-    return { ...mismatch(), fault: 'environment' };
-  }
+  const elsewhere = otherEnvironment(found.domain, expected.domain);
+  if (elsewhere) return elsewhere;
   const isOther = found.currency !== undefined && found.currency !== 'NGN';
   return found.reference !== expected.reference || isOther ? mismatch() : null;
 }

@@ -27,6 +27,7 @@ export const disputeData = z.looseObject({
     amount: optionalAmount,
     currency: currency.nullish().catch(null),
     status: text,
+    domain,
   }),
   dueAt: time,
   due_at: time,
@@ -35,11 +36,9 @@ export const disputeData = z.looseObject({
 /** A parsed dispute. */
 export type DisputeData = z.infer<typeof disputeData>;
 
-const OPEN: ReadonlySet<string> = new Set([
-  'awaiting-merchant-feedback',
-  'awaiting-bank-feedback',
-  'pending',
-]);
+/** We must answer. In every other state nobody waits for us, whatever time the dispute has. */
+const OURS_TO_ANSWER = 'awaiting-merchant-feedback';
+const OPEN: ReadonlySet<string> = new Set([OURS_TO_ANSWER, 'awaiting-bank-feedback', 'pending']);
 
 type DisputeState = 'open' | 'won' | 'lost';
 
@@ -70,7 +69,7 @@ export function disputeOf(dispute: DisputeData) {
     state,
     funds: 'with_us' as const,
     reason: reasonOf(dispute.category),
-    dueAt: dateOf(dispute.dueAt, dispute.due_at),
+    dueAt: dispute.status === OURS_TO_ANSWER ? dateOf(dispute.dueAt, dispute.due_at) : null,
   };
 }
 

@@ -43,6 +43,8 @@ const KEY_REFUSED: ReadonlySet<string> = new Set([
   'no authorization header was found',
   'format is authorization bearer [secret key]',
   'authentication token expired',
+  // The list of allowed addresses belongs to the key.
+  'your ip address is not allowed to make this call',
 ]);
 
 const THROTTLED: ReadonlySet<string> = new Set(['please wait a few minutes and try again']);

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { DAY_MS } from '../../../shared/durations.js';
 import { pageMeta } from './transfer-wire.js';
 
@@ -19,6 +20,21 @@ export function pageAfter(meta: unknown, page: number, rows: number): string | n
   const pages = pageMeta.parse(meta)?.pageCount ?? null;
   const isLast = pages === null ? rows === 0 : page >= pages;
   return isLast || page >= MAX_PAGES ? null : String(page + 1);
+}
+
+/** A row of a list: parsed, or as it came if it cannot be read. */
+type ParsedRow<Row> = { kind: 'row'; row: Row } | { kind: 'unreadable'; raw: unknown };
+
+/**
+ * The rows of a list, or null if there is none. Each is parsed by itself, because a list has the records of all tenants and of
+ * the business itself: one that cannot be read must not hide the others.
+ */
+export function rowsOf<Row>(schema: z.ZodType<Row>, data: unknown): ParsedRow<Row>[] | null {
+  if (!Array.isArray(data)) return null;
+  return data.map((raw: unknown) => {
+    const parsed = schema.safeParse(raw);
+    return parsed.success ? { kind: 'row', row: parsed.data } : { kind: 'unreadable', raw };
+  });
 }
 
 /** The path of one thing, named by its last part. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { MessageReader, MessageReading, SafeFields } from '../provider-message.js';
 import { word } from './fields.js';
-import { hashOf, isSigned } from './signature.js';
+import { hashOf, signedBy } from './signature.js';
 
 /** The ports that Paystack's messages are for. All come to one address. */
 type MessagePort = 'transfers' | 'payments' | 'accounts' | 'identity';
@@ -60,6 +60,7 @@ const keyFields = z.looseObject({
     .catch(null),
   transfer_code: z.string().min(1).max(100).nullish().catch(null),
   status: word.nullish().catch(null),
+  resolution: word.nullish().catch(null),
   domain: z.enum(['test', 'live']).nullish().catch(null),
 });
 
@@ -73,15 +74,17 @@ export type Message = {
 
 /**
  * The event, its key and its environment; null if the body is no message. Paystack gives its messages no id: the event,
- * the record and its status are the key. Without an id of the record the hash of the body takes its place.
+ * the record, its status and the resolution of a dispute are the key. Without an id of the record the hash of the body takes its
+ * place.
  */
 function readBody(body: unknown, hash: () => string): Message | null {
   const parsed = messageBody.safeParse(body);
   if (!parsed.success) return null;
   const { event, data } = parsed.data;
   const found = keyFields.safeParse(data);
-  const { id, transfer_code: code, status, domain } = found.success ? found.data : {};
-  const key = [event, id ?? code ?? hash(), status ?? ''].join(':');
+  const { id, transfer_code: code, status, resolution, domain } = found.success ? found.data : {};
+  const resolved = resolution == null ? [] : [resolution];
+  const key = [event, id ?? code ?? hash(), status ?? '', ...resolved].join(':');
   return { event, dedupeKey: key, environment: domain ?? null, data };
 }
 
@@ -90,7 +93,7 @@ function readBody(body: unknown, hash: () => string): Message | null {
  * operator is called. One of another port is left to it.
  */
 export function createReader<Event>(
-  { keys, domain }: Pick<PaystackSettings, 'keys' | 'domain'>,
+  { keys, domain, onVerified }: Pick<PaystackSettings, 'keys' | 'domain' | 'onVerified'>,
   port: MessagePort,
   read: (message: Message) => MessageReading<Event>,
 ): Pick<MessageReader<Event>, 'readMessage' | 'readStored'> {
@@ -106,7 +109,9 @@ export function createReader<Event>(
   }
   return {
     readMessage(raw, headers) {
-      if (!isSigned(keys, raw, headers['x-paystack-signature'])) return { kind: 'bad_signature' };
+      const key = signedBy(keys, raw, headers['x-paystack-signature']);
+      if (key === undefined) return { kind: 'bad_signature' };
+      onVerified?.(key);
       return readAny(parse(raw), () => hashOf(raw));
     },
     // The stored copy has a key already.

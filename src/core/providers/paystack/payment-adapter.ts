@@ -13,17 +13,31 @@ import {
 } from './charge-calls.js';
 import { transactionId } from './charge-wire.js';
 import type { PaystackBanks } from './banks.js';
-import { createPaystackClient, unreadable, type PaystackClient } from './client.js';
+import {
+  createPaystackClient,
+  otherEnvironment,
+  unreadable,
+  type PaystackClient,
+} from './client.js';
 import { at, pageOf, PAGE_SIZE, query, refundList } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { createPaymentReader } from './payment-events.js';
+import { faultOf } from '../port.js';
 import { rateOf } from './rates.js';
 import { chargeReferences } from './references.js';
-import { readDisputes, readRefund, readRefunds, readResumed, refundBody } from './refund-calls.js';
+import {
+  readDisputeList,
+  readDisputes,
+  readRefund,
+  readRefunds,
+  readResumed,
+  refundBody,
+} from './refund-calls.js';
 
 const { toTheirs } = chargeReferences;
 const REMEMBERED_TRANSACTIONS = 10_000;
 
+const unsent = { kind: 'throttled', retryAfterMs: 1_000 } as const;
 const invalidAccount = { kind: 'rejected', code: 'invalid_account', scope: 'request' } as const;
 
 /** Creates Paystack's adapter of the payment port. */
@@ -45,10 +59,12 @@ export function createPaystackPayments(
       const request = { call: 'confirm', method: 'POST', path, body: confirmBody(order) } as const;
       return client.submit(request, signal, (found) => readConfirmation(found, order, settings));
     },
-    async verifyCharge({ reference }, signal) {
+    async verifyCharge({ reference, isOnPage = false }, signal) {
       const path = at('/transaction/verify', toTheirs(reference));
       const request = { call: 'verifyCharge', method: 'GET', path } as const;
-      return client.verify(request, signal, (found) => readCharge(found, reference, settings));
+      return client.verify(request, signal, (found) =>
+        readCharge(found, { reference, isOnPage }, settings),
+      );
     },
     async setUp(order, signal) {
       // A card is saved by a paid page only.
@@ -56,17 +72,26 @@ export function createPaystackPayments(
         const code = 'setup_not_supported';
         return { kind: 'rejected', code, scope: 'instruction', providerRequestId: null };
       }
+      const { account, bankCode } = order.channel;
+      const bank = await banks.find(bankCode, signal);
+      if (bank === null) return { ...invalidAccount, providerRequestId: null };
+      // Nothing was sent, so no page is lost.
+      if ('kind' in bank) {
+        return { ...unsent, providerRequestId: bank.providerRequestId, ...faultOf(bank) };
+      }
       const path = '/customer/authorization/initialize';
-      const request = { call: 'setUp', method: 'POST', path, body: setupBody(order) } as const;
+      const body = setupBody(order, { account, bankCode: bank.code });
+      const request = { call: 'setUp', method: 'POST', path, body } as const;
       return client.submit(request, signal, (found) => readSetupPage(found, settings));
     },
     async verifySetup({ handle }, signal) {
       // Without the handle the answer with the page was lost, and nobody can have used it.
       if (handle === null) return { kind: 'not_found', providerRequestId: null };
       const path = at('/customer/authorization/verify', handle);
-      return client.verify({ call: 'verifySetup', method: 'GET', path }, signal, readSetup);
+      const request = { call: 'verifySetup', method: 'GET', path } as const;
+      return client.verify(request, signal, (found) => readSetup(found, settings));
     },
-    ...createRefunds(client, banks),
+    ...createRefunds(client, banks, settings),
     async revokeMethod({ code }, signal) {
       const path = '/customer/authorization/deactivate';
       const body = { authorization_code: code };
@@ -82,13 +107,17 @@ export function createPaystackPayments(
 function createRefunds(
   client: PaystackClient,
   banks: Pick<PaystackBanks, 'find'>,
-): Pick<PaymentProvider, 'refund' | 'resumeRefund' | 'findRefunds' | 'findDisputes'> {
-  const transactionOf = createTransactionNumbers(client);
+  { domain }: Pick<PaystackSettings, 'domain'>,
+): Pick<
+  PaymentProvider,
+  'refund' | 'resumeRefund' | 'findRefunds' | 'findDisputes' | 'listDisputes'
+> {
+  const transactionOf = createTransactionNumbers(client, domain);
   return {
     async refund(order, signal) {
       const body = refundBody(order);
       const request = { call: 'refund', method: 'POST', path: '/refund', body } as const;
-      return client.submit(request, signal, (found) => readRefund(found, order));
+      return client.submit(request, signal, (found) => readRefund(found, order, domain));
     },
     async resumeRefund({ id, account }, signal) {
       const bank = await banks.find(account.bankCode, signal);
@@ -98,13 +127,13 @@ function createRefunds(
       const details = { currency: 'NGN', account_number: account.account, bank_id: bank.id };
       const body = { refund_account_details: details };
       const request = { call: 'resumeRefund', method: 'POST', path, body } as const;
-      return client.submit(request, signal, (found) => readResumed(found, id));
+      return client.submit(request, signal, (found) => readResumed(found, id, domain));
     },
     async findRefunds({ reference, since, cursor }, signal) {
       const transaction = await transactionOf(reference, signal);
       if (typeof transaction !== 'string') return transaction;
       const page = pageOf(cursor);
-      const wanted = { reference, transaction };
+      const wanted = { reference, transaction, domain };
       return client.verify(refundList(since, page), signal, (found) =>
         readRefunds(found, wanted, page),
       );
@@ -115,14 +144,21 @@ function createRefunds(
       const page = pageOf(cursor);
       const path = `/dispute?${query({ transaction, perPage: PAGE_SIZE, page })}`;
       const request = { call: 'findDisputes', method: 'GET', path } as const;
-      const wanted = { reference, transaction };
+      const wanted = { reference, transaction, domain };
       return client.verify(request, signal, (found) => readDisputes(found, wanted, page));
+    },
+    async listDisputes({ from, to, cursor }, signal) {
+      const page = pageOf(cursor);
+      const window = { from: from.toISOString(), to: to.toISOString() };
+      const path = `/dispute?${query({ ...window, perPage: PAGE_SIZE, page })}`;
+      const request = { call: 'findDisputes', method: 'GET', path } as const;
+      return client.verify(request, signal, (found) => readDisputeList(found, page, domain));
     },
   };
 }
 
 /** Looks up the number of a charge's transaction, by which Paystack's lists name it, and remembers it. */
-function createTransactionNumbers(client: PaystackClient) {
+function createTransactionNumbers(client: PaystackClient, domain: string) {
   const known = new LRUCache<string, string>({ max: REMEMBERED_TRANSACTIONS });
   return async (reference: string, signal: AbortSignal) => {
     const remembered = known.get(reference);
@@ -131,7 +167,9 @@ function createTransactionNumbers(client: PaystackClient) {
     const request = { call: 'verifyCharge', method: 'GET', path } as const;
     const answer = await client.verify(request, signal, ({ data }) => {
       const parsed = transactionId.safeParse(data);
-      return parsed.success ? ({ kind: 'number', id: parsed.data.id } as const) : unreadable();
+      if (!parsed.success) return unreadable();
+      const { id } = parsed.data;
+      return otherEnvironment(parsed.data.domain, domain) ?? ({ kind: 'number', id } as const);
     });
     if (answer.kind !== 'number') return answer;
     known.set(reference, answer.id);

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { PaymentEvent } from '../payment-provider.js';
 import type { MessageReader, MessageReading } from '../provider-message.js';
@@ -18,16 +19,30 @@ export const createPaymentReader = (
 
 function readEvent(message: Message): MessageReading<PaymentEvent> {
   const { event: name, dedupeKey } = message;
-  // A mandate has a reference of Paystack's: its setup asks for its state.
-  if (name.startsWith('direct_debit.')) return { kind: 'irrelevant', dedupeKey, name };
+  if (name.startsWith('direct_debit.')) return readMandate(message);
   if (isOfNoCharge(message)) return { kind: 'other_port', dedupeKey, name };
   const found = readFound(message);
   if (!found) return { kind: 'unreadable', dedupeKey, name };
   return { kind: 'event', event: { dedupeKey, name, ...found } };
 }
 
+const mandateData = z.looseObject({ reference: z.string().min(1).max(200) });
+
+/**
+ * A mandate has a reference of Paystack's, which is the handle of its set-up. Only a question proves its state, so the message
+ * has it asked about. One without the reference changes nothing: the set-up is asked about anyway.
+ */
+function readMandate({ event: name, dedupeKey, data }: Message): MessageReading<PaymentEvent> {
+  const parsed = mandateData.safeParse(data);
+  if (!parsed.success) return { kind: 'irrelevant', dedupeKey, name };
+  const { reference } = parsed.data;
+  const about = { subject: 'setup', state: { kind: 'pending' } } as const;
+  const event = { dedupeKey: `${name}:${reference}`, name, reference, about, occurredAt: null };
+  return { kind: 'event', event };
+}
+
 function readFound({ event, data }: Message): Found | null {
-  if (event.startsWith('charge.dispute.')) return readDispute(data);
+  if (event.startsWith('charge.dispute.')) return readDispute(event, data);
   return event.startsWith('refund.') ? readRefund(event, data) : readCharge(data);
 }
 
@@ -59,10 +74,14 @@ function readRefund(event: string, data: unknown): Found | null {
   return { reference, about: { subject: 'refund', refund }, occurredAt };
 }
 
-function readDispute(data: unknown): Found | null {
+/** The event by which Paystack reminds of a dispute that nobody has answered. */
+const REMINDER = 'charge.dispute.remind';
+
+function readDispute(event: string, data: unknown): Found | null {
   const parsed = disputeData.safeParse(data);
   const dispute = parsed.success ? disputeOf(parsed.data) : null;
   if (!dispute) return null;
   const { reference } = dispute.charge;
-  return { reference, about: { subject: 'dispute', dispute }, occurredAt: null };
+  const about = { subject: 'dispute', dispute, reminds: event === REMINDER } as const;
+  return { reference, about, occurredAt: null };
 }

@@ -44,6 +44,11 @@ export const refundData = z.looseObject({
   updated_at: time,
 });
 
+/** The parts of a refund that tell which one it is, also of one that cannot be read as a whole. */
+export const refundNames = refundData
+  .pick({ transaction: true, transaction_reference: true, merchant_note: true })
+  .catch({});
+
 /** A parsed refund. */
 export type RefundData = z.infer<typeof refundData>;
 

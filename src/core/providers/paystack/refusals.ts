@@ -53,6 +53,13 @@ const OF_THE_BUSINESS: Readonly<Record<string, Meaning>> = {
   'access denied': SUSPENDED,
 };
 
+/** As above, of charges and refunds: a key that lacks their privilege may still pay transfers. */
+const OF_THE_PAYMENTS: Readonly<Record<string, Meaning>> = {
+  ...OF_THE_BUSINESS,
+  'error: you do not have privileges for this action. kindly contact admin': BAD_REQUEST,
+  'access denied': BAD_REQUEST,
+};
+
 const WRONG_REQUEST: Readonly<Record<string, Meaning>> = {
   missing_params: BAD_REQUEST,
   invalid_params: BAD_REQUEST,
@@ -137,7 +144,7 @@ export const REFUSALS = {
   openPage: {
     codes: { duplicate_reference: CONFLICT, duplicate_transaction_reference: CONFLICT },
     texts: {
-      ...OF_THE_BUSINESS,
+      ...OF_THE_PAYMENTS,
       ...USED_TRANSACTION,
       'invalid email address passed': rejected('invalid_email'),
       'email is not allowed to be empty': rejected('invalid_email'),
@@ -151,7 +158,7 @@ export const REFUSALS = {
   confirm: {
     codes: { duplicate_reference: CONFLICT, duplicate_transaction_reference: CONFLICT },
     texts: {
-      ...OF_THE_BUSINESS,
+      ...OF_THE_PAYMENTS,
       ...USED_TRANSACTION,
       ...OF_THE_SAVED_METHOD,
       'invalid email address passed': rejected('invalid_email'),
@@ -167,7 +174,7 @@ export const REFUSALS = {
     texts: { 'transaction reference not found': NOT_FOUND },
   },
   setUp: {
-    texts: { ...OF_THE_BUSINESS, 'invalid email address passed': rejected('invalid_email') },
+    texts: { ...OF_THE_PAYMENTS, 'invalid email address passed': rejected('invalid_email') },
     general: WRONG_REQUEST,
   },
   verifySetup: {
@@ -179,7 +186,7 @@ export const REFUSALS = {
   refund: {
     codes: { transaction_not_found: rejected('charge_not_found'), insufficient_balance: FLOAT },
     texts: {
-      ...OF_THE_BUSINESS,
+      ...OF_THE_PAYMENTS,
       'transaction not found': rejected('charge_not_found'),
       'transaction reference not found': rejected('charge_not_found'),
       'transaction has been fully reversed': rejected('charge_already_refunded'),
@@ -232,6 +239,8 @@ export const REFUSALS = {
   list: {},
   banks: {},
   balance: {},
+  ledger: {},
+  ledgerEntry: {},
   findRefunds: {},
   findDisputes: {},
   revoke: {

@@ -1,11 +1,17 @@
-import { z } from 'zod';
 import { isId } from '../../../shared/ids.js';
 import { toWireAmount } from '../../../shared/money.js';
 import type { ReturnRequest } from '../account-provider.js';
-import { unreadable, type Data } from './client.js';
+import { otherEnvironment, unreadable, type Data } from './client.js';
 import { wordOf } from './fields.js';
-import { pageAfter } from './lists.js';
-import { refundData, STATUSES, transactionOf, wordsIn, type RefundData } from './refund-wire.js';
+import { pageAfter, rowsOf } from './lists.js';
+import {
+  refundData,
+  refundNames,
+  STATUSES,
+  transactionOf,
+  wordsIn,
+  type RefundData,
+} from './refund-wire.js';
 
 /** The return of a deposit to its sender: a refund of its transaction, found again by the marker in its note. */
 
@@ -43,19 +49,36 @@ function returnState(refund: RefundData) {
 }
 
 /** Reads the answer to a return. Another transaction or amount than ours is no answer to it. */
-export function readReturn({ data }: Data, { id, amountMinor }: ReturnRequest) {
+export function readReturn({ data }: Data, { id, amountMinor }: ReturnRequest, domain: string) {
   const parsed = refundData.safeParse(data);
   if (!parsed.success) return unreadable();
+  const elsewhere = otherEnvironment(parsed.data.domain, domain);
+  if (elsewhere) return elsewhere;
   const { reference } = transactionOf(parsed.data);
   const isOther = reference !== null && reference !== id;
   return isOther || parsed.data.amount !== amountMinor ? mismatch : returnState(parsed.data);
 }
 
-/** Reads a page of the list of refunds: the one with our marker, or the next page; null after the last. */
-export function readReturns({ data, meta }: Data, marker: string, page: number) {
-  const rows = z.array(refundData).safeParse(data);
-  if (!rows.success) return unreadable();
-  const found = rows.data.find(({ merchant_note: note }) => wordsIn(note).includes(marker));
-  if (found) return returnState(found);
-  return { kind: 'page', next: pageAfter(meta, page, rows.data.length) } as const;
+/**
+ * Reads a page of the list of refunds: the one with our marker, or the next page; null after the last. A row that cannot be
+ * read makes the page unknown if it has our marker or no note at all.
+ */
+export function readReturns(
+  { data, meta }: Data,
+  { marker, domain }: { marker: string; domain: string },
+  page: number,
+) {
+  const rows = rowsOf(refundData, data);
+  if (rows === null) return unreadable();
+  const hasMarker = (note: string | null | undefined) => wordsIn(note).includes(marker);
+  for (const each of rows) {
+    if (each.kind === 'row') {
+      if (!hasMarker(each.row.merchant_note)) continue;
+      return otherEnvironment(each.row.domain, domain) ?? returnState(each.row);
+    } else {
+      const { merchant_note: note } = refundNames.parse(each.raw);
+      if (note == null || hasMarker(note)) return unreadable();
+    }
+  }
+  return { kind: 'page', next: pageAfter(meta, page, rows.length) } as const;
 }

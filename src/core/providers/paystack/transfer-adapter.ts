@@ -5,6 +5,7 @@ import type { TransferProvider } from '../transfer-provider.js';
 import type { Unknown } from '../port.js';
 import type { PaystackBanks } from './banks.js';
 import { createPaystackClient, withoutAbsence, type Data, type PaystackClient } from './client.js';
+import { readLedger } from './ledger.js';
 import { at, pageOf, PAGE_SIZE, query } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { rateOf } from './rates.js';
@@ -83,7 +84,8 @@ export function createPaystackTransfers(
       const read = (found: Data) => readTransfers(found, page, domain);
       return withoutAbsence(await client.verify(request, signal, read));
     },
-    ...createDirectory(client, banks),
+    ledger: (window, signal) => readLedger(client, window, domain, signal),
+    ...createDirectory(client, banks, domain),
     ...createTransferReader(settings),
     safeFields: SAFE_FIELDS,
   };
@@ -93,6 +95,7 @@ export function createPaystackTransfers(
 function createDirectory(
   client: PaystackClient,
   banks: PaystackBanks,
+  domain: string,
 ): Pick<TransferProvider, 'resolveAccount' | 'listBanks' | 'balance'> {
   return {
     async resolveAccount({ account, bankCode }, signal) {
@@ -114,7 +117,8 @@ function createDirectory(
     },
     async balance(signal) {
       const request = { call: 'balance', method: 'GET', path: '/balance' } as const;
-      return withoutAbsence(await client.verify(request, signal, readBalance));
+      const read = (found: Data) => readBalance(found, domain);
+      return withoutAbsence(await client.verify(request, signal, read));
     },
   };
 }
@@ -146,4 +150,5 @@ const traitsOf = (settings: PaystackSettings): TransferProvider['traits'] => ({
   callsPerSecond: rateOf('shared', settings).perSecond,
   // A balance says nothing about the setting for codes, our requests or the state of the business.
   endedByOperator: ['otp_required', 'suspended', 'bad_request', 'environment'],
+  floatAlertMinor: settings.floatAlertMinor,
 });

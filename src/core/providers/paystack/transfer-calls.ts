@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { toWireAmount } from '../../../shared/money.js';
 import type { TransferRequest } from '../transfer-provider.js';
-import { mismatchOf, unreadable, type Data, type PaystackClient } from './client.js';
+import {
+  mismatchOf,
+  otherEnvironment,
+  unreadable,
+  type Data,
+  type PaystackClient,
+} from './client.js';
 import { pageAfter, query } from './lists.js';
 import { transferReferences } from './references.js';
 import {
@@ -37,7 +43,8 @@ export function readRecipient({ data }: Data, wanted: RecipientAccount, domain: 
   const parsed = recipientData.safeParse(data);
   if (!parsed.success) return unreadable();
   const { details, recipient_code: handle, domain: theirs } = parsed.data;
-  if (theirs != null && theirs !== domain) return otherEnvironment;
+  const elsewhere = otherEnvironment(theirs, domain);
+  if (elsewhere) return elsewhere;
   const isOurs =
     details.account_number.padStart(ACCOUNT_LENGTH, '0') === wanted.account &&
     details.bank_code === wanted.bankCode;
@@ -45,7 +52,6 @@ export function readRecipient({ data }: Data, wanted: RecipientAccount, domain: 
 }
 
 const mismatch = { kind: 'unknown', reason: 'mismatch' } as const;
-const otherEnvironment = { ...mismatch, fault: 'environment' } as const;
 
 /** The body of a transfer. */
 export const transferBody = (order: TransferRequest, recipient: string) => ({
@@ -104,9 +110,11 @@ export function readHolder({ data }: Data, account: string) {
 }
 
 /** Reads our balance. */
-export function readBalance({ data }: Data) {
+export function readBalance({ data }: Data, domain: string) {
   const parsed = balances.safeParse(data);
   const found = parsed.success ? parsed.data.find(({ currency }) => currency === 'NGN') : undefined;
   if (!found) return unreadable();
+  const elsewhere = otherEnvironment(found.domain, domain);
+  if (elsewhere) return elsewhere;
   return { kind: 'balance', availableMinor: BigInt(found.balance), currency: 'NGN' } as const;
 }

@@ -7,7 +7,6 @@ import {
   optionalAmount,
   optionalId,
   reference,
-  text,
   time,
   word,
   wordOf,
@@ -100,12 +99,15 @@ export const accountData = z.looseObject({
   account_name: z.string().min(1).max(200),
 });
 
-/** A bank. `code` is a string with leading zeros; the name of the NIP field is not documented. */
+/**
+ * A bank. `code` is a string with leading zeros; the name of the NIP field is not documented. What tells whether transfers can
+ * go there is read strictly, because a bank that is left out is a refusal.
+ */
 export const bankData = z.looseObject({
   id: optionalId,
   name: z.string().min(1).max(200),
   code: z.string().regex(/^[0-9A-Za-z-]{1,20}$/),
-  type: text,
+  type: word,
   active: z.boolean(),
   is_deleted: z.boolean().nullish().catch(null),
   supports_transfer: z.boolean().nullish().catch(null),
@@ -120,7 +122,7 @@ export const bankData = z.looseObject({
 export type BankData = z.infer<typeof bankData>;
 
 /** Our balance in one currency. */
-export const balances = z.array(z.looseObject({ currency, balance: z.int() })).min(1);
+export const balances = z.array(z.looseObject({ currency, balance: z.int(), domain })).min(1);
 
 /** The position of a page. `perPage` may be a string; the request's own page size may not be the one in use. */
 export const pageMeta = z

@@ -92,7 +92,7 @@ export function createSandboxBankAccounts(options: SandboxBankOptions): AccountP
         readReturn(body, { id, marker }),
       );
     },
-    readMessage: readSigned(options.secret, readAccountMessage),
+    readMessage: readSigned(options, readAccountMessage),
     readStored: readStored(readAccountMessage),
     safeFields: ACCOUNT_SAFE_FIELDS,
   };

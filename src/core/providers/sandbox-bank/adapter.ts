@@ -25,6 +25,7 @@ import {
   banksAnswer,
   cancelAnswer,
   enquiryAnswer,
+  ledgerAnswer,
   paymentState,
   transferAnswer,
   transfersAnswer,
@@ -33,7 +34,7 @@ import {
 const NARRATION_LENGTH = 100;
 /** Creates the sandbox bank's adapter of the transfer port. */
 export function createSandboxBankProvider(options: SandboxBankOptions): TransferProvider {
-  const { secret, callsPerSecond } = options;
+  const { callsPerSecond } = options;
   const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
@@ -67,6 +68,16 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
       );
       return readReply(reply, readPage);
     },
+    async ledger({ from, to, cursor, takeTurn }, signal) {
+      const query = new URLSearchParams({
+        from: from.toISOString(),
+        to: to.toISOString(),
+        ...(cursor !== null && { cursor }),
+      });
+      await takeTurn();
+      const request = { method: 'GET', path: `/v1/ledger?${query.toString()}` } as const;
+      return readReply(await http(request, signal), readLedger);
+    },
     async balance(signal) {
       return readReply(await http({ method: 'GET', path: '/v1/balance' }, signal), readBalance);
     },
@@ -77,7 +88,7 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
     async listBanks(signal) {
       return readBanks(await http({ method: 'GET', path: '/v1/banks' }, signal));
     },
-    readMessage: readSigned(secret, readTransferMessage),
+    readMessage: readSigned(options, readTransferMessage),
     readStored: readStored(readTransferMessage),
     safeFields: TRANSFER_SAFE_FIELDS,
   };
@@ -148,6 +159,22 @@ function readPage(body: unknown) {
     const state = paymentState(status, payment);
     return state.kind === 'unknown' ? [] : [{ reference, handle: null, state }];
   });
+  const { next } = parsed.data;
+  return { kind: 'page' as const, items, next: next === null ? null : String(next) };
+}
+
+function readLedger(body: unknown) {
+  const parsed = ledgerAnswer.safeParse(body);
+  if (!parsed.success) return unreadable();
+  const items = parsed.data.entries.map((entry) => ({
+    id: String(entry.seq),
+    reference: entry.reference,
+    amountMinor: entry.amount_minor,
+    feeMinor: null,
+    balanceMinor: entry.balance_minor,
+    at: new Date(entry.at),
+    own: false,
+  }));
   const { next } = parsed.data;
   return { kind: 'page' as const, items, next: next === null ? null : String(next) };
 }

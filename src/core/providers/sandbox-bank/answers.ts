@@ -11,7 +11,12 @@ const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 /** The settings of the sandbox bank's adapters. */
 export type SandboxBankOptions = {
   url: string;
+  /** Authenticates our requests, and verifies the bank's messages. */
   secret: string;
+  /** Verify messages too, while secrets are exchanged. */
+  earlierSecrets?: readonly string[];
+  /** Is told of the secret that has verified a message. */
+  onVerified?: (secret: string) => void;
   /** True if the bank executes a repeated request once. If not, it refuses requests older than `conclusiveAfterMs`. */
   deduplicates: boolean;
   /** The bank recognizes a repeat for this long, and then refuses old requests too; null means without end. */

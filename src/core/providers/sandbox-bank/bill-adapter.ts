@@ -26,7 +26,7 @@ import { readSigned } from './signed.js';
 
 /** Creates the sandbox bank's adapter of the port of bill providers. */
 export function createSandboxBankBills(options: SandboxBankOptions): BillProvider {
-  const { secret, callsPerSecond } = options;
+  const { callsPerSecond } = options;
   const http = bankHttp(options);
   const get = (path: string, signal: AbortSignal) => http({ method: 'GET', path }, signal);
   return {
@@ -66,7 +66,7 @@ export function createSandboxBankBills(options: SandboxBankOptions): BillProvide
       const reply = await get(`/v1/bills/${encodeURIComponent(reference)}`, signal);
       return readLookup(reply, 'bill_not_found', (answer) => readBill(answer, reference));
     },
-    readMessage: readSigned(secret, readBillMessage),
+    readMessage: readSigned(options, readBillMessage),
     readStored: readStoredBillMessage,
     safeFields: BILL_SAFE_FIELDS,
   };

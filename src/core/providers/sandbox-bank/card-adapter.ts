@@ -1,8 +1,11 @@
 import { toWireAmount } from '../../../shared/money.js';
 import type {
   CardIssuer,
+  CardDisputeRequest,
   CardFundingRequest,
   ReverseAnswer,
+  SubmitDisputeAnswer,
+  WithdrawDisputeAnswer,
   SetStateAnswer,
   CardStateRequest,
 } from '../card-issuer.js';
@@ -17,12 +20,18 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { CARD_SAFE_FIELDS, readCardMessage, readReports } from './card-events.js';
+import {
+  CARD_SAFE_FIELDS,
+  readCardMessage,
+  readDisputeReports,
+  readReports,
+} from './card-events.js';
 import { readSigned, readStored } from './signed.js';
 import {
   authorizationAnswer,
   cardAnswer,
   changerOf,
+  disputeAnswer,
   fundingAnswer,
   fundingState,
   isRefusal,
@@ -36,7 +45,6 @@ const DECISION_DEADLINE_MS = 1_500;
 
 /** Creates the sandbox bank's adapter of the card port. */
 export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer {
-  const { secret } = options;
   const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
@@ -76,6 +84,7 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
       const reply = await http({ method: 'GET', path }, signal);
       return readLookup(reply, 'funding_not_found', (answer) => readUnload(answer, reference));
     },
+    ...disputesAt(http),
     async setState(order, signal) {
       const path = `/v1/cards/${encodeURIComponent(order.card)}/state`;
       const body = stateBody(order);
@@ -94,12 +103,50 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
         readAuthorizationAnswer(answer, token),
       );
     },
-    readMessage: readSigned(secret, readCardMessage),
+    readMessage: readSigned(options, readCardMessage),
     readStored: readStored(readCardMessage),
     safeFields: CARD_SAFE_FIELDS,
     renderDecision,
   };
 }
+
+/** The calls about disputes. */
+const disputesAt = (
+  http: ReturnType<typeof bankHttp>,
+): Pick<CardIssuer, 'submitDispute' | 'findDispute' | 'withdrawDispute'> => ({
+  async submitDispute(order, signal): Promise<SubmitDisputeAnswer> {
+    const body = disputeBody(order);
+    const reply = await http({ method: 'POST', path: '/v1/disputes', body }, signal);
+    const read = readSubmitReply(reply, (answer) => readDispute(answer, order.reference));
+    if (read.kind !== 'dispute') return read;
+    const { providerRequestId, reports } = read;
+    const refused = reports.find(({ state }) => state.kind === 'rejected')?.state;
+    if (refused?.kind === 'rejected') {
+      return { kind: 'rejected', code: refused.code, providerRequestId };
+    }
+    return { kind: reports.length === 0 ? 'pending' : 'submitted', providerRequestId };
+  },
+  async findDispute(reference, signal) {
+    const path = `/v1/disputes/${encodeURIComponent(reference)}`;
+    const reply = await http({ method: 'GET', path }, signal);
+    return readLookup(reply, 'dispute_not_found', (answer) => readDispute(answer, reference));
+  },
+  async withdrawDispute(reference, signal): Promise<WithdrawDisputeAnswer> {
+    const path = `/v1/disputes/${encodeURIComponent(reference)}/withdraw`;
+    const reply = await http({ method: 'POST', path }, signal);
+    const { requestId: providerRequestId } = reply;
+    // That it does not know the dispute contradicts what it has said: the answer is unknown.
+    const isRefused = reply.kind === 'answer' && reply.status === 422;
+    const code = isRefused ? errorCode(reply.body) : '';
+    if (isRefusal(code)) return { kind: 'rejected', code, providerRequestId };
+    return readSubmitReply(reply, (answer) => {
+      const read = readDispute(answer, reference);
+      const isDone =
+        read.kind === 'dispute' && read.reports.some(({ state }) => state.kind === 'withdrawn');
+      return isDone ? { kind: 'withdrawn' as const } : unreadable();
+    });
+  },
+});
 
 function traitsOf(options: SandboxBankOptions): CardIssuer['cards'] {
   return {
@@ -136,6 +183,20 @@ function fundingBody(order: CardFundingRequest): Record<string, unknown> {
     card: order.card,
     amount_minor: toWireAmount(order.amountMinor),
     currency: order.currency,
+    requested_at: order.requestedAt.toISOString(),
+  };
+}
+
+function disputeBody(order: CardDisputeRequest): Record<string, unknown> {
+  return {
+    reference: order.reference,
+    client_reference: order.clientReference,
+    card: order.card,
+    authorization: order.token,
+    amount_minor: toWireAmount(order.amountMinor),
+    currency: order.currency,
+    reason: order.reason,
+    explanation: order.explanation,
     requested_at: order.requestedAt.toISOString(),
   };
 }
@@ -209,6 +270,14 @@ function readAuthorizationAnswer(body: unknown, token: string) {
   const reports = readReports(parsed.data.reports);
   if (!reports) return unreadable();
   return { kind: 'authorization' as const, over: parsed.data.over, reports };
+}
+
+/** An answer with one report that cannot be read says nothing: money may be in it. */
+function readDispute(body: unknown, reference: string) {
+  const parsed = disputeAnswer.safeParse(body);
+  if (!parsed.success || parsed.data.reference !== reference) return unreadable();
+  const reports = readDisputeReports(parsed.data.reports);
+  return reports ? { kind: 'dispute' as const, reports } : unreadable();
 }
 
 function readCardState(body: unknown, card: string) {

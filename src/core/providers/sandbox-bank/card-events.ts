@@ -3,6 +3,8 @@ import type {
   AuthorizationReading,
   AuthorizationReport,
   AuthorizationState,
+  CardDisputeReport,
+  CardDisputeState,
   CardEvent,
   CardEventState,
 } from '../card-issuer.js';
@@ -10,11 +12,13 @@ import type { MessageReading, SafeFields } from '../provider-message.js';
 import {
   authorizationData,
   changerOf,
+  disputeData,
   fundingState,
   issuedData,
   issuedState,
   moneyData,
   unloadState,
+  refusalCode,
   reportsData,
   requestData,
   type Report,
@@ -40,17 +44,22 @@ const MONEY_EVENTS = new Map<string, (money: Money) => CardEventState>([
 type ReportData = z.infer<typeof authorizationData>;
 
 /** Events about an authorization, by name. */
-const AUTHORIZATION_EVENTS = new Map<string, (report: ReportData) => AuthorizationState | null>([
+const AUTHORIZATION_EVENTS = new Map<string, (report: ReportData) => AuthorizationState>([
   [
     'card.authorization_advice',
-    ({ message_id: messageId, amount_minor: amountMinor }) =>
-      messageId == null ? null : { kind: 'approved', messageId, amountMinor, standIn: 'network' },
+    ({ message_id: messageId, amount_minor: amountMinor }) => ({
+      kind: 'approved',
+      messageId,
+      amountMinor,
+      standIn: 'network',
+    }),
   ],
   [
     'card.declined',
     ({ message_id, code }) => ({
       kind: 'declined',
-      messageId: message_id ?? null,
+      messageId: message_id,
+      whole: false,
       code: code ?? 'no_answer',
     }),
   ],
@@ -58,7 +67,7 @@ const AUTHORIZATION_EVENTS = new Map<string, (report: ReportData) => Authorizati
     'card.cleared',
     ({ message_id, amount_minor: amountMinor, final }) => ({
       kind: 'cleared',
-      messageId: message_id ?? null,
+      messageId: message_id,
       amountMinor,
       final,
     }),
@@ -67,25 +76,54 @@ const AUTHORIZATION_EVENTS = new Map<string, (report: ReportData) => Authorizati
     'card.authorization_reversed',
     ({ message_id, amount_minor, whole }) => ({
       kind: 'reversed',
-      messageId: message_id ?? null,
+      messageId: message_id,
       amountMinor: whole ? null : amount_minor,
     }),
   ],
-  [
-    'card.authorization_expired',
-    ({ message_id }) => ({ kind: 'expired', messageId: message_id ?? null }),
-  ],
+  ['card.authorization_expired', ({ message_id }) => ({ kind: 'expired', messageId: message_id })],
   ...(['refunded', 'refund_reversed', 'corrected'] as const).map(
     (kind) =>
       [
         `card.${kind}`,
         ({ message_id, amount_minor: amountMinor }: ReportData) => ({
           kind,
-          messageId: message_id ?? null,
+          messageId: message_id,
           amountMinor,
         }),
       ] as const,
   ),
+]);
+
+type DisputeData = z.infer<typeof disputeData>;
+
+/** Events about a dispute, by name. */
+const DISPUTE_EVENTS = new Map<string, (data: DisputeData) => CardDisputeState>([
+  ...(['submitted', 'lost', 'withdrawn'] as const).map(
+    (kind) =>
+      [
+        `card.dispute_${kind}`,
+        ({ message_id: messageId }: DisputeData) => ({ kind, messageId }),
+      ] as const,
+  ),
+  ...(['credited', 'credit_reversed', 'won'] as const).map(
+    (kind) =>
+      [
+        `card.dispute_${kind}`,
+        ({ message_id: messageId, amount_minor: amountMinor }: DisputeData) => ({
+          kind,
+          messageId,
+          amountMinor,
+        }),
+      ] as const,
+  ),
+  [
+    'card.dispute_refused',
+    ({ message_id: messageId, code }) => ({
+      kind: 'rejected',
+      messageId,
+      code: refusalCode(code),
+    }),
+  ],
 ]);
 
 /** The fields of the issuer's messages that hold nothing of a cardholder. `card` is the issuer's id of a card. */
@@ -141,6 +179,7 @@ function readerOf(name: string): ((name: string, data: unknown) => About | null)
   if (name === 'card.authorization_updated') return (_, data) => readUpdate(data);
   if (name === 'card.state_changed') return (_, data) => readState(data);
   if (MONEY_EVENTS.has(name)) return readMoney;
+  if (DISPUTE_EVENTS.has(name)) return readDispute;
   return AUTHORIZATION_EVENTS.has(name) ? readAuthorization : undefined;
 }
 
@@ -175,6 +214,25 @@ function readAuthorization(name: string, data: unknown): About | null {
   if (!parsed.success || !state) return null;
   const { card, reference } = parsed.data;
   return { card, reference, state: { subject: 'authorization', state } };
+}
+
+function readDispute(name: string, data: unknown): About | null {
+  const parsed = disputeData.safeParse(data);
+  const state = parsed.success ? DISPUTE_EVENTS.get(name)?.(parsed.data) : undefined;
+  if (!parsed.success || !state) return null;
+  const { card, reference } = parsed.data;
+  return { card, reference, state: { subject: 'card_dispute', state } };
+}
+
+/** Reads the reports about a dispute; null if one of them is unreadable, because none may be missed. */
+export function readDisputeReports(
+  reports: readonly { event: string; occurred_at: string; data: DisputeData }[],
+): CardDisputeReport[] | null {
+  const read = reports.flatMap(({ event, occurred_at, data }) => {
+    const state = DISPUTE_EVENTS.get(event)?.(data);
+    return state ? [{ state, at: new Date(occurred_at) }] : [];
+  });
+  return read.length < reports.length ? null : read;
 }
 
 function readRequest(data: unknown): AuthorizationReading | null {

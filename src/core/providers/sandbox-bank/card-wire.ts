@@ -62,10 +62,34 @@ export const moneyData = z.object({
   code,
 });
 
+/** The data of a message about a dispute. */
+export const disputeData = z.object({
+  reference,
+  message_id: id,
+  card: id,
+  amount_minor: amount,
+  currency: z.literal('NGN'),
+  code,
+});
+
+/** The issuer's answer about a dispute. Reports have the data and the names of their events. */
+export const disputeAnswer = z.object({
+  reference: z.string(),
+  reports: z
+    .array(
+      z.object({
+        event: z.string(),
+        occurred_at: z.iso.datetime({ offset: true }),
+        data: disputeData,
+      }),
+    )
+    .max(100),
+});
+
 /** The data of a message about an authorization. */
 export const authorizationData = z.object({
   reference,
-  message_id: id.nullish(),
+  message_id: id,
   card: id,
   amount_minor: signedAmount,
   currency: z.literal('NGN'),
@@ -132,6 +156,10 @@ const REFUSALS = new Set([
   'card_not_found',
   'not_now',
   'locked_by_issuer',
+  'dispute_refused',
+  'dispute_not_found',
+  'not_withdrawable',
+  'already_decided',
 ]);
 
 /** True if this is a refusal code of the issuer that Bursar knows. */
@@ -139,7 +167,8 @@ export function isRefusal(theirs: string): boolean {
   return REFUSALS.has(theirs);
 }
 
-function refusalCode(theirs: string | null | undefined): string {
+/** Our code of a refusal. */
+export function refusalCode(theirs: string | null | undefined): string {
   if (theirs === 'no_such_card') return 'card_not_found';
   return REFUSALS.has(theirs ?? '') ? String(theirs) : 'provider_declined';
 }

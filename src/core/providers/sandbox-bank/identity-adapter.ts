@@ -14,7 +14,7 @@ import { readSigned, readStored } from './signed.js';
 
 /** Creates the sandbox bank's adapter of the identity port. */
 export function createSandboxBankIdentity(options: SandboxBankOptions): IdentityProvider {
-  const { secret, callsPerSecond } = options;
+  const { callsPerSecond } = options;
   const http = bankHttp(options);
   const resendSafety = resendSafetyOf(options);
   return {
@@ -30,7 +30,7 @@ export function createSandboxBankIdentity(options: SandboxBankOptions): Identity
       const reply = await http({ method: 'GET', path }, signal);
       return readLookup(reply, 'check_not_found', (answer) => readCheck(answer, reference));
     },
-    readMessage: readSigned(secret, readIdentityMessage),
+    readMessage: readSigned(options, readIdentityMessage),
     readStored: readStored(readIdentityMessage),
     safeFields: IDENTITY_SAFE_FIELDS,
   };

@@ -98,7 +98,7 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
       const reply = await post('/v1/authorizations/revoke', { authorization: code }, signal);
       return readRevocation(reply, code);
     },
-    readMessage: readSigned(options.secret, readPaymentMessage),
+    readMessage: readSigned(options, readPaymentMessage),
     readStored: readStoredPaymentMessage,
     safeFields: PAYMENT_SAFE_FIELDS,
   };

@@ -40,6 +40,7 @@ const READERS = new Map<string, { status: string; read: (data: unknown) => About
 export const PAYMENT_SAFE_FIELDS: SafeFields = {
   id: 'value',
   event: 'value',
+  environment: 'value',
   occurred_at: 'value',
   reference: 'value',
   status: 'value',
@@ -66,9 +67,11 @@ export function readPaymentMessage(
 ): MessageReading<PaymentEvent> {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
   if (/^(transfer|check|bill|account|deposit)\./.test(name))
     return { kind: 'other_port', dedupeKey, name };
+  // It concerns nothing of ours: an operator looks at it.
+  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const reader = READERS.get(name);
   if (reader === undefined) return { kind: 'unreadable', dedupeKey, name };

@@ -139,7 +139,9 @@ export function chargeState(charge: ChargeAnswer): ChargeState {
         kind: 'pending',
         awaits: 'customer',
         redirect: charge.redirect_url ?? null,
-        lastDecline: charge.code == null ? null : refusalCode(charge.code),
+        // The acquirer names no kind while the page is open.
+        lastDecline:
+          charge.code == null ? null : { code: refusalCode(charge.code), decline: 'soft' },
       };
     case 'pending':
       return { kind: 'pending', awaits: 'provider', redirect: null, lastDecline: null };

@@ -1,18 +1,23 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { SandboxBankOptions } from './answers.js';
 
 /** The greatest age of a signature. The bank signs every delivery anew, so this bounds replays, not retries. */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
-/** True if the bank has signed this body within the last minutes. Header names are in lower case. */
-export function isAuthentic(
-  secret: string,
+/** The secrets that verify messages, and a listener for the one that did. */
+type VerifyingSecrets = Pick<SandboxBankOptions, 'secret' | 'earlierSecrets' | 'onVerified'>;
+
+/** The secret with which the bank has signed this body within the last minutes. Header names are in lower case. */
+function signedBy(
+  { secret, earlierSecrets = [] }: VerifyingSecrets,
   raw: Buffer,
   headers: Record<string, string | undefined>,
   now: Date,
-): boolean {
+): string | undefined {
   const timestamp = headers['x-sandbox-bank-timestamp'] ?? '';
   const signature = headers['x-sandbox-bank-signature'] ?? '';
-  return isFresh(timestamp, now) && isSigned(secret, timestamp, raw, signature);
+  if (!isFresh(timestamp, now)) return undefined;
+  return [secret, ...earlierSecrets].find((each) => isSigned(each, timestamp, raw, signature));
 }
 
 function isFresh(timestamp: string, now: Date): boolean {
@@ -29,17 +34,19 @@ function isSigned(secret: string, timestamp: string, raw: Buffer, signature: str
 
 /** Reads a signed message: `bad_signature`, or what `read` makes of the body. Equal bodies have an equal `hash`. */
 export function readSigned<Reading>(
-  secret: string,
+  secrets: VerifyingSecrets,
   read: (body: unknown, hash: () => string) => Reading,
 ) {
   return (
     raw: Buffer,
     headers: Record<string, string | undefined>,
     now: Date,
-  ): Reading | { kind: 'bad_signature' } =>
-    isAuthentic(secret, raw, headers, now)
-      ? read(parseJson(raw), () => hashOf(raw))
-      : { kind: 'bad_signature' };
+  ): Reading | { kind: 'bad_signature' } => {
+    const secret = signedBy(secrets, raw, headers, now);
+    if (secret === undefined) return { kind: 'bad_signature' };
+    secrets.onVerified?.(secret);
+    return read(parseJson(raw), () => hashOf(raw));
+  };
 }
 
 /** Reads the stored copy of a message. It has a key already, so that no hash of it is needed. */

@@ -40,6 +40,20 @@ export const transfersAnswer = z.object({
 /** The bank's answer about our balance. */
 export const balanceAnswer = z.object({ available_minor: amount, currency: z.string() });
 
+/** A page of the movements of our balance. */
+export const ledgerAnswer = z.object({
+  entries: z.array(
+    z.object({
+      seq: z.int().min(1),
+      reference: z.string().min(1).max(200),
+      amount_minor: z.int().transform(BigInt),
+      balance_minor: z.int().transform(BigInt),
+      at: z.iso.datetime(),
+    }),
+  ),
+  next: z.int().nullable(),
+});
+
 /** The bank's answer about a prepared recipient. */
 export const recipientAnswer = z.object({ recipient: z.string().regex(/^[0-9A-Za-z_]{1,64}$/) });
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BillPayment } from '../../../../src/capabilities/bill-payments/bill-payment.js';
+import type { BillPayment } from '../../../../src/capabilities/bill-payments/record.js';
 import { billPaymentBody } from '../../../support/bill-payments.js';
 import type { Workload } from '../workload.js';
 import { createRequests } from '../requests.js';

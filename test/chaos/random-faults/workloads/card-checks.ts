@@ -1,5 +1,5 @@
-import type { CardAuthorization } from '../../../../src/capabilities/card-authorizations/card-authorization.js';
-import type { Card } from '../../../../src/capabilities/cards/card.js';
+import type { CardAuthorization } from '../../../../src/capabilities/card-authorizations/record.js';
+import type { Card } from '../../../../src/capabilities/cards/record.js';
 import type { ProviderEvent } from '../../../../src/core/provider-events/event.js';
 import { isShown, type CardOperation } from '../../../../src/capabilities/cards/card-operation.js';
 import type { newCard } from '../../../support/cards.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issuerClient, type PaymentOutcome } from '../../../support/issuer.js';
+import { issuerClient, type Payment, type PaymentOutcome } from '../../../support/issuer.js';
 import type { Random } from '../random.js';
 import type { ChaosCluster } from '../cluster.js';
 import { chooseOf, untilDone } from './choosing.js';
@@ -11,6 +11,21 @@ const INCREMENTED = 0.2;
 const REVERSED_IN_PART = 0.15;
 const REFUNDED = 0.2;
 type Paid = { token: string; amountMinor: number };
+
+/**
+ * Kinds of payments, by weight. The suffix of a merchant's name chooses the course that the sandbox lets a payment take by itself
+ * (docs/sandbox.md). Amounts with a course are even, because it halves them.
+ */
+const KINDS: readonly (readonly [number, Omit<Payment, 'amount_minor'> & { suffix?: string }])[] = [
+  [60, {}],
+  [10, { kind: 'financial' }],
+  [6, { partial_approval: true }],
+  ...['007', '008', '009', '012', '014', '015', '016', '017'].map(
+    (suffix) => [3, { suffix }] as const,
+  ),
+];
+/** The courses that do not end the payment. */
+const OPEN_COURSES = new Set(['007', '017']);
 
 /** Share of approved payments that expire without a report, so that the issuer is asked when their hold is past its time. */
 const LEFT = 0.05;
@@ -34,6 +49,8 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
     expired: 0,
     refunded: 0,
     left: 0,
+    financial: 0,
+    courses: 0,
     answers_lost: 0,
   };
   /** Counts of declined payments, by reason. */
@@ -101,8 +118,12 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
 
   return {
     end,
-    /** Reverses the payments that the issuer has approved and whose answer the payer never got. */
+    /**
+     * Ends the payments that are still open, and reverses those that the issuer has approved and whose answer the payer
+     * never got: a hold that the issuer keeps is asked about once a day, which is longer than the run.
+     */
     async settle(): Promise<void> {
+      while (open.length > 0) await end();
       const journal = await cluster.service.bank.journal();
       const tokens = (isApproval: boolean) =>
         new Set(
@@ -120,16 +141,22 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
     },
     /** Pays; a payment that is declined without a decision in time is tried again, as people do. */
     async pay(card: string): Promise<void> {
-      const amount_minor = Math.round(random.between(500, 9_000));
+      const { suffix, ...kind } = chooseOf(random, KINDS);
+      const isOpen = kind.kind !== 'financial' && (!suffix || OPEN_COURSES.has(suffix));
+      const amount_minor = 100 * Math.round(random.between(5, 90));
+      const merchant = suffix === undefined ? {} : { merchant: { name: `Course ${suffix}` } };
       const channel = random.pick(['online', 'pos', 'contactless'] as const);
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         counts.payments += 1;
-        const decision = await issuer.pay(card, { amount_minor, channel }).catch(() => null);
+        const payment = { amount_minor, channel, ...merchant, ...kind };
+        const decision = await issuer.pay(card, payment).catch(() => null);
         if (decision?.approved) {
+          const { token, approved_amount_minor: amountMinor } = decision;
           counts.approved += 1;
-          known.add(decision.token);
-          if (random.chance(LEFT)) await leave(decision.token);
-          else open.push({ token: decision.token, amountMinor: amount_minor });
+          known.add(token);
+          if (!isOpen) counts[suffix ? 'courses' : 'financial'] += 1;
+          else if (random.chance(LEFT)) await leave(token);
+          else open.push({ token, amountMinor });
         }
         const code = decision?.code ?? 'no_answer';
         if (decision?.approved !== true) declined[code] = (declined[code] ?? 0) + 1;

@@ -1,5 +1,5 @@
-import type { Charge } from '../../../../src/capabilities/charges/charge.js';
-import type { PaymentToken } from '../../../../src/capabilities/payment-tokens/payment-token.js';
+import type { Charge } from '../../../../src/capabilities/charges/record.js';
+import type { PaymentToken } from '../../../../src/capabilities/payment-tokens/record.js';
 import type { chargeBody, newCustomer } from '../../../support/payments.js';
 import type { SentRequest } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';

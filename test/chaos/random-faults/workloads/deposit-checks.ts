@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import { depositId, UNOWNED, type Deposit } from '../../../../src/capabilities/deposits/deposit.js';
-import type { VirtualAccount } from '../../../../src/capabilities/virtual-accounts/virtual-account.js';
+import { depositId, UNOWNED, type Deposit } from '../../../../src/capabilities/deposits/record.js';
+import type { VirtualAccount } from '../../../../src/capabilities/virtual-accounts/record.js';
 import { isolated } from '../common-checks.js';
 import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
@@ -17,16 +17,8 @@ export type Paid = {
 /** The ends of senders of whom the bank tells and has nothing, and whose money it takes back. */
 export const NEVER_FOUND = '002';
 export const REVERSED = '006';
-/** The end of senders whose deposits the bank shows only after a requery, which active accounts alone get. */
-const BY_REQUERY = '003';
 /** The end of senders whose money goes to an account that nobody has. */
 const TO_NOBODY = '009';
-
-/** True for a deposit that is not found any more: see the limits in docs/reliability/guarantees.md. */
-export const isOutOfReach = (
-  { suffix }: Pick<Paid, 'suffix'>,
-  account: Pick<VirtualAccount, 'state'> | undefined | null,
-): boolean => suffix === BY_REQUERY && account?.state !== 'active';
 
 /** The record of a deposit; null if there is none yet. */
 export const recordOf = async (stored: Collection<Deposit>, { id }: Pick<Paid, 'id'>) =>
@@ -53,9 +45,7 @@ export async function checkDeposits(
     ...paid.flatMap((one) => {
       if (one.id === null) return [`the deposit on ${one.account} was never answered`];
       const record = byId.get(depositId('sandbox-bank', one.id));
-      if (record) return wrongEnd(one, record, accountOf);
-      const isLost = !isOutOfReach(one, accountOf.get(one.account));
-      return isLost ? [`${one.id} was never found`] : [];
+      return record ? wrongEnd(one, record, accountOf) : [`${one.id} was never found`];
     }),
     ...deposits
       .filter(({ reference }) => !paidIds.has(reference))

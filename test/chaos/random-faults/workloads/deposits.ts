@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deposit } from '../../../../src/capabilities/deposits/deposit.js';
-import type { VirtualAccount } from '../../../../src/capabilities/virtual-accounts/virtual-account.js';
+import type { Deposit } from '../../../../src/capabilities/deposits/record.js';
 import type { AccountView } from '../../../support/virtual-accounts.js';
 import type { ChaosCluster } from '../cluster.js';
 import type { Random } from '../random.js';
@@ -8,14 +7,7 @@ import { createStateReader } from '../readers.js';
 import { createSuspense } from '../suspense.js';
 import type { Workload } from '../workload.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
-import {
-  checkDeposits,
-  isOutOfReach,
-  NEVER_FOUND,
-  recordOf,
-  REVERSED,
-  type Paid,
-} from './deposit-checks.js';
+import { checkDeposits, NEVER_FOUND, recordOf, REVERSED, type Paid } from './deposit-checks.js';
 import { EXPECTED_MINOR } from './virtual-accounts.js';
 
 /** Ends of senders' names; see docs/guide/test-values.md. */
@@ -53,7 +45,6 @@ export function createDeposits(cluster: ChaosCluster, random: Random): Workload 
   const { bank, deps } = cluster.service;
   const suspense = createSuspense(cluster);
   const stored = deps.database.db.collection<Deposit>('deposits');
-  const accounts = deps.database.db.collection<VirtualAccount>('virtual_accounts');
   const paid: Paid[] = [];
   const counts = { assigned: 0, returned: 0 };
 
@@ -93,7 +84,7 @@ export function createDeposits(cluster: ChaosCluster, random: Random): Workload 
     const record = await recordOf(stored, one);
     const isOver = record && ['reversed', 'returned'].includes(record.state);
     if (one.suffix === REVERSED) return Boolean(isOver);
-    return record !== null || isOutOfReach(one, await accounts.findOne({ _id: one.account }));
+    return record !== null;
   }
 
   return {

@@ -1,11 +1,12 @@
 import {
   checkStatusOf,
   type IdentityCheck,
-} from '../../../../src/capabilities/identity-checks/identity-check.js';
-import type { Customer } from '../../../../src/capabilities/customers/customer.js';
-import { checkBody, newCustomerId, newNumber } from '../../../support/identity.js';
+} from '../../../../src/capabilities/identity-checks/record.js';
+import type { Customer } from '../../../../src/capabilities/customers/record.js';
+import { checkBody, newCustomerId } from '../../../support/identity.js';
 import { isolated } from '../common-checks.js';
 import type { ChaosCluster } from '../cluster.js';
+import { CHECKED_NUMBER } from '../planted.js';
 import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
@@ -75,7 +76,7 @@ export function createIdentityChecks(cluster: ChaosCluster, random: Random): Wor
     async act() {
       const of = cluster.anyTenant(random);
       const customer = newCustomerId();
-      const body: Body = checkBody('bvn', newNumber(random.pick(Object.keys(RESULTS))));
+      const body: Body = checkBody('bvn', `${CHECKED_NUMBER}${random.pick(Object.keys(RESULTS))}`);
       const path = `/identity/customers/${customer}/kyc/bvn/verify`;
       await send({ of, path, body, key: `chaos ${customer}` });
     },

@@ -1,4 +1,4 @@
-import type { Refund } from '../../../../src/capabilities/refunds/refund.js';
+import type { Refund } from '../../../../src/capabilities/refunds/record.js';
 import type { ChargeView } from '../../../support/payments.js';
 import type { Workload } from '../workload.js';
 import { createRequests } from '../requests.js';

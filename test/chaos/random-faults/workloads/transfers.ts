@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transfer } from '../../../../src/capabilities/transfers/transfer.js';
+import type { Transfer } from '../../../../src/capabilities/transfers/record.js';
 import { transferBody } from '../../../support/tenant.js';
 import type { Workload } from '../workload.js';
 import { createRequests } from '../requests.js';
@@ -23,9 +23,12 @@ const PLAIN = [
   [1, '010'],
   [1, '011'],
   [1, '006'],
+  [1, '023'],
 ] as const;
 /** Ends of accounts whose transfers stay pending until the bank is told the outcome. */
 const PENDING = '006';
+/** End of accounts whose transfers are paid and then reversed, without a message. */
+const REVERSED_UNTOLD = '023';
 /** A transfer is pending for long enough that a fail-over of the bank hides it from several polls. */
 const PENDING_MS = [5_000, 25_000] as const;
 /** The outcome is set again after this, so that a second execution of a transfer would be paid too. */
@@ -95,6 +98,7 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
       const key = `chaos ${body.reference}`;
       const { id } = await send({ of, path: '/transfers', body, key });
       if (suffix === PENDING && id !== null) void decide(id);
+      if (suffix === REVERSED_UNTOLD && id !== null) cluster.reversedUntold.push(id);
     },
     async look() {
       const known = sent.filter(({ answer }) => answer?.id);
@@ -111,6 +115,7 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
       transfers: sent.filter(({ answer }) => answer?.status === 201).length,
       insufficient: sent.filter(({ answer }) => answer?.code === 'insufficient_balance').length,
       pending_paid: decided,
+      reversed_untold: cluster.reversedUntold.length,
       reads: reads(),
     }),
     problems,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { VirtualAccount } from '../../../../src/capabilities/virtual-accounts/virtual-account.js';
+import type { VirtualAccount } from '../../../../src/capabilities/virtual-accounts/record.js';
 import { accountCustomer, type AccountView } from '../../../support/virtual-accounts.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { ChaosCluster } from '../cluster.js';

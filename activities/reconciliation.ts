@@ -1,0 +1,69 @@
+import type { CallRates } from '../src/core/providers/call-rates.js';
+import { compareOpenBreaks, type Breaks } from '../src/core/reconciliation/breaks.js';
+import {
+  addReport,
+  countsWith,
+  createPace,
+  emptyReport,
+  type Reconciled,
+} from '../src/core/reconciliation/comparison.js';
+import type {
+  RecordPageInput,
+  RecordPageResult,
+} from '../src/core/reconciliation/workflow-contract.js';
+import { pageLimit } from '../src/core/reconciliation/pages.js';
+import type { Tenants } from '../src/platform/tenants/store.js';
+import { DAY_MS } from '../src/shared/durations.js';
+import { withHeartbeats } from './heartbeats.js';
+import { noteAnswers } from './provider-result.js';
+
+/** Parts that the comparison of records needs. */
+export type ReconciliationActivityDeps = {
+  /** The compared records of each capability. */
+  reconciled: Readonly<Record<string, Reconciled>>;
+  breaks: Breaks;
+  callRates: Pick<CallRates, 'answered'>;
+  tenants: Pick<Tenants, 'list'>;
+};
+
+/** Calls of a page at the given rate take about this long. A record may need more than one. */
+const PAGE_SECONDS = 60;
+
+/** The activity that compares records with their providers. Its name is in histories, so it never changes. */
+export const createReconciliationActivities = (deps: ReconciliationActivityDeps) => ({
+  /** Compares a page of records, applies the answers of their providers, and keeps the breaks. */
+  reconcileRecords: (input: RecordPageInput): Promise<RecordPageResult> =>
+    withHeartbeats(() => reconcilePage(deps, input)),
+});
+
+/** Compares a page of records; the last one also compares the records of breaks that are open since an earlier run. */
+export async function reconcilePage(
+  { reconciled, breaks, tenants, callRates }: ReconciliationActivityDeps,
+  { kind, days, perSecond, position }: RecordPageInput,
+): Promise<RecordPageResult> {
+  const report = emptyReport();
+  const of = reconciled[kind];
+  if (!of) return { counts: countsWith(report, report), position: null };
+  const since = new Date(Date.now() - days * DAY_MS);
+  const run = {
+    apply: true,
+    takeTurn: createPace(perSecond),
+    report,
+    breaks,
+    answered: noteAnswers(callRates),
+  };
+  const ids = (await tenants.list()).map(({ id }) => id);
+  // An activity has ten minutes: a page of a slow provider has fewer records.
+  const limit = pageLimit(perSecond * PAGE_SECONDS);
+  const next = await of.reconcilePage(run, { since, tenants: ids, limit }, position);
+  const beside = emptyReport();
+  if (next === null) {
+    await compareOpenBreaks(breaks, { capability: kind, limit }, async (keys) => {
+      const batch = emptyReport();
+      await of.reconcileAll({ ...run, report: batch }, keys);
+      addReport(beside, batch);
+      return batch;
+    });
+  }
+  return { counts: countsWith(report, beside), position: next };
+}

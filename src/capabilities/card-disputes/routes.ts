@@ -1,0 +1,89 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { checkKey, withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import type { CardIssuer } from '../../core/providers/card-issuer.js';
+import { callerOf } from '../../platform/http/context.js';
+import { API_PREFIX } from '../../platform/http/operation.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { rangeOf } from '../../platform/http/wire.js';
+import { ApiError } from '../../shared/errors.js';
+import type { CardAuthorizationParts } from '../card-authorizations/index.js';
+import type { CardParts } from '../cards/index.js';
+import { cancelCardDispute, createCardDispute, getCardDispute, listCardDisputes } from './api.js';
+import { issuerIn, type CreateCardDispute } from './create.js';
+import { cancelCardDispute as cancelMutation } from './mutations.js';
+import { presentCardDispute } from './presenter.js';
+import type { CardDisputes } from './store.js';
+
+/** The routes of disputes of card payments. */
+export function cardDisputeRoutes(deps: {
+  cards: Pick<CardParts, 'operationWaiter'>;
+  cardAuthorizations: { store: Pick<CardAuthorizationParts['store'], 'get'> };
+  cardDisputes: { store: CardDisputes; create: CreateCardDispute };
+  providers: { issuer(name: string): CardIssuer };
+  groupCommit: Pick<GroupCommit, 'commit'>;
+  idempotency: Idempotency;
+}): Route[] {
+  const { cards, cardAuthorizations, cardDisputes, providers, groupCommit, idempotency } = deps;
+  const { store, create } = cardDisputes;
+
+  return [
+    route(createCardDispute, async (ctx, { params, body }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const path = `${API_PREFIX}/cards/authorizations/${params.id}/disputes`;
+      await withIdempotency(
+        ctx,
+        { idempotency, resource: `${API_PREFIX}/cards/disputes`, path },
+        async (claim) => {
+          const authorization = await cardAuthorizations.store.get(tenantId, params.id);
+          if (!authorization) throw new ApiError('not_found');
+          return create(authorization, body, claim);
+        },
+        async (id, wait) => {
+          const accepted = await store.get(tenantId, id);
+          if (!accepted) return null;
+          const operation = { tenantId, id: accepted.operation_id };
+          await cards.operationWaiter.waitForEnd(operation, wait);
+          const dispute = await store.get(tenantId, id);
+          return dispute && presentCardDispute(dispute);
+        },
+      );
+    }),
+
+    route(listCardDisputes, async (ctx, { query }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const { card_id: card, authorization_id: authorization, status, limit, offset } = query;
+      const listed = { tenantId, card, authorization, status, ...rangeOf(query) };
+      const page = { limit, offset };
+      const { items, total } = await store.list(listed, page);
+      sendList(ctx, items.map(presentCardDispute), { ...page, total });
+    }),
+
+    route(getCardDispute, async (ctx, { params }) => {
+      const dispute = await store.get(callerOf(ctx).tenant.id, params.id);
+      if (!dispute) throw new ApiError('not_found');
+      sendData(ctx, 200, presentCardDispute(dispute));
+    }),
+
+    route(cancelCardDispute, async (ctx, { params }) => {
+      checkKey(ctx);
+      const tenantId = callerOf(ctx).tenant.id;
+      const found = await store.get(tenantId, params.id);
+      if (!found) throw new ApiError('not_found');
+      if (!issuerIn(providers, found.provider)?.withdrawDispute) {
+        const message = 'The issuer of this card withdraws no disputes.';
+        throw new ApiError('invalid_state', { message });
+      }
+      const input = { tenantId, id: params.id };
+      const { dispute, refused } = await groupCommit.commit(cancelMutation, input);
+      if (!dispute) throw new ApiError('not_found');
+      if (refused) {
+        const { status, cancellation } = dispute;
+        const message = `The dispute is ${status}, and can’t be cancelled.`;
+        throw new ApiError('invalid_state', { message, details: { status, cancellation } });
+      }
+      sendData(ctx, 200, presentCardDispute(dispute));
+    }),
+  ];
+}

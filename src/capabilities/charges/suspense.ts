@@ -1,0 +1,167 @@
+import { raiseAttention } from '../../core/instructions/transition.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
+import {
+  alsoOut,
+  ANOTHER_FEE,
+  isSettledBy,
+  type ChargeChange,
+  type Paid,
+  type WalletBalances,
+} from './facts.js';
+import { acceptPosting, suspensePosting } from './postings.js';
+import {
+  attentionOfSuspense,
+  isUndecided,
+  RETURNED_PAYMENT,
+  SUSPENDED_DIFFERS,
+  waitsForOperator,
+  type Charge,
+  type SuspendedPayment,
+} from './record.js';
+
+/** The payment of the attempt that is in suspense; undefined if none is. */
+export const suspendedOf = (
+  { suspended, attempt: present }: Charge,
+  { attempt }: Pick<Paid, 'attempt'>,
+): SuspendedPayment | undefined =>
+  suspended.find((payment) => payment.attempt === (attempt ?? present));
+
+/** True if the whole payment of the attempt was returned from suspense. */
+export const wasReturned = (
+  { returned_attempts: returned, attempt: present }: Charge,
+  { attempt }: Pick<Paid, 'attempt'>,
+): boolean => returned.includes(attempt ?? present);
+
+/**
+ * The reason why a payment of the requested amount cannot be booked: another amount was booked for its attempt, and a part of
+ * that is with the customer again, or on its way. Null if there is none.
+ */
+export function findReturn(charge: Charge, fact: Paid): string | null {
+  const payment = suspendedOf(charge, fact);
+  const isBack = payment
+    ? !isUndecided(payment) || charge.returned_refunds.length > 0
+    : wasReturned(charge, fact);
+  return isBack ? RETURNED_PAYMENT : null;
+}
+
+/** The attention of a charge that completes. `reason`: the reason to call an operator from now on, or null. */
+export const attentionAfter = (
+  charge: Pick<Charge, 'suspended' | 'attention'>,
+  reason: string | null,
+  now: Date,
+): Charge['attention'] => (reason === null ? attentionOfSuspense(charge) : { since: now, reason });
+
+const STILL_IN_SUSPENSE = 'a payment is still in suspense: accept it or return it';
+
+/** An operator ends the attention of a charge. */
+export const clearAttention = (
+  { attention }: Pick<Charge, 'attention'>,
+  why: string,
+): ChargeChange | 'unchanged' =>
+  attention === null
+    ? 'unchanged'
+    : { set: { attention: null }, entry: ['attention_cleared', why] };
+
+/**
+ * An operator stands by a charge that has ended, and so ends its attention. The word is about the charge: if one of its payments
+ * waits in suspense, whose call another reason may have replaced, the operator is called for that, once more.
+ */
+export function standBy(charge: Charge, now: Date): ChargeChange | 'unchanged' {
+  const { attention, suspended } = charge;
+  const why = 'an operator stands by it';
+  const isWaiting = suspended.some(waitsForOperator) && attention !== null;
+  if (!isWaiting || attention.reason === STILL_IN_SUSPENSE) return clearAttention(charge, why);
+  return {
+    set: { attention: { since: now, reason: STILL_IN_SUSPENSE } },
+    entry: ['attention_cleared', `${why}; ${STILL_IN_SUSPENSE}`],
+  };
+}
+
+/** Books a payment in suspense, once for each attempt. An operator accepts it, or it is refunded at the provider. */
+export function suspend(
+  charge: Charge,
+  fact: Paid,
+  now: Date,
+  reason: string,
+): ChargeChange | 'unchanged' | 'stale' {
+  const known = suspendedOf(charge, fact);
+  if (known) return repeatSuspended(charge, { fact, known }, now);
+  const payment: SuspendedPayment = {
+    attempt: fact.attempt ?? charge.attempt,
+    amount_minor: fact.amountMinor,
+    fee_minor: fact.feeMinor,
+  };
+  if (wasReturned(charge, payment)) return 'unchanged';
+  if (payment.amount_minor === 0n) return raiseAttention(charge, now, reason);
+  return {
+    set: {
+      suspended: [...charge.suspended, payment],
+      attention: { since: now, reason },
+    },
+    entry: ['suspense', `${payment.amount_minor} of attempt ${payment.attempt} is in suspense`],
+    verdict: 'attention',
+    postings: [suspensePosting(charge, now, payment)],
+  };
+}
+
+/** A payment in suspense that is reported again: its fee may have become known, and its amount may not change. */
+function repeatSuspended(
+  charge: Charge,
+  { fact: { amountMinor, feeMinor }, known }: { fact: Paid; known: SuspendedPayment },
+  now: Date,
+): ChargeChange | 'unchanged' | 'stale' {
+  // A refund at the provider may have taken a part from suspense.
+  const isOther = amountMinor !== known.amount_minor && charge.returned_refunds.length === 0;
+  const isOtherFee = known.fee_minor !== null && feeMinor !== null && feeMinor !== known.fee_minor;
+  if (isOther || isOtherFee) {
+    const reason = isOther ? SUSPENDED_DIFFERS : ANOTHER_FEE;
+    return isSettledBy(charge, reason) ? 'stale' : raiseAttention(charge, now, reason);
+  }
+  if (feeMinor === null || known.fee_minor !== null) return 'unchanged';
+  const named = { ...known, fee_minor: feeMinor };
+  return {
+    set: { suspended: charge.suspended.map((each) => (each === known ? named : each)) },
+    entry: ['note', `the provider’s fee ${feeMinor} of attempt ${known.attempt}, in suspense`],
+  };
+}
+
+/** Completes a charge with an amount in suspense, which an operator has accepted in place of the requested one. */
+export function accept(
+  charge: Charge,
+  amountMinor: bigint,
+  now: Date,
+  wallet: WalletBalances,
+): ChargeChange | 'unchanged' | 'stale' {
+  const payment = charge.suspended.find(
+    (each) => each.amount_minor === amountMinor && isUndecided(each),
+  );
+  if (!payment || charge.status === 'completed') return 'stale';
+  const { attempt, fee_minor: feeMinor } = payment;
+  const settled = amountMinor === charge.amount_minor ? null : amountMinor;
+  const suspended = charge.suspended.filter((other) => other !== payment);
+  const out = alsoOut(charge, payment);
+  const paid = { ...charge, settled_amount_minor: settled, provider_fee_minor: feeMinor };
+  const { repaidMinor, restMinor } = payReceivable(wallet, amountMinor - (feeMinor ?? 0n));
+  return {
+    set: {
+      status: 'completed',
+      attempt,
+      next_attempt_at: null,
+      provider_fee_minor: feeMinor,
+      settled_amount_minor: settled,
+      suspended,
+      failure: null,
+      attention: attentionAfter({ ...charge, suspended }, out, now),
+      monitor_until: null,
+      completed_at: now,
+    },
+    entry: [
+      'credited',
+      `an operator accepted ${amountMinor}, which was in suspense${out === null ? '' : `; ${out}`}`,
+    ],
+    ...(out !== null && { verdict: 'attention' }),
+    postings: [acceptPosting(paid, now, repaidMinor)],
+    availableMinor: restMinor,
+    receivableMinor: -repaidMinor,
+  };
+}

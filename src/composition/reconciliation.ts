@@ -1,0 +1,89 @@
+import type { Db } from 'mongodb';
+import { depositId, UNOWNED } from '../capabilities/deposits/record.js';
+import type { Breaks } from '../core/reconciliation/breaks.js';
+import type { MatchingDeps } from '../core/reconciliation/matching.js';
+import type { Reconciled } from '../core/reconciliation/comparison.js';
+import { createRecordSchedules } from '../core/reconciliation/schedule.js';
+import { createStatements, type Statements } from '../core/reconciliation/statements.js';
+import { acrossTenants } from '../platform/database/tenant-filters.js';
+import { capabilities } from './capabilities.js';
+import type { Deps } from './deps.js';
+import { groupBy } from '../shared/group.js';
+import type { Tenants } from '../platform/tenants/store.js';
+
+/** The records that a row of a statement can be about, by the prefix of their ids. */
+const RECORDS: Readonly<Record<string, { capability: string; collection: string }>> = {
+  trf: { capability: 'transfers', collection: 'transfers' },
+  bil: { capability: 'bill-payments', collection: 'bill_payments' },
+  chg: { capability: 'charges', collection: 'charges' },
+  ref: { capability: 'refunds', collection: 'refunds' },
+  dep: { capability: 'deposits', collection: 'deposits' },
+  dsp: { capability: 'disputes', collection: 'disputes' },
+};
+
+const of = (id: string) => RECORDS[id.slice(0, id.indexOf('_'))];
+
+/** The records that Schedules compare. Transfers have a Schedule for each provider. */
+const SCHEDULED = [
+  { kind: 'charges', port: 'payments' },
+  { kind: 'refunds', port: 'payments' },
+  { kind: 'disputes', port: 'payments' },
+  { kind: 'bill-payments', port: 'bills' },
+  { kind: 'deposits', port: 'accounts' },
+  { kind: 'card-fundings', port: 'cards' },
+  { kind: 'card-unloads', port: 'cards' },
+] as const;
+
+/** The Schedules that compare records with their providers. */
+export const createComparisonSchedules = ({ config, providers, temporal }: Deps) =>
+  createRecordSchedules({
+    client: temporal.client,
+    taskQueue: config.temporal.taskQueue,
+    kinds: SCHEDULED,
+    rateLimits: providers.rateLimits,
+    settings: config.reconciliation,
+  });
+
+/** The compared records of each capability, by its name. */
+export const reconciledRecords = (deps: Deps): Record<string, Reconciled> =>
+  Object.fromEntries(
+    capabilities.flatMap(({ name, reconciled }) => (reconciled ? [[name, reconciled(deps)]] : [])),
+  );
+
+/** The store of statements. A reference that is none of ours is that of a deposit. */
+export const createStatementStore = (db: Db, breaks: Breaks): Statements =>
+  createStatements({ db, breaks, recordOf: depositId });
+
+/** The parts that compare a statement with all that moves money. */
+export async function matchingParts(deps: {
+  database: { db: Db };
+  statements: Statements;
+  breaks: Breaks;
+  tenants: Tenants;
+}): Promise<MatchingDeps> {
+  const { db } = deps.database;
+  const { statements, breaks } = deps;
+  const tenants = (await deps.tenants.list()).map(({ id }) => id);
+  return {
+    db,
+    statements,
+    breaks,
+    capabilityOf: (id) => of(id)?.capability ?? null,
+    known: (ids) => known(db, ids),
+    tenants: [...tenants, UNOWNED],
+  };
+}
+
+/** Those of these records that exist. A disagreement alone asks, so these are few. */
+async function known(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  const byCollection = groupBy(ids, (id) => of(id)?.collection ?? null);
+  for (const [collection, named] of byCollection) {
+    if (collection === null) continue;
+    const records = db
+      .collection<{ _id: string }>(collection)
+      .find({ _id: { $in: named } }, { projection: { _id: 1 }, ...acrossTenants('look_up') });
+    for await (const { _id } of records) found.add(_id);
+  }
+  return found;
+}

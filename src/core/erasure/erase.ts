@@ -1,0 +1,130 @@
+import type { Collection, Filter } from 'mongodb';
+import type { Database } from '../../platform/database/client.js';
+import type { StoredRecord } from '../commit/collection.js';
+import { removeSettled, webhookCollections } from '../webhooks/retention.js';
+import type { ErasedRecords } from './erased-records.js';
+
+type Stored = StoredRecord & { version: number; updated_at?: Date };
+
+/** The customer of a tenant, by the tenant's own id of it. */
+type Subject = { tenantId: string; customerId: string };
+
+/** Records that are read at once. */
+const PAGE = 200;
+/** Saved responses name a customer for 24 hours, and are removed within the next one. */
+export const SAVED_RESPONSES_MS = 25 * 60 * 60 * 1000;
+
+/** The reasons for which a customer cannot be erased yet, in words. */
+export type Hindrances = {
+  open: string[];
+  /** The time from which no saved response has the customer any more; null if there is none now. */
+  until: Date | null;
+};
+
+/** Finds what keeps a customer from being erased: work that is not over, open deliveries, and saved responses. */
+export async function findHindrances(
+  { db }: Pick<Database, 'db'>,
+  erased: readonly ErasedRecords[],
+  subject: Subject,
+  now: Date,
+): Promise<Hindrances> {
+  const open: string[] = [];
+  let latest = 0;
+  const ids: string[] = [];
+  for await (const { of, page } of recordsOf(db, erased, subject)) {
+    const [first, ...others] = page.filter(of.isOpen);
+    if (first) open.push(nameOpen(of, first, others.length));
+    latest = Math.max(latest, ...page.map((record) => record.updated_at?.getTime() ?? 0));
+    ids.push(...page.map(({ _id }) => _id));
+  }
+  const { deliveries } = webhookCollections(db);
+  const waiting = await deliveries.countDocuments({
+    tenant_id: subject.tenantId,
+    resource_id: { $in: ids },
+    status: { $in: ['pending', 'retrying'] },
+  });
+  if (waiting > 0) open.push(`${waiting} webhook deliveries`);
+  const until = latest + SAVED_RESPONSES_MS;
+  return { open, until: until > now.getTime() ? new Date(until) : null };
+}
+
+const nameOpen = ({ label }: ErasedRecords, { _id }: Stored, others: number) =>
+  others === 0 ? `${label}: ${_id}` : `${label}: ${_id} and ${others} more`;
+
+/** The number of erased records by collection, and of removed webhook events. */
+export type Erased = { records: Record<string, number>; events: number };
+
+/**
+ * Replaces the personal data of a customer in every record, and removes the webhook events about them with their deliveries.
+ * Postings stay, and so does everything that the books need. It may be stopped at any moment and repeated. A record that
+ * changes meanwhile keeps its newer state, and a repetition finds it.
+ */
+export async function eraseRecords(
+  { db }: Pick<Database, 'db'>,
+  erased: readonly ErasedRecords[],
+  subject: Subject,
+): Promise<Erased> {
+  const result: Erased = { records: {}, events: 0 };
+  for await (const { of, page } of recordsOf(db, erased, subject)) {
+    const { name } = of.collection;
+    for (const record of page) {
+      const { _id, tenant_id, version } = record;
+      // A commit that has read the record before finds another version, and reads it again.
+      const { modifiedCount } = await db.collection<Stored>(name).updateOne(
+        { _id, tenant_id, version },
+        {
+          $set: of.erased(record),
+          // The tenant chose it, and may have put the person into it.
+          $unset: { http_request_id: true },
+          $inc: { version: 1 },
+        },
+      );
+      result.records[name] = (result.records[name] ?? 0) + modifiedCount;
+    }
+    result.events += await removeEvents(db, page);
+  }
+  return result;
+}
+
+/** Removes the webhook events of these records, whose bodies show them as they were. */
+async function removeEvents(db: Database['db'], page: readonly Stored[]): Promise<number> {
+  const collections = webhookCollections(db);
+  const [first] = page;
+  if (!first) return 0;
+  const theirs = await collections.events
+    .find(
+      { tenant_id: first.tenant_id, resource_id: { $in: page.map(({ _id }) => _id) } },
+      { projection: { tenant_id: 1, resource_id: 1 } },
+    )
+    .toArray();
+  return theirs.length === 0 ? 0 : removeSettled(collections, theirs);
+}
+
+/** The records of a customer, page by page and in the order of the list. */
+async function* recordsOf(
+  db: Database['db'],
+  erased: readonly ErasedRecords[],
+  { tenantId, customerId }: Subject,
+): AsyncGenerator<{ of: ErasedRecords; page: Stored[] }> {
+  const found = new Map<string, string[]>();
+  for (const of of erased) {
+    const { name } = of.collection;
+    const collection: Collection<Stored> = db.collection(name);
+    const values = of.by.of ? (found.get(of.by.of.name) ?? []) : [customerId];
+    const ids: string[] = [];
+    let after = '';
+    for (;;) {
+      const filter = { tenant_id: tenantId, [of.by.field]: { $in: values }, _id: { $gt: after } };
+      const page = await collection
+        .find(filter as Filter<Stored>)
+        .sort({ _id: 1 })
+        .limit(PAGE)
+        .toArray();
+      if (page.length === 0) break;
+      after = page.at(-1)?._id ?? '';
+      ids.push(...page.map(({ _id }) => _id));
+      yield { of, page };
+    }
+    found.set(name, ids);
+  }
+}

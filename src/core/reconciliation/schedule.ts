@@ -1,0 +1,63 @@
+import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import type { RateLimit } from '../../platform/temporal/queues.js';
+import { keepSchedule } from '../../platform/temporal/schedules.js';
+import { recordReconciliationId, type RecordReconciliationInput } from './workflow-contract.js';
+
+/** Share of a provider's rate limit for the scheduled comparison of records. Payments and polls have the rest. */
+export const RECORD_RATE_SHARE = 0.05;
+
+/** A kind of record that is compared by schedule: its capability, and the suffix of the rate limits of its calls. */
+export type ScheduledKind = { kind: string; port: string };
+
+/** Creates, updates or deletes the Schedules that compare the records of these kinds with their providers. */
+export function createRecordSchedules({
+  client,
+  taskQueue,
+  kinds,
+  rateLimits,
+  settings: { days, everyMs },
+}: {
+  client: Client;
+  taskQueue: string;
+  kinds: readonly ScheduledKind[];
+  rateLimits: readonly RateLimit[];
+  /** `days: 0` turns the comparison off. */
+  settings: { days: number; everyMs: number };
+}) {
+  /** The rate of the slowest provider of a kind; kinds of one port share it. Null if no provider serves the kind. */
+  function rateOf({ port }: ScheduledKind): number | null {
+    const limits = rateLimits.filter(({ name }) => name.endsWith(`-${port}`));
+    if (limits.length === 0) return null;
+    const slowest = Math.min(...limits.map(({ callsPerSecond }) => callsPerSecond));
+    const sharing = kinds.filter((each) => each.port === port).length;
+    return (slowest * RECORD_RATE_SHARE) / sharing;
+  }
+
+  function optionsOf(kind: string, perSecond: number) {
+    const counts = { asked: 0, unanswered: 0, differing: 0, settled: 0 };
+    const input: RecordReconciliationInput = { kind, days, perSecond, position: null, counts };
+    return {
+      spec: { intervals: [{ every: everyMs }] },
+      action: {
+        type: 'startWorkflow' as const,
+        workflowType: 'recordReconciliation',
+        workflowId: recordReconciliationId(taskQueue, kind),
+        taskQueue,
+        args: [input],
+        staticSummary: `${kind} of the last ${days} days, compared with their providers`,
+      },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
+    };
+  }
+
+  return {
+    /** Makes the Schedule of each kind agree with the settings. An operator's pause is kept. */
+    async keep(): Promise<void> {
+      for (const each of kinds) {
+        const perSecond = days === 0 ? null : rateOf(each);
+        const id = recordReconciliationId(taskQueue, each.kind);
+        await keepSchedule(client, id, perSecond === null ? null : optionsOf(each.kind, perSecond));
+      }
+    },
+  };
+}

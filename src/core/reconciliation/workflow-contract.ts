@@ -1,0 +1,29 @@
+import type { PagePosition } from './pages.js';
+
+/** Numbers of records that a reconciliation has asked about, had no answer for, found differing, and corrected. */
+export type RecordCounts = {
+  asked: number;
+  unanswered: number;
+  differing: number;
+  settled: number;
+};
+
+/** Input of one page of the comparison of a capability's records. Without a position, it begins `days` days ago. */
+export type RecordPageInput = {
+  /** The capability. */
+  kind: string;
+  days: number;
+  /** Lookups at the providers per second. */
+  perSecond: number;
+  position: PagePosition | null;
+};
+
+/** The result of one page. Without a position, nothing is left. */
+export type RecordPageResult = { counts: RecordCounts; position: PagePosition | null };
+
+/** Input of `recordReconciliation`: the position and the counts are those of earlier runs of the same reconciliation. */
+export type RecordReconciliationInput = RecordPageInput & { counts: RecordCounts };
+
+/** Id of the Schedule and of its workflow. Each set of workers has a reconciliation for each kind. */
+export const recordReconciliationId = (taskQueue: string, kind: string): string =>
+  `record-reconciliation/${taskQueue}/${kind}`;

@@ -1,0 +1,349 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CardFundingRequest } from '../../src/core/providers/card-issuer.js';
+import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
+import { startSandboxBank } from '../../sandbox-bank/server.js';
+import { cardClient, startCardService } from '../sandbox-bank/issuer/support.js';
+import { bankClient, removeFolder, SECRET, temporaryFolder } from '../sandbox-bank/support.js';
+import { describeCardIssuer } from './card-issuer.js';
+
+const never = new AbortController().signal;
+
+function issuerAt(url: string, deduplicates = true) {
+  return createSandboxBankIssuer({
+    url,
+    secret: SECRET,
+    deduplicates,
+    deduplicatesForMs: null,
+    conclusiveAfterMs: 1_000,
+    timeoutMs: 400,
+    callsPerSecond: 100,
+  });
+}
+
+for (const deduplicate of [true, false]) {
+  describeCardIssuer(`sandbox-bank, de-duplication ${deduplicate}`, async () => {
+    const folder = temporaryFolder();
+    const service = await startCardService();
+    const bank = await startSandboxBank({
+      dataDir: folder,
+      secret: SECRET,
+      deduplicate,
+      conclusiveAfterMs: 1_000,
+      cardCallbackUrl: service.url,
+    });
+    const client = cardClient(bankClient(bank.url));
+    return {
+      issuer: issuerAt(bank.url, deduplicate),
+      unreachable: issuerAt('http://127.0.0.1:1', deduplicate),
+      issues: {
+        issued: 'customer-789',
+        later: 'customer-001',
+        refused: 'customer-002',
+        withoutAnswer: 'customer-004',
+        lost: 'customer-005',
+      },
+      fundings: {
+        funded: 'order-789',
+        later: 'order-001',
+        refused: 'order-002',
+        withoutAnswer: 'order-004',
+        lost: 'order-005',
+        pending: 'order-006',
+        failingFirst: 'order-007',
+        reversedLater: 'order-008',
+        outOfOrder: 'order-009',
+        throttledFirst: 'order-010',
+        slow: 'order-012',
+        slowForGood: 'order-013',
+      },
+      states: {
+        set: 'request-789',
+        refusedTwice: 'request-002',
+        withoutAnswer: 'request-004',
+        lostOnce: 'request-005',
+        failingFirst: 'request-007',
+      },
+      disputes: {
+        accepted: 'case-789',
+        later: 'case-001',
+        refused: 'case-002',
+        withoutAnswer: 'case-004',
+        lost: 'case-005',
+        notWithdrawable: 'case-015',
+      },
+      refusals: {
+        issue: 'not_eligible',
+        funding: 'funding_refused',
+        state: 'not_now',
+        dispute: 'dispute_refused',
+      },
+      callbacksAbout: (reference, count) => service.wait(reference, count),
+      async authorizationRequest(card, amountMinor) {
+        const { body } = await client.authorize(card, { amount_minor: amountMinor });
+        const [request] = await service.wait(body.token, 1);
+        if (!request) throw new Error('no request');
+        return request;
+      },
+      async reportedClearings(token, amounts) {
+        const messages = [];
+        for (const [n, amount_minor] of amounts.entries()) {
+          await client.end(token, { outcome: 'cleared', amount_minor, final: false });
+          messages.push(...(await service.wait(token, n + 2)).slice(n + 1));
+        }
+        return messages;
+      },
+      async close() {
+        await bank.close();
+        await service.close();
+        removeFolder(folder);
+      },
+    };
+  });
+}
+
+describe('answers that the issuer’s documentation excludes', () => {
+  let answer: { status: number; body: string };
+  const server = createServer((req, res) => {
+    req.resume();
+    res.writeHead(answer.status).end(answer.body);
+  });
+  let url: string;
+
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const order: CardFundingRequest = {
+    reference: 'r',
+    clientReference: 'order-1',
+    card: 'card_1',
+    amountMinor: 100n,
+    currency: 'NGN',
+    requestedAt: new Date(),
+  };
+  const stateOrder = {
+    card: 'card_1',
+    state: 'locked' as const,
+    version: 3,
+    clientReference: 'request-1',
+    requestedAt: new Date(),
+  };
+  const cardOrder = {
+    reference: 'r',
+    clientReference: 'customer-1',
+    type: 'virtual' as const,
+    name: null,
+    requestedAt: new Date(),
+  };
+  const funded = { reference: 'r', status: 'funded', amount_minor: 100, currency: 'NGN' };
+  const issued = {
+    reference: 'r',
+    status: 'issued',
+    card: 'card_1',
+    brand: 'verve',
+    last4: '4242',
+    expiry_month: 11,
+    expiry_year: 2029,
+    state: 'locked',
+    version: 3,
+  };
+  const refused = (code: string) => JSON.stringify({ error: { code } });
+
+  const everyCall = () => {
+    const issuer = issuerAt(url);
+    return Promise.all([
+      issuer.issue(cardOrder, never),
+      issuer.findCard('r', never),
+      issuer.fund(order, never),
+      issuer.findFunding('r', never),
+      issuer.reverseFunding('r', never),
+      issuer.setState(stateOrder, never),
+      issuer.readState('card_1', never),
+    ]);
+  };
+
+  test.each([
+    ['a 502 of a proxy', 502, '<html>', 'server_error'],
+    ['HTML', 200, '<html>', 'unreadable'],
+    ['nothing', 200, '', 'unreadable'],
+    ['another funding', 200, JSON.stringify({ ...funded, reference: 'other' }), 'unreadable'],
+    ['another card', 200, JSON.stringify({ ...issued, reference: 'x', card: 'x' }), 'unreadable'],
+    ['a new state', 200, JSON.stringify({ ...funded, status: 'held' }), 'unreadable'],
+    ['another currency', 200, JSON.stringify({ ...funded, currency: 'USD' }), 'unreadable'],
+    ['a bare 404', 404, '{}', 'unreadable'],
+    ['a 404 of another kind', 404, refused('no_such_route'), 'unreadable'],
+    ['a bare 409', 409, '{}', 'conflict'],
+    ['a wrong secret', 401, refused('unauthorized'), 'unreadable'],
+    ['a redirect', 302, '{}', 'unreadable'],
+  ])('%s is unknown to every call', async (_what, status, body, reason) => {
+    answer = { status, body };
+    // A query has no reference that could be another request's.
+    const reasons = reason === 'conflict' ? ['conflict', 'unreadable'] : [reason];
+    for (const each of await everyCall()) {
+      expect(each.kind === 'unknown' && reasons.includes(each.reason)).toBe(true);
+    }
+  });
+
+  test.each([
+    ['an inexact amount', { ...funded, amount_minor: 0.5 }],
+    ['a funding that is still there', funded],
+  ])('%s is no proof of a reversal', async (_what, body) => {
+    answer = { status: 200, body: JSON.stringify(body) };
+    expect(await issuerAt(url).reverseFunding('r', never)).toMatchObject({ kind: 'unknown' });
+  });
+
+  test.each([
+    ['a card number for an id', { ...issued, card: '4242424242424242' }],
+    ['six digits for the last four', { ...issued, last4: '424242' }],
+  ])('%s is not let in', async (_what, body) => {
+    answer = { status: 200, body: JSON.stringify(body) };
+    expect(await issuerAt(url).findCard('r', never)).toMatchObject({ kind: 'unknown' });
+  });
+
+  test.each([
+    ['another state', { ...issued, state: 'open' }],
+    ['another version', { ...issued, version: 2 }],
+  ])('a 200 with %s does not say that the state was set', async (_what, body) => {
+    answer = { status: 200, body: JSON.stringify(body) };
+    expect(await issuerAt(url).setState(stateOrder, never)).toMatchObject({ kind: 'unknown' });
+  });
+
+  test('a card refusal with an unknown reason is a refusal with a code of ours', async () => {
+    const body = { ...funded, status: 'refused', code: 'it said: 4242' };
+    answer = { status: 200, body: JSON.stringify(body) };
+    expect(await issuerAt(url).findFunding('r', never)).toMatchObject({
+      kind: 'rejected',
+      code: 'provider_declined',
+    });
+  });
+
+  test('a 429 of the issuer is a pause for a submission, and unknown for a verification', async () => {
+    answer = { status: 429, body: 'slow down' };
+    const kinds = (await everyCall()).map(({ kind }) => kind);
+    expect(kinds).toEqual([
+      'throttled',
+      'unknown',
+      'throttled',
+      'unknown',
+      'throttled',
+      'throttled',
+      'unknown',
+    ]);
+  });
+});
+
+describe('card events of the sandbox bank', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const data = {
+    reference: 'r',
+    message_id: 'm',
+    card: 'card_1',
+    amount_minor: 700,
+    currency: 'NGN',
+    code: null,
+  };
+  const event = { id: 'evt_1', event: 'card.cleared', occurred_at: '2026-11-20T09:00:00Z', data };
+  const read = (content: unknown, signedAt = now) => {
+    const body = typeof content === 'string' ? content : JSON.stringify(content);
+    const timestamp = String(signedAt.getTime() / 1000);
+    const signature = createHmac('sha512', SECRET).update(`${timestamp}.${body}`).digest('hex');
+    const headers = {
+      'x-sandbox-bank-timestamp': timestamp,
+      'x-sandbox-bank-signature': signature,
+    };
+    return issuerAt('http://127.0.0.1:1').readMessage(Buffer.from(body), headers, now);
+  };
+  /** The provider's type of a message, if it has one. */
+  const nameIn = (content: unknown) =>
+    (typeof content === 'object' && (content as { event?: string }).event) || null;
+  const minutes = (n: number) => new Date(now.getTime() + n * 60_000);
+
+  const reports = [
+    ['card.cleared', {}, { kind: 'cleared', amountMinor: 700n, final: true }],
+    ['card.cleared', { final: false }, { kind: 'cleared', amountMinor: 700n, final: false }],
+    ['card.declined', {}, { kind: 'declined', whole: false, code: 'no_answer' }],
+    ['card.authorization_reversed', {}, { kind: 'reversed', amountMinor: null }],
+    ['card.authorization_reversed', { whole: false }, { kind: 'reversed', amountMinor: 700n }],
+    ['card.authorization_expired', {}, { kind: 'expired' }],
+    ['card.refunded', {}, { kind: 'refunded', amountMinor: 700n }],
+    ['card.refund_reversed', {}, { kind: 'refund_reversed', amountMinor: 700n }],
+    ['card.corrected', { amount_minor: -5 }, { kind: 'corrected', amountMinor: -5n }],
+    ['card.authorization_advice', {}, { kind: 'approved', amountMinor: 700n, standIn: 'network' }],
+  ] as const;
+
+  test.each(reports)('%s with %j is read', (name, changes, state) => {
+    expect(read({ ...event, event: name, data: { ...data, ...changes } })).toEqual({
+      kind: 'event',
+      event: {
+        dedupeKey: 'evt_1',
+        card: 'card_1',
+        reference: 'r',
+        name,
+        state: { subject: 'authorization', state: { messageId: 'm', ...state } },
+        occurredAt: new Date(event.occurred_at),
+      },
+    });
+  });
+
+  test.each(reports)(
+    '%s with %j and without an id, by which it counts once, is unreadable',
+    (name, changes) => {
+      const told = { ...data, ...changes, message_id: undefined };
+      expect(read({ ...event, event: name, data: told })).toMatchObject({
+        kind: 'unreadable',
+        name,
+      });
+    },
+  );
+
+  test('a refused funding has our code', () => {
+    const told = { ...event, event: 'card.funding_refused', data: { ...data, code: 'declined' } };
+    expect(read(told)).toMatchObject({
+      event: {
+        state: { subject: 'funding', state: { kind: 'rejected', code: 'provider_declined' } },
+      },
+    });
+  });
+
+  test('a signature is good for five minutes either way', () => {
+    expect(read(event, minutes(-5)).kind).toBe('event');
+    expect(read(event, minutes(5)).kind).toBe('event');
+    expect(read(event, minutes(-5.1)).kind).toBe('bad_signature');
+    expect(read(event, minutes(5.1)).kind).toBe('bad_signature');
+  });
+
+  test('an authentic event of an unknown type is unreadable under its id', () => {
+    const unreadable = { kind: 'unreadable', dedupeKey: 'evt_1' };
+    for (const name of ['card.embossed', 'constructor']) {
+      expect(read({ ...event, event: name, data: null })).toEqual({ ...unreadable, name });
+    }
+    expect(read({ ...event, event: 'card.embossed' })).toMatchObject(unreadable);
+  });
+
+  test.each([
+    'not json',
+    'null',
+    {},
+    { ...event, data: { ...data, amount_minor: '700' } },
+    { ...event, data: { ...data, amount_minor: -1 } },
+    { ...event, event: 'card.authorization_advice', data: { ...data, message_id: undefined } },
+    { ...event, data: { ...data, card: '4242424242424242' } },
+    { ...event, event: 'card.issued' },
+    { ...event, event: 'card.authorization_requested' },
+  ])('an authentic body that cannot be read is unreadable under its hash: %j', (content) => {
+    expect(read(content)).toEqual({
+      kind: 'unreadable',
+      name: nameIn(content),
+      dedupeKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+  });
+});

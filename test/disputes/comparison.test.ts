@@ -1,0 +1,118 @@
+import type { Charge } from '../../src/capabilities/charges/record.js';
+import { reconciledDisputes } from '../../src/capabilities/disputes/comparison.js';
+import { disputeId, newDispute, type Dispute } from '../../src/capabilities/disputes/record.js';
+import { ProviderNotConfigured } from '../../src/core/providers/not-configured.js';
+import type {
+  Dispute as TheirDispute,
+  PaymentProvider,
+} from '../../src/core/providers/payment-provider.js';
+import { emptyReport } from '../../src/core/reconciliation/comparison.js';
+import type { PagePosition } from '../../src/core/reconciliation/pages.js';
+import { pageCharge, paid, sent, transition } from '../support/charge-facts.js';
+import { NOW } from '../support/transfers.js';
+
+const AMOUNT = 200_000n;
+const charge: Charge = transition(sent(pageCharge()), paid({ feeMinor: null })).next;
+const dispute: Dispute = newDispute(
+  charge,
+  {
+    _id: disputeId(charge.provider, 'case_1'),
+    provider_dispute_id: 'case_1',
+    amount_minor: AMOUNT,
+    funds: 'with_us',
+  },
+  NOW,
+);
+const theirs: TheirDispute = {
+  id: 'case_1',
+  charge: { reference: '', handle: null },
+  amountMinor: AMOUNT,
+  currency: 'NGN',
+  state: 'open',
+  funds: 'with_us',
+  reason: null,
+  dueAt: null,
+};
+
+/** A comparison of one open dispute of each of these tenants, with this answer of their provider. */
+function comparisonOf(tenants: readonly string[], find: () => Promise<TheirDispute[]>) {
+  const provider: Pick<PaymentProvider, 'findDisputes'> = {
+    findDisputes: async () => ({
+      kind: 'page',
+      items: await find(),
+      next: null,
+      providerRequestId: null,
+    }),
+  };
+  const comparison = reconciledDisputes({
+    charges: { store: { find: async () => charge, get: async () => charge } },
+    disputes: {
+      store: {
+        get: async () => dispute,
+        applyFact: () => Promise.reject(new Error('nothing differs')),
+        openOf: async (tenant, after) => (after ? [] : [{ ...dispute, tenant_id: tenant }]),
+      },
+    },
+    providers: { payments: [], payment: () => provider as PaymentProvider },
+  });
+  const report = emptyReport();
+  const breaks = { note: async () => undefined };
+  const run = { apply: true, takeTurn: async () => undefined, report, breaks };
+  const pageFrom = (position: PagePosition | null, limit: number) =>
+    comparison.reconcilePage(run, { since: NOW, tenants, limit }, position);
+  return { pageFrom, report };
+}
+
+const tenants = Array.from({ length: 20 }, (_, i) => `ten_${i}`);
+
+test('the disputes of a page are asked about at once, but no more than eight', async () => {
+  const calls = { now: 0, most: 0 };
+  const { pageFrom, report } = comparisonOf(tenants, async () => {
+    calls.now += 1;
+    calls.most = Math.max(calls.most, calls.now);
+    await new Promise(setImmediate);
+    calls.now -= 1;
+    return [theirs];
+  });
+  let at: PagePosition | null = null;
+  do at = await pageFrom(at, 100);
+  while (at !== null);
+  expect([calls.most, report.asked, report.unanswered]).toEqual([8, 20, 0]);
+});
+
+test('a page goes on to further tenants until it is full, so that a dispute without an answer makes none silent', async () => {
+  let answers = 0;
+  const { pageFrom, report } = comparisonOf(tenants, async () => {
+    answers += 1;
+    return answers === 1 ? [] : [theirs];
+  });
+  const next = await pageFrom(null, 12);
+  expect([report.asked, report.unanswered, next?.tenant]).toEqual([12, 1, 'ten_11']);
+  expect([await pageFrom(next, 12), report.asked]).toEqual([null, 20]);
+});
+
+test('the comparison of a dispute whose provider is not configured any more has no answer, and ends', async () => {
+  const comparison = reconciledDisputes({
+    charges: { store: { find: async () => charge, get: async () => charge } },
+    disputes: {
+      store: {
+        get: async () => dispute,
+        applyFact: () => Promise.reject(new Error('x')),
+        openOf: () => Promise.resolve([]),
+      },
+    },
+    providers: {
+      payments: [],
+      payment: (name) => {
+        throw new ProviderNotConfigured(name, 'payments');
+      },
+    },
+  });
+  const report = emptyReport();
+  const breaks = { note: () => Promise.reject(new Error('nothing was compared')) };
+  const run = { apply: true, takeTurn: async () => undefined, report, breaks };
+  const key = { tenantId: 'ten_a', id: dispute._id };
+  await comparison.reconcileAll(run, [key]);
+  expect(await comparison.reconcileOne(run, key.tenantId, key.id)).toBe(true);
+  expect([report.asked, report.unanswered]).toEqual([2, 2]);
+});

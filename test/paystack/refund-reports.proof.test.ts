@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import type { Refund } from '../../src/capabilities/refunds/record.js';
+import type { ProviderEvent } from '../../src/core/provider-events/event.js';
+import { bursar, bursarApproved } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { paymentClient, type PaymentClient, type RefundView } from '../support/payments.js';
+import type { TestTenant } from '../support/tenant.js';
+import { startRehearsal, type Rehearsal } from './rehearsal.js';
+
+let rehearsal: Rehearsal;
+let fake: Rehearsal['fake'];
+let service: Rehearsal['service'];
+let tenant: TestTenant;
+let payments: PaymentClient;
+
+beforeAll(async () => {
+  rehearsal = await startRehearsal({}, { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1' });
+  ({ fake, service } = rehearsal);
+  tenant = await service.tenant({ balanceMinor: 50_000_000 });
+  payments = paymentClient(tenant);
+});
+afterAll(() => rehearsal?.close());
+
+/** A paid charge, its reference at Paystack, and the balance with it. */
+async function paid() {
+  const { url, reference } = await payments.page('', { amount_minor: 500_000 });
+  const body = new URLSearchParams({ choice: 'pay', next: 'success' });
+  await fetch(url, { method: 'POST', body, redirect: 'manual' });
+  await payments.waitFor(reference, 'completed');
+  const charge = await service.deps.charges.store.byReference(tenant.id, reference);
+  const theirs = `${String(charge?._id).replace('_', '-')}-1`;
+  return { reference, theirs, before: await tenant.balance() };
+}
+
+/** The refunds of a charge here. */
+const refundsOf = async (charge: string) =>
+  (await payments.call<RefundView[]>('GET', `/payments/refunds?charge_reference=${charge}`)).body
+    .data;
+
+/**
+ * Sends a report about a refund of 120,000 kobo with this note: by default one that was made on the dashboard. Returns its
+ * event once it has ended here.
+ */
+async function report(
+  charge: string,
+  status: 'processed' | 'failed',
+  id: string | null,
+  note = 'Refund from the dashboard',
+) {
+  const marker = randomUUID();
+  fake.send(`refund.${status}`, {
+    ...(id !== null && { id }),
+    status,
+    amount: '120000',
+    currency: 'NGN',
+    domain: 'live',
+    transaction_reference: charge,
+    merchant_note: note,
+    refund_reference: marker,
+  });
+  const events = service.deps.database.db.collection<ProviderEvent>('provider_events');
+  return eventually(`refund.${status} of ${charge} has ended`, async () => {
+    const found = await events.findOne({ 'message.data.refund_reference': marker });
+    return found && found.status !== 'received' ? found : undefined;
+  });
+}
+
+describe('a refund on the dashboard', () => {
+  test('that fails before Paystack reports it as processed leaves the wallet and the charge as they were', async () => {
+    const { reference, theirs, before } = await paid();
+    const id = `9${Date.now()}`;
+    await report(theirs, 'failed', id);
+    expect(await report(theirs, 'processed', id)).toMatchObject({ status: 'processed' });
+    expect(await tenant.balance()).toEqual(before);
+    expect((await payments.get(reference)).refunded_minor).toBe(0);
+    expect(await refundsOf(reference)).toEqual([]);
+  });
+
+  test('whose failure names no refund calls an operator, whose question to Paystack returns the money', async () => {
+    const { reference, theirs, before } = await paid();
+    // The messages of Paystack name refunds with an even number only.
+    const isOdd = fake.refunds().length % 2 === 0;
+    if (isOdd) fake.refundAtDesk(fake.payElsewhere(500_000), 120_000);
+    fake.refundAtDesk(theirs, 120_000);
+    const made = await eventually('the refund is completed', async () =>
+      (await refundsOf(reference)).find(({ status }) => status === 'completed'),
+    );
+    expect((await tenant.balance()).available).toBe(before.available - 120_000);
+    const theirRefund = fake.refunds().findLast(({ amount }) => amount === 120_000);
+    fake.moveRefund(String(theirRefund?.id), 'failed', { tell: false });
+    expect(await report(theirs, 'failed', null)).toMatchObject({
+      status: 'failed',
+      result: 'unknown_reference',
+    });
+    const refund = await service.deps.refunds.store.byReference(tenant.id, made.reference);
+    const asked = await bursar(`refunds verify ${refund?._id} --reason test --json`, service.env);
+    expect([asked.code, asked.error]).toEqual([0, '']);
+    expect(await payments.getRefund(made.reference)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'reversed' },
+    });
+    expect(await tenant.balance()).toEqual(before);
+    expect((await payments.get(reference)).refunded_minor).toBe(0);
+  });
+
+  test('whose failure names no refund calls nobody if the charge has none', async () => {
+    const { theirs } = await paid();
+    expect(await report(theirs, 'failed', null)).toMatchObject({ status: 'ignored' });
+  });
+});
+
+describe('a refund of ours that may have been made twice', () => {
+  test('keeps its money if a failure names no refund, and an operator has it looked up', async () => {
+    const { reference, theirs } = await paid();
+    const { body } = await payments.refund({ charge_reference: reference, amount_minor: 120_000 });
+    const made = body.data.reference;
+    await eventually('the refund is completed', async () =>
+      (await payments.getRefund(made)).status === 'completed' ? true : undefined,
+    );
+    const before = await tenant.balance();
+    const { store } = service.deps.refunds;
+    const id = String((await store.byReference(tenant.id, made))?._id);
+    // An operator had attested that the first request was lost, and had it submitted again.
+    await service.deps.database.db
+      .collection<Refund>('refunds')
+      .updateOne({ _id: id, tenant_id: tenant.id }, { $set: { submissions: 2 } });
+    await report(theirs, 'failed', null, id);
+    expect(await payments.getRefund(made)).toMatchObject({
+      status: 'completed',
+      attention: { reason: 'the provider rejects what it had reported as refunded' },
+    });
+    expect(await tenant.balance()).toEqual(before);
+    const asked = await bursar(`refunds verify ${id} --reason test --json`, service.env);
+    expect([asked.code, asked.error]).toEqual([0, '']);
+    expect(await payments.getRefund(made)).toMatchObject({ status: 'completed' });
+  });
+
+  test('returns its money once an operator, with a second person, states that the rejected one was it', async () => {
+    const { reference, theirs } = await paid();
+    const before = await tenant.balance();
+    const { body } = await payments.refund({ charge_reference: reference, amount_minor: 120_000 });
+    const made = body.data.reference;
+    await eventually('the refund is completed', async () =>
+      (await payments.getRefund(made)).status === 'completed' ? true : undefined,
+    );
+    const id = String((await service.deps.refunds.store.byReference(tenant.id, made))?._id);
+    await service.deps.database.db
+      .collection<Refund>('refunds')
+      .updateOne(
+        { _id: id, tenant_id: tenant.id },
+        { $set: { submissions: 2, provider_refund_id: null } },
+      );
+    const theirRefund = fake.refunds().findLast(({ amount }) => amount === 120_000);
+    fake.moveRefund(String(theirRefund?.id), 'failed', { tell: false });
+    await report(theirs, 'failed', null, id);
+    const plain = await bursar(`refunds fail ${id} --reason seen --json`, service.env);
+    expect([plain.code, (await payments.getRefund(made)).status]).toEqual([1, 'completed']);
+    const ran = await bursarApproved(`refunds fail ${id} --reason seen --force`, service.env);
+    expect([ran.code, ran.error]).toEqual([0, '']);
+    expect(await payments.getRefund(made)).toMatchObject({ status: 'failed', attention: null });
+    expect(await tenant.balance()).toEqual(before);
+  });
+});
+
+test('the books balance', async () => {
+  expect(await rehearsal.problems()).toEqual([]);
+});

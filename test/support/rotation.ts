@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './eventually.js';
+import type { Api } from './service.js';
+import { apiClient, transferBody } from './tenant.js';
+
+/** A transfer that was accepted during a rotation, with the bytes of its answer. */
+export type MadeTransfer = {
+  id: string;
+  key: string;
+  body: ReturnType<typeof transferBody>;
+  text: string;
+};
+
+/** A client's pause between two rounds. */
+const PAUSE_MS = 100;
+
+/** Sends transfers, reads them and repeats them, at these APIs in turn, until it is stopped. */
+export function startClients(apis: () => readonly Api[], apiKey: () => string) {
+  const stopping = new AbortController();
+  const failed: string[] = [];
+  const made: MadeTransfer[] = [];
+  /** Rounds that each client has begun. */
+  const rounds = [0, 0, 0];
+  async function client(number: number): Promise<void> {
+    for (let round = 0; !stopping.signal.aborted; round += 1) {
+      rounds[number] = round;
+      // The processes that restart meanwhile need the processor too.
+      await sleep(PAUSE_MS);
+      const at = apis()[(number + round) % apis().length] as Api;
+      const { call } = apiClient(at.url, apiKey());
+      const key = `rotation ${number} ${round}`;
+      const body = transferBody(round % 3 === 0 ? '001' : '789');
+      const send = () => call('POST', '/transfers', JSON.stringify(body), { key });
+      const [first, again] = [await send(), await send()];
+      const read = await call('GET', `/transfers/${first.body.data?.id}`, undefined);
+      const isRight =
+        again.text === first.text && read.body.data?.recipient_account === body.recipient_account;
+      if (first.status !== 201 || read.status !== 200 || !isRight) {
+        failed.push(`${first.status} ${again.status} ${read.status}`);
+        continue;
+      }
+      made.push({ id: first.body.data.id, key, body, text: first.text });
+    }
+  }
+  const running = rounds.map((_, number) => client(number));
+  return {
+    failed,
+    made,
+    /** Waits until every client has begun a round after this moment, so that none uses what it had before. */
+    async turnOver() {
+      const before = [...rounds];
+      await eventually('every client has begun a new round', () =>
+        rounds.every((round, number) => round > Number(before[number])) ? true : undefined,
+      );
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
