@@ -39,6 +39,8 @@ type End = {
   cleared: number;
   refunded?: number;
   held?: number;
+  /** The refunds that the network has withdrawn. */
+  withdrawn?: number;
 };
 
 /** By the end of the merchant's name: what has become of a payment of 10,000 in the end. */
@@ -53,7 +55,7 @@ const COURSES: readonly [string, End][] = [
   ['009', { status: 'cleared', cleared: 5_000 }],
   ['010', { status: 'cleared', cleared: 10_000 }],
   ['011', { status: 'cleared', cleared: 10_000, refunded: 10_000 }],
-  ['012', { status: 'cleared', cleared: 10_000, refunded: 0 }],
+  ['012', { status: 'cleared', cleared: 10_000, refunded: 0, withdrawn: 1 }],
   ['014', { status: 'cleared', cleared: 10_000, refunded: 1_000 }],
   ['015', { status: 'declined', cleared: 0 }],
   ['016', { status: 'cleared', cleared: 9_000 }],
@@ -62,7 +64,7 @@ const COURSES: readonly [string, End][] = [
 
 eachAtOnce(COURSES)(
   'a payment at a merchant %s ends as its network says, on the card and in the books',
-  async (suffix, { cleared, refunded = 0, held = 0, status }) => {
+  async (suffix, { cleared, refunded = 0, held = 0, status, withdrawn = 0 }) => {
     const card = await fundedCard();
     const merchant = { name: `Mama Put ${suffix}` };
     await issuer.pay(card, { amount_minor: AMOUNT, merchant }).catch(() => null);
@@ -72,7 +74,8 @@ eachAtOnce(COURSES)(
         found?.status === status &&
         found.cleared_minor === BigInt(cleared) &&
         found.refunded_minor === BigInt(refunded) &&
-        found.held_minor === BigInt(held);
+        found.held_minor === BigInt(held) &&
+        found.facts.filter(({ kind }) => kind === 'refund_reversed').length === withdrawn;
       return is ? true : undefined;
     });
     const left = FUNDED - held - cleared + refunded;
