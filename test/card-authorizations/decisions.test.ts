@@ -35,7 +35,7 @@ function decisionsOf(
   through: (store: AuthorizationStore) => Partial<AuthorizationStore> = () => ({}),
   given: { deadlineMs?: number; at?: Database } = {},
 ) {
-  const { deadlineMs = 1_500, at = database } = given;
+  const { deadlineMs = 15_000, at = database } = given;
   const store = createAuthorizationStore(at, createGroupCommit(at), {
     stallTimeoutMs: 2_000,
     terms: TERMS,
@@ -247,7 +247,7 @@ describe('a decision that is not committed in time', () => {
       const { id, pay } = await cardWith(20_000n);
       const payment = pay();
       const slow = heldBack(what);
-      const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
+      const decisions = decisionsOf(slow.through, { deadlineMs: 2_000 });
       expect(await decisions.decide('sandbox-bank', payment)).toEqual(LATE);
       // A repeat shows that the issuer has not received the first answer.
       expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', payment)).toEqual(
@@ -270,7 +270,7 @@ describe('a decision that is not committed in time', () => {
     const { id, pay } = await cardWith(20_000n);
     const payment = pay();
     const slow = heldBack('decision');
-    const decisions = decisionsOf(slow.through, { deadlineMs: 3_000 });
+    const decisions = decisionsOf(slow.through, { deadlineMs: 8_000 });
     const first = decisions.decide('sandbox-bank', payment);
     expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', payment)).toEqual(
       APPROVED,
@@ -295,8 +295,8 @@ describe('a decision that is not committed in time', () => {
     const { id, pay } = await cardWith(20_000n);
     const payment = pay();
     const [slow, slower] = [heldBack(), heldBack()];
-    const one = decisionsOf(slow.through, { deadlineMs: 300 });
-    const two = decisionsOf(slower.through, { deadlineMs: 300, at: other });
+    const one = decisionsOf(slow.through, { deadlineMs: 2_000 });
+    const two = decisionsOf(slower.through, { deadlineMs: 2_000, at: other });
     expect(await one.decide('sandbox-bank', payment)).toEqual(LATE);
     expect(await two.decide('sandbox-bank', payment)).toEqual(LATE);
     slow.release();

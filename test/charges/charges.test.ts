@@ -246,7 +246,7 @@ describe('a charge on the provider’s page', () => {
   });
 
   test('fails when the customer’s time is over; a payment that is proven later completes it all the same', async () => {
-    const api = await service.newApi({ BURSAR_CHARGE_EXPIRES_MS: '6000' });
+    const api = await service.newApi({ BURSAR_CHARGE_EXPIRES_MS: '15000' });
     await api.start();
     const hasty = paymentClient(tenant.at(api.url));
     const { reference, url } = await hasty.page();

@@ -121,7 +121,11 @@ describe('a charge', () => {
         customer: { id: token.customer_id, email: 'ada.obi@example.com' },
       });
       expect((await payments.charge(body)).status).toBe(201);
-      const asked = await payments.waitFor(body.reference, 'requires_action');
+      // The customer of 025 confirms by itself after 2 s.
+      const asked = await payments.waitFor(
+        body.reference,
+        ({ status }) => status === 'requires_action' || status === 'completed',
+      );
       return { reference: body.reference, url: String(asked.next_action?.url) };
     };
     const [confirmed, byHand] = [await charge('025'), await charge('026')];

@@ -28,7 +28,7 @@ export type StateScenario = 'set' | 'refusedTwice' | 'withoutAnswer' | 'lostOnce
 export type Delivered = { raw: Buffer; headers: Record<string, string | undefined> };
 
 export type CardIssuerHarness = {
-  /** With a time limit of a second or less for each call. */
+  /** With a time limit of 1.5 s or less for each call. */
   issuer: CardIssuer;
   /** The same issuer at an address without a server. */
   unreachable: CardIssuer;

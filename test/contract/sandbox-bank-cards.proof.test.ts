@@ -18,7 +18,7 @@ function issuerAt(url: string, deduplicates = true) {
     deduplicates,
     deduplicatesForMs: null,
     conclusiveAfterMs: 1_000,
-    timeoutMs: 400,
+    timeoutMs: 1_500,
     callsPerSecond: 100,
   });
 }

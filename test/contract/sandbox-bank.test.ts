@@ -235,7 +235,7 @@ describe('the connection of a call that has no answer', () => {
     );
     first.socket.write(reply);
     expect(await pending).toMatchObject({ kind: 'unknown' });
-    await eventually(() => (first.ended ? true : undefined), 500);
+    await eventually(() => (first.ended ? true : undefined));
     await sleep(100);
     expect(requestsSeen()).toBe(1);
   });

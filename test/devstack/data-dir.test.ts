@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataDir, type DevFile } from '../../devstack/data-dir.js';
 import { dataDirMark, stopOrphans } from '../../devstack/orphans.js';
 import { packageRoot } from '../../src/shared/package-root.js';
+import { eventually } from '../support/eventually.js';
 import { temporaryFolder } from './support.js';
 
 const root = realpathSync(temporaryFolder());
@@ -75,7 +75,7 @@ test('a start waits for a supervisor that is stopping', async () => {
   const first = await supervisorOf(folder, 'home.markStopping();');
   const said: string[] = [];
   const opening = openDataDir(folder, (line) => said.push(line));
-  await sleep(300);
+  await eventually('it says that it waits', () => (said.length > 0 ? true : undefined));
   expect(said).toEqual([expect.stringContaining(`process ${first.pid} is still stopping`)]);
   first.kill('SIGKILL');
   (await opening).release();

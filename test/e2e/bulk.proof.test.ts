@@ -104,10 +104,14 @@ describe('POST /transfers/bulk', () => {
     const ids = acceptedIds(reply.body.data);
     const of = (suffix: string) => String(ids[special.indexOf(suffix)]);
 
-    const counts = await eventually('all have ended that can', async () => {
-      const { data } = (await bulk.get(reply.body.data.id)).body;
-      return data.counts.completed === 996 && data.counts.failed === 2 ? data.counts : undefined;
-    });
+    const counts = await eventually(
+      'all have ended that can',
+      async () => {
+        const { data } = (await bulk.get(reply.body.data.id)).body;
+        return data.counts.completed === 996 && data.counts.failed === 2 ? data.counts : undefined;
+      },
+      240_000,
+    );
     expect(counts).toMatchObject({ total: 1_000, refused: 0, pending: 0, processing: 2 });
     for (const suffix of ['001', '004', '007', '009', '010', '011']) {
       expect(await tenant.get(of(suffix))).toMatchObject({ status: 'completed' });
@@ -130,7 +134,7 @@ describe('POST /transfers/bulk', () => {
     const command = await approvedPayload(service.deps, 'transfers', lost, given);
     await service.deps.transfers.starter.command(lost, 'fail', command);
     await bulk.ended(reply.body.data.id);
-  }, 120_000);
+  }, 400_000);
 
   test('concurrent and later requests with one idempotency key create one bulk transfer with one answer', async () => {
     const tenant = await service.tenant();

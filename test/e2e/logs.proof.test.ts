@@ -55,7 +55,7 @@ test('the logs lead from a request by its id to the transfer, to its attention a
   );
   expect(lines({ request_id })).toEqual([expect.objectContaining({ ...about, msg: 'request' })]);
   const record = await tenant.stored(id);
-  expect(lines({ msg: 'attention raised' })).toEqual([
+  expect(lines({ ...about, msg: 'attention raised' })).toEqual([
     expect.objectContaining({
       ...about,
       level: 'warn',

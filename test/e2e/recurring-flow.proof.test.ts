@@ -196,7 +196,7 @@ async function renewUnanswered(payment_token_id: string): Promise<ChargeView> {
 
 /** Charges by the Schedule: its period begins in a moment, and the Schedule is triggered once more by the test. */
 async function renewBySchedule(payment_token_id: string): Promise<RecurringView> {
-  const start = new Date(Math.floor(Date.now() / 1000) * 1000 + 12_000);
+  const start = new Date(Math.floor(Date.now() / 1000) * 1000 + 30_000);
   const body = {
     payment_token_id,
     amount_minor: AMOUNT_MINOR,

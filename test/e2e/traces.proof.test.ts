@@ -82,6 +82,15 @@ afterAll(async () => {
   await collector?.close();
 });
 
+/** The begin of each span’s name that the trace must have. */
+const WANTED = [
+  'POST ',
+  'workflow ',
+  'activity ',
+  'sandbox-bank transfers.submit',
+  'webhook transfer.completed',
+];
+
 test('one trace shows a transfer from the request over commit, workflow, activity and call to the webhook of its tenant', async () => {
   const receiver = await all.receiver();
   const { tenant } = await all.tenant(receiver);
@@ -93,9 +102,10 @@ test('one trace shows a transfer from the request over commit, workflow, activit
   const found = await eventually('the trace is complete', () => {
     const spans = own();
     const names = spans.map(({ name }) => name);
-    const missing = ['POST ', 'workflow ', 'webhook transfer.completed'].filter(
-      (start) => !names.some((name) => name.startsWith(start)),
-    );
+    const missing = WANTED.filter((start) => !names.some((name) => name.startsWith(start)));
+    const known = new Set(spans.map(({ spanId }) => spanId));
+    const hasParent = spans.every(({ parentSpanId: of }) => of === undefined || known.has(of));
+    if (!hasParent) missing.push('a parent');
     if (missing.length > 0) throw new Error(`${missing.join()} is missing in ${names.join()}`);
     return spans;
   });

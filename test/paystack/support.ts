@@ -89,7 +89,7 @@ export async function startFakeWithReceiver() {
 }
 
 /** Limits of calls: of those that the server ends by itself, and of those that wait for nothing. */
-const [ENDED_MS, ENDLESS_MS] = [5_000, 300];
+const [ENDED_MS, ENDLESS_MS] = [5_000, 1_500];
 
 /** The ends of a connection that answer no request, each with a time-out for its calls. */
 export const ENDINGS: [string, (socket: Socket) => void, number][] = [

@@ -35,6 +35,8 @@ async function failing(count: number) {
   await eventually('the endpoint is failing', async () =>
     (await all.webhooks.endpoints.get(endpoint))?.failingSince ? true : undefined,
   );
+  const run = all.service.deps.temporal.client.workflow.getHandle(deliveryWorkflowId(endpoint));
+  await eventually('its workflow is there', () => run.describe());
   return { at, tenant, endpoint, ids };
 }
 

@@ -88,7 +88,10 @@ describe('an idempotent bank that prepares recipients', () => {
 
   test('019: an unknown word is neither a success nor a rejection, and is noted once', async () => {
     const { tenant, id } = row('019');
-    const words = (await faults()).filter(({ kind }) => kind === 'word');
+    const words = await eventually('the word is noted', async () => {
+      const found = (await faults()).filter(({ kind }) => kind === 'word');
+      return found.length > 0 ? found : undefined;
+    });
     expect(words.map(({ name }) => name)).toEqual(['in_review']);
     expect(await tenant.balance()).toEqual(WHILE_HELD);
     await service.bank.decideTransfer(id, 'paid');
@@ -116,10 +119,10 @@ describe('an idempotent bank that prepares recipients', () => {
   });
 
   test('024 and 025: a callback that cannot be read or is of elsewhere has no effect and waits for an operator', async () => {
-    const failed = await service.deps.database.db
-      .collection('provider_events')
-      .countDocuments({ status: 'failed' });
-    expect(failed).toBe(2);
+    const events = service.deps.database.db.collection('provider_events');
+    await eventually('both have failed', async () =>
+      (await events.countDocuments({ status: 'failed' })) === 2 ? true : undefined,
+    );
   });
 });
 

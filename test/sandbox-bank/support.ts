@@ -119,7 +119,7 @@ export async function staysSilent(
 /** Polls until `probe` returns a value; fails after `withinMs`. */
 export async function eventually<T>(
   probe: () => Promise<T | undefined> | T | undefined,
-  withinMs = 8_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   while (performance.now() < deadline) {

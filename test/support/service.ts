@@ -255,7 +255,8 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     async function isClean(): Promise<boolean> {
       const ended = async () => ((await openRecords()) === 0 ? true : undefined);
       const hasEnded = await eventually('every record has ended', ended, 3_000).catch(() => false);
-      return hasEnded && (await findProblems(opened.database, await bank.journal())).length === 0;
+      if (!hasEnded || (await bank.callbacksWaiting()) > 0) return false;
+      return (await findProblems(opened.database, await bank.journal())).length === 0;
     }
 
     return {

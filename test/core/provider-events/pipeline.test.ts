@@ -23,7 +23,7 @@ let bank: ReturnType<typeof callbackSender>;
 beforeAll(async () => {
   service = await startService({
     oneProcess: true,
-    env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,2' },
+    env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,6' },
   });
   tenant = await service.tenant();
   bank = callbackSender(service);

@@ -24,7 +24,7 @@ let fundings: ReturnType<typeof fundingsOf>;
 beforeAll(async () => {
   service = await startService({
     oneProcess: true,
-    env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,2' },
+    env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,6' },
   });
   tenant = await service.tenant();
   cards = cardClient(tenant);

@@ -10,7 +10,7 @@ const LARGE = 'x'.repeat(15_000_000);
 
 test('a large write to a database that has stopped reading fails as unavailable instead of hanging', async () => {
   const network = await startTcpProxy(sharedEngines().mongodbUri);
-  const client = createMongoClient(network.uri, 'test', { operationLimitMs: 500 });
+  const client = createMongoClient(network.uri, 'test', { operationLimitMs: 3_000 });
   try {
     const stalled = client.db('test_stalled').collection('large');
     await stalled.findOne();

@@ -136,7 +136,7 @@ test('requests are refused while the event loop is blocked repeatedly, and serve
 });
 
 test('slow headers and slow bodies are cut off with 408 in the envelope', async () => {
-  const hasty = await start({}, { headersWithinMs: 300, requestWithinMs: 600 });
+  const hasty = await start({}, { headersWithinMs: 2_000, requestWithinMs: 4_000 });
   const authorized = `Host: x\r\nAuthorization: Bearer ${hasty.key}\r\n`;
   const answers = await Promise.all([
     hasty.open('GET /api/v1/things HTTP/1.1\r\nHost').closed,

@@ -24,7 +24,7 @@ const windows = () =>
 const limiter = () => createRateLimits({ db: database.db, log, answerWithinMs: 30_000 });
 
 /** Waits until the current window has enough time left for a test. */
-async function avoidWindowEnd(neededMs = 5_000): Promise<void> {
+async function avoidWindowEnd(neededMs = 15_000): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < neededMs) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
 }
