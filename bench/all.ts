@@ -32,6 +32,7 @@ const BENCHES: Record<string, string> = {
   processes: 'wallet-processes',
   webhooks: 'webhooks',
   dispatch: 'dispatch',
+  open: 'open-transfers',
   bulk: 'bulk',
   lists: 'lists',
   ledger: 'ledger',

@@ -12,7 +12,7 @@ export type Goal = {
   what: string;
   /** A ratio, unless `unit` is given. */
   measured: Spread;
-  unit?: 'ms' | 'MB' | '%';
+  unit?: 'ms' | 'MB' | '%' | '/s';
   /** A lower or an upper bound; null if the figure is only shown. */
   goal: { least: number } | { most: number } | null;
 };

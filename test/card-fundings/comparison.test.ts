@@ -11,6 +11,7 @@ const answers: Record<string, VerifyAnswer> = {
   'funded, another amount': { ...moved, kind: 'succeeded', amountMinor: 299n },
   rejected: { ...trace, kind: 'rejected', code: 'funding_refused' },
   reversed: { ...moved, kind: 'reversed' },
+  'reversed, another amount': { ...moved, kind: 'reversed', amountMinor: 299n },
   pending: { ...trace, kind: 'pending' },
   not_found: { ...trace, kind: 'not_found' },
 };

@@ -1,3 +1,4 @@
+import { newId } from '../../src/shared/ids.js';
 import { describeDisputes } from './card-disputes.js';
 import { describeFundings } from './card-fundings.js';
 import { describeCardEvents } from './card-incoming.js';
@@ -25,6 +26,28 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
       at.card = await orders.newCard();
     });
     afterAll(() => at.harness.close());
+
+    test('the traits name a currency, a rate for each call, and references that the issuer accepts and that come back as ours', () => {
+      const { references, rates, currencies, types } = at.issuer.cards;
+      expect(currencies).toContain('NGN');
+      expect(types.length).toBeGreaterThan(0);
+      const calls = ['issue', 'state', 'fund', 'unload', 'dispute', 'find'];
+      expect(Object.keys(rates)).toEqual(expect.arrayContaining(calls));
+      for (const { bucket, perSecond } of Object.values(rates)) {
+        expect([bucket.length > 0, perSecond > 0]).toEqual([true, true]);
+      }
+      for (const ours of [newId('card'), newId('cardOperation'), newId('cardDispute')]) {
+        const theirs = references.toTheirs(ours);
+        expect(theirs).toMatch(references.pattern);
+        expect(theirs.length).toBeLessThanOrEqual(references.maxLength);
+        expect(references.toOurs(theirs)).toBe(ours);
+      }
+    });
+
+    test('an issuer that holds the balances can be asked for them back', () => {
+      const canUnload = 'unload' in at.issuer && 'findUnload' in at.issuer;
+      expect(canUnload || at.issuer.cards.balances === 'ours').toBe(true);
+    });
 
     describe('issuing', () => {
       const face = {

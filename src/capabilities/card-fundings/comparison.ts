@@ -41,6 +41,12 @@ const NOT_ON_CARD: ReadonlySet<VerifyAnswer['kind']> = new Set([
   'not_found',
 ]);
 
+/** True if the answer names the amount of the operation, or none. */
+const isOfItsAmount = (operation: Funding, answer: VerifyAnswer): boolean =>
+  !('amountMinor' in answer) ||
+  answer.amountMinor === null ||
+  answer.amountMinor === operation.amount_minor;
+
 /** True if the issuer's answer allows the state of a funding or of a fund reversal. */
 export function fundingAgrees(operation: Funding, answer: VerifyAnswer): boolean {
   if (isComparedByReversal(operation)) return true;
@@ -48,6 +54,6 @@ export function fundingAgrees(operation: Funding, answer: VerifyAnswer): boolean
   // An open reversal asks the issuer to take the funding back.
   if (isOpen(operation) && answer.kind === 'succeeded') return true;
   const isReleased = operation.status === 'failed' && !operation.in_suspense;
-  if (isReleased && NOT_ON_CARD.has(answer.kind)) return true;
+  if (isReleased && NOT_ON_CARD.has(answer.kind)) return isOfItsAmount(operation, answer);
   return paymentAgrees(operation, answer);
 }

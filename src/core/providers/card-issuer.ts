@@ -1,3 +1,4 @@
+import type { Traits } from './port.js';
 import type { MessageReader } from './provider-message.js';
 import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './transfer-provider.js';
 
@@ -7,8 +8,11 @@ import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './tr
  * direction.
  */
 
+/** The kinds of calls, each with a rate of its own. `find`: every question, of whatever subject. */
+export type CardCall = 'issue' | 'state' | 'fund' | 'unload' | 'dispute' | 'find';
+
 /** The properties of an issuer that decide how it is called. */
-type CardTraits = {
+type CardTraits = Traits<CardCall> & {
   /** Meaning of "not found" for a funding or an unloading that was not answered. A card is always issued once per reference. */
   resendSafety: ResendSafety;
   /** The holder of the cards' balances. With `ours` nothing is funded, unloaded or reversed at the issuer. */
@@ -26,8 +30,6 @@ type CardTraits = {
     onSilence: 'decline' | 'stand_in' | 'configured';
     asksAgain: boolean;
   };
-  /** Bound of our calls to this issuer over all workers. */
-  callsPerSecond: number;
 };
 
 /** A request to issue a card. */

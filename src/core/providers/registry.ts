@@ -17,8 +17,12 @@ import type { IdentityEvent, IdentityProvider } from './identity-provider.js';
 import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
 import type { TransferEvent, TransferProvider } from './transfer-provider.js';
 import { ProviderNotConfigured } from './not-configured.js';
+import type { Traits } from './port.js';
 import { observed, type ObserveCall } from './observed.js';
 import type { MessageReader } from './provider-message.js';
+
+/** The only currency of the ledger. */
+const CURRENCY = 'NGN';
 
 /** The events of each port. */
 export type PortEvents = {
@@ -57,8 +61,14 @@ function createPorts(adapters: Adapters, { config, observe }: PortSettings) {
   ) => createPort({ config, observe, capability }, of);
   return {
     transfers: port('transfers', adapters.transfers),
-    cards: port('cards', adapters.cards),
-    payments: port('payments', adapters.payments),
+    cards: port(
+      'cards',
+      inOurCurrency(adapters.cards, (issuer) => issuer.cards),
+    ),
+    payments: port(
+      'payments',
+      inOurCurrency(adapters.payments, (provider) => provider.payments),
+    ),
     accounts: port('virtual_accounts', adapters.accounts),
     bills: port('billpay', adapters.bills),
     identity: port('identity', adapters.identity),
@@ -70,7 +80,9 @@ const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
   const { transfers, cards, payments, accounts, bills, identity } = ports;
   return [
     ...transfers.all.map(({ name, traits }) => limitOf(transferRateLimitKey(name), traits, name)),
-    ...cards.all.map(({ name, cards: traits }) => limitOf(issuerRateLimitKey(name), traits)),
+    ...cards.all.map(({ name, cards: { rates } }) =>
+      limitOf(issuerRateLimitKey(name), { callsPerSecond: slowest(rates) }),
+    ),
     ...payments.all.map(({ name, payments: { rates } }) =>
       limitOf(paymentRateLimitKey(name), { callsPerSecond: slowest(rates) }),
     ),
@@ -139,7 +151,7 @@ export function createRegistry(adapters: Adapters, settings: PortSettings) {
 }
 
 /** One queue has all calls of a port, so the slowest of them bounds it. */
-const slowest = (rates: PaymentProvider['payments']['rates']): number =>
+const slowest = (rates: Traits<string>['rates']): number =>
   Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
 
 const limitOf = (
@@ -147,6 +159,18 @@ const limitOf = (
   { callsPerSecond }: { callsPerSecond: number },
   bulkTransfersOf: string | null = null,
 ): RateLimit => ({ name, callsPerSecond, bulkTransfersOf });
+
+/** Returns the adapters. Throws if one does not handle the only currency of the ledger: every call would be refused. */
+function inOurCurrency<Provider extends { name: string }>(
+  adapters: readonly (Provider | null)[],
+  traitsOf: (provider: Provider) => Pick<Traits<never>, 'currencies'>,
+): readonly (Provider | null)[] {
+  for (const adapter of adapters) {
+    if (adapter === null || traitsOf(adapter).currencies.includes(CURRENCY)) continue;
+    throw new Error(`${adapter.name} does not handle ${CURRENCY}, the currency of all wallets`);
+  }
+  return adapters;
+}
 
 /** The adapters of one port. Throws if the provider that the settings name for new records has none. */
 function createPort<Provider extends { name: string }>(

@@ -1,5 +1,7 @@
 import { toWireAmount } from '../../../shared/money.js';
+import { OWN_REFERENCES } from '../port.js';
 import type {
+  CardCall,
   CardIssuer,
   CardDisputeRequest,
   CardFundingRequest,
@@ -148,8 +150,16 @@ const disputesAt = (
   },
 });
 
+const CALLS: readonly CardCall[] = ['issue', 'state', 'fund', 'unload', 'dispute', 'find'];
+
+/** All calls share one rate. */
 function traitsOf(options: SandboxBankOptions): CardIssuer['cards'] {
+  const rate = { bucket: 'cards', perSecond: options.callsPerSecond };
   return {
+    currencies: ['NGN'],
+    unit: 'minor',
+    references: OWN_REFERENCES,
+    rates: Object.fromEntries(CALLS.map((call) => [call, rate])) as CardIssuer['cards']['rates'],
     resendSafety: resendSafetyOf(withoutFence(options)),
     balances: options.cardBalances ?? 'issuer',
     stateSequence: options.cardStateSequence ?? 'issuer',
@@ -159,7 +169,6 @@ function traitsOf(options: SandboxBankOptions): CardIssuer['cards'] {
       onSilence: 'decline',
       asksAgain: true,
     },
-    callsPerSecond: options.callsPerSecond,
   };
 }
 
