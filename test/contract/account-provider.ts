@@ -1,6 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import type { AccountProvider, AccountRequest } from '../../src/core/providers/account-provider.js';
+import type {
+  AccountEvent,
+  AccountProvider,
+  AccountRequest,
+  ReturnRequest,
+} from '../../src/core/providers/account-provider.js';
+import { newId } from '../../src/shared/ids.js';
 import { eventually } from '../support/eventually.js';
+
+type DeliveredMessage = { raw: Buffer; headers: Record<string, string | undefined> };
 
 /** A provider of virtual accounts under test, with the customers and senders that select its behaviour. */
 export type AccountHarness = {
@@ -8,6 +15,15 @@ export type AccountHarness = {
   /** The same adapter, at an address where nothing answers. */
   unreachable: AccountProvider;
   customers: { assigned: string; refused: string; withoutAnswer: string; later: string };
+  /** Properties in which good providers differ. */
+  ways: {
+    /** `message`: a refused assignment is pending, and a message tells its end. */
+    refusals: 'answer' | 'message';
+    /** `later`: a return is accepted as pending, and its outcome follows. */
+    returns: 'at_once' | 'later';
+  };
+  /** The first message with a text, as it came in over HTTP. */
+  messageWith(text: string): Promise<DeliveredMessage>;
   /** Sends money to an account, and returns the provider's id of the deposit. */
   pay(accountNumber: string, amountMinor: number, sender: string): Promise<string>;
   senders: { told: string; reversed: string; returnRefused: string };
@@ -17,6 +33,10 @@ export type AccountHarness = {
 
 const never = new AbortController().signal;
 const about = (reference: string) => ({ reference, handle: null });
+/** Before every return of a test. */
+const ages = new Date(Date.now() - 60_000);
+/** The amount of a deposit whose return a provider refuses, if the amount selects that. */
+const REFUSED_MINOR = 250_013;
 
 /** Checks that an adapter keeps the promises of the port of virtual accounts. */
 export function describeAccountProvider(name: string, open: () => Promise<AccountHarness>): void {
@@ -28,7 +48,7 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
     afterAll(() => at?.close());
 
     const request = (customer: string): AccountRequest => ({
-      reference: `va_${randomUUID().replaceAll('-', '')}`,
+      reference: newId('virtualAccount'),
       holder: { id: customer, name: 'Ada Obi', email: null, phone: null },
       accountName: 'Ada Obi',
       bankCode: null,
@@ -50,6 +70,24 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       return answer.deposit;
     }
 
+    async function eventWith(text: string): Promise<AccountEvent> {
+      const { raw, headers } = await at.messageWith(text);
+      const reading = at.provider.readMessage(raw, headers, new Date());
+      if (reading.kind !== 'event') throw new Error(`the message is ${reading.kind}`);
+      return reading.event;
+    }
+
+    /** Sends a deposit back and returns the outcome; a provider that is never asked twice is looked up instead. */
+    async function returned(order: ReturnRequest): Promise<string | undefined> {
+      const answer = await at.provider.returnDeposit?.(order, never);
+      if (at.ways.returns === 'at_once') return answer?.kind;
+      expect(answer?.kind).toBe('pending');
+      return eventually('the return has ended', async () => {
+        const found = await at.provider.verifyReturn?.({ ...order, since: ages }, never);
+        return found?.kind === 'pending' ? undefined : found?.kind;
+      });
+    }
+
     test('an account is assigned once under one reference, and is found by it', async () => {
       const order = request(at.customers.assigned);
       const first = await at.provider.assign(order, never);
@@ -63,10 +101,16 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
 
     test('a refusal is final, and an unknown reference is not found', async () => {
       const order = request(at.customers.refused);
-      expect(await at.provider.assign(order, never)).toMatchObject({ kind: 'rejected' });
-      expect(await at.provider.verifyAccount(about(order.reference), never)).toMatchObject({
-        kind: 'rejected',
-      });
+      const answer = await at.provider.assign(order, never);
+      if (at.ways.refusals === 'message') {
+        expect(answer.kind).toBe('pending');
+        const { about: said } = await eventWith(order.reference);
+        const { reference } = order;
+        expect(said).toMatchObject({ subject: 'account', reference, state: { kind: 'rejected' } });
+      } else {
+        const found = await at.provider.verifyAccount(about(order.reference), never);
+        expect([answer.kind, found.kind]).toEqual(['rejected', 'rejected']);
+      }
       expect(await at.provider.verifyAccount(about('va_none'), never)).toMatchObject({
         kind: 'not_found',
       });
@@ -127,24 +171,41 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       expect('items' in page && page.items.some((each) => each.id === id)).toBe(false);
     });
 
+    test('a deposit is told by a signed message, whose account and amount are claims', async () => {
+      const { accountNumber } = await assigned();
+      const id = await at.pay(accountNumber, 250_000, at.senders.told);
+      const { about: said } = await eventWith(id);
+      const claim = { id, accountNumber, amountMinor: 250_000n };
+      expect(said).toEqual({ subject: 'deposit', kind: 'received', ...claim });
+      const { raw, headers } = await at.messageWith(id);
+      const changed = Buffer.from(raw);
+      changed[0] = (changed[0] ?? 0) ^ 1;
+      expect(at.provider.readMessage(changed, headers, new Date())).toEqual({
+        kind: 'bad_signature',
+      });
+    });
+
     test('a return is carried out once under one marker, and found by it', async () => {
       const { accountNumber } = await assigned();
       const id = await at.pay(accountNumber, 250_000, at.senders.told);
-      const order = { id, amountMinor: 250_000n, marker: 'dep_1', requestedAt: new Date() };
-      for (const _ of [1, 2]) {
-        expect(await at.provider.returnDeposit?.(order, never)).toMatchObject({
-          kind: 'succeeded',
-        });
+      const marker = newId('deposit');
+      const order = { id, amountMinor: 250_000n, marker, requestedAt: new Date() };
+      expect(await returned(order)).toBe('succeeded');
+      if (at.provider.accounts.returns.kind === 'idempotent') {
+        expect(await returned(order)).toBe('succeeded');
       }
-      const about = { id, marker: 'dep_1', since: new Date(Date.now() - 60_000) };
+      const about = { id, marker, since: ages };
       expect(await at.provider.verifyReturn?.(about, never)).toMatchObject({ kind: 'succeeded' });
-      expect(await at.provider.verifyReturn?.({ ...about, marker: 'dep_2' }, never)).toMatchObject({
-        kind: 'not_found',
-      });
-      const refused = await at.pay(accountNumber, 1_000, at.senders.returnRefused);
-      expect(
-        await at.provider.returnDeposit?.({ ...order, id: refused, amountMinor: 1_000n }, never),
-      ).toMatchObject({ kind: 'rejected' });
+      const other = { ...about, marker: newId('deposit') };
+      expect(await at.provider.verifyReturn?.(other, never)).toMatchObject({ kind: 'not_found' });
+    });
+
+    test('a return that is refused is rejected', async () => {
+      const { accountNumber } = await assigned();
+      const id = await at.pay(accountNumber, REFUSED_MINOR, at.senders.returnRefused);
+      const marker = newId('deposit');
+      const order = { id, amountMinor: BigInt(REFUSED_MINOR), marker, requestedAt: new Date() };
+      expect(await returned(order)).toBe('rejected');
     });
 
     test('a call that nobody answers is unknown, and never throws', async () => {

@@ -2,6 +2,7 @@ import { startSandboxBank } from '../../sandbox-bank/server.js';
 import { createSandboxBankAccounts } from '../../src/core/providers/sandbox-bank/account-adapter.js';
 import { removeFolder, SECRET, startReceiver, temporaryFolder } from '../sandbox-bank/support.js';
 import { bankAudit } from '../support/bank.js';
+import { eventually } from '../support/eventually.js';
 import { describeAccountProvider } from './account-provider.js';
 
 const accountsAt = (url: string) =>
@@ -34,6 +35,11 @@ describeAccountProvider('sandbox-bank', async () => {
       withoutAnswer: 'customer-004',
       later: 'customer-001',
     },
+    ways: { refusals: 'answer', returns: 'at_once' },
+    messageWith: (text) =>
+      eventually('the message arrives', () =>
+        service.received.find(({ raw }) => raw.toString().includes(text)),
+      ),
     senders: { told: 'Ada Obi', reversed: 'Ada 006', returnRefused: 'Ada 012' },
     pay: (accountNumber, amount_minor, sender_name) =>
       audit.deposit(accountNumber, { amount_minor, sender_name }),

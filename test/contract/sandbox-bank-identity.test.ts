@@ -45,6 +45,7 @@ for (const deduplicate of [true, false]) {
         failingFirst: number('007'),
         throttledFirst: number('010'),
       },
+      ways: { checkType: 'bvn', mismatch: 'name_mismatch', results: 'at_once' },
       async fail(reference) {
         await fetch(`${bank.url}/_sandbox/checks/${reference}`, {
           method: 'POST',

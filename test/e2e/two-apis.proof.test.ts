@@ -1,3 +1,5 @@
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
 import { shareService, SHARED_OPTIONS, type Service } from '../support/service.js';
 import { apiClient, transferBody, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
@@ -103,4 +105,29 @@ test('a revoked key is refused by both API processes within a second, however bu
 test('afterwards the ledger balances and agrees with the bank', async () => {
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
+});
+
+test('the least and the highest amount of a transfer that are set reach every API process, and refusals name them', async () => {
+  const tenant = await service.tenant();
+  const update = (line: string) => bursar(`tenants update ${tenant.id} ${line}`, service.env);
+  const { code } = await update('--min-amount-minor 200000 --max-amount-minor 300000');
+  expect(code).toBe(0);
+  for (const at of both(tenant)) {
+    const transfer = (amount_minor: number) => at.transfer(transferBody('789', { amount_minor }));
+    const refusals = await eventually('the amounts are known', async () => {
+      const found = [await transfer(199_999), await transfer(300_001)];
+      return found.every(({ status }) => status === 400) ? found : undefined;
+    });
+    expect(refusals.map(({ body }) => body.error)).toMatchObject(
+      [
+        { code: 'validation_error', field: 'amount_minor', message: /at least 200000/ },
+        { code: 'validation_error', field: 'amount_minor', message: /at most 300000/ },
+      ].map(({ message, ...rest }) => ({ ...rest, message: expect.stringMatching(message) })),
+    );
+    for (const amount of [200_000, 300_000]) expect((await transfer(amount)).status).toBe(201);
+  }
+  expect(await update('--min-amount-minor 300001')).toMatchObject({
+    code: 1,
+    error: expect.stringContaining('above the highest') as unknown,
+  });
 });

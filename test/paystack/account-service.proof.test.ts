@@ -85,6 +85,32 @@ describe('virtual accounts of live by Paystack', () => {
     expect(await accounts.get(account.id)).toMatchObject({ total_received_minor: 250_000 });
   });
 
+  test.each(['2026.11=A', '4111111111111111'])(
+    'the message about a deposit with the reference %s is applied, and so is one about its refund',
+    async (reference) => {
+      const account = await active();
+      fake.deposit(account.account_number, 40_000, { reference });
+      await deposited(reference, 'credited');
+      fake.setTransaction(reference, 'reversed');
+      fake.refundAtDesk(reference, 40_000);
+      await deposited(reference, 'reversed');
+      await eventually('the messages about it are applied', async () => {
+        const about = await service.deps.database.db
+          .collection<ProviderEvent>('provider_events')
+          .find({ 'facts.subject': 'deposit', 'facts.reference': null })
+          .toArray();
+        expect(about.map(({ event, status, attention }) => [event, status, attention])).toEqual(
+          expect.arrayContaining([
+            ['deposit.received', 'processed', null],
+            ['deposit.refunded', 'processed', null],
+          ]),
+        );
+        expect(about.filter(({ status }) => status !== 'processed')).toEqual([]);
+        return true;
+      });
+    },
+  );
+
   test('a deposit that nobody tells is found in the list of transactions', async () => {
     const account = await active();
     await deposited(fake.deposit(account.account_number, 40_000, { tell: false }), 'credited');

@@ -157,7 +157,21 @@ describe('returns of deposits', () => {
 describe('answers about identity checks', () => {
   test.each(CHECK_ANSWERS)('%s (%s)', (_what, _source, data, expected) => {
     const found = { data: sent(data), meta };
-    expect(readCheck(found, CHECKS.ours, withCustomers, CHECKS.now)).toEqual(expected);
+    const about = { reference: CHECKS.ours, acceptedAt: CHECKS.acceptedAt };
+    expect(readCheck(found, about, withCustomers, CHECKS.now)).toEqual(expected);
+  });
+
+  test('not identified is "not found" before Paystack has accepted the check, and overdue a day after that', () => {
+    const [, , data] = CHECK_ANSWERS.find(([what]) => what.startsWith('not identified')) ?? [];
+    const found = { data: sent(data), meta };
+    const read = (acceptedAt: Date | null, now: Date = CHECKS.now) =>
+      readCheck(found, { reference: CHECKS.ours, acceptedAt }, withCustomers, now);
+    expect(read(null)).toEqual({ kind: 'not_found' });
+    expect(read(new Date(CHECKS.now.getTime() - 25 * 3_600_000))).toEqual({
+      kind: 'rejected',
+      code: 'not_checked',
+      scope: 'instruction',
+    });
   });
 });
 

@@ -48,6 +48,13 @@ describe('identity checks of live by Paystack', () => {
     expect(own).toHaveLength(1);
   });
 
+  test('whose request never left is sent again, though Paystack has its customer', async () => {
+    fake.plan('identify', 'drop_before');
+    const check = await identity.waitFor(await started('789'), 'verified');
+    const record = await rehearsal.service.deps.identityChecks.store.find(check.id);
+    expect(record?.submissions).toBe(2);
+  });
+
   test('without a BVN compares the names at once', async () => {
     const names = { bvn: undefined, first_name: 'Adaeze', last_name: 'Holder' };
     await identity.waitFor(await started('789', names), 'verified');

@@ -53,8 +53,10 @@ describe('identity checks by Paystack', () => {
   });
 
   const start = (request: CheckRequest) => provider.startCheck(request, never);
-  const verify = ({ reference }: CheckRequest) =>
-    provider.verifyCheck({ reference, handle: null }, never);
+  const verify = ({ reference, requestedAt: acceptedAt }: CheckRequest) =>
+    provider.verifyCheck({ reference, acceptedAt }, never);
+  const verifyUnaccepted = ({ reference }: CheckRequest) =>
+    provider.verifyCheck({ reference, acceptedAt: null }, never);
   const resultOf = ({ reference }: CheckRequest) =>
     eventually('the result is told', () => {
       const found = receiver.received.find(({ raw }) => raw.toString().includes(reference));
@@ -100,7 +102,7 @@ describe('identity checks by Paystack', () => {
       expect(await start(request)).toMatchObject({ kind: 'pending' });
       expect(await verify(request)).toMatchObject({ kind: 'pending' });
       const later = adapterFor(fake.url, 2_000, () => new Date(Date.now() + 25 * 3_600_000));
-      const about = { reference: request.reference, handle: null };
+      const about = { reference: request.reference, acceptedAt: new Date() };
       expect(await later.verifyCheck(about, never)).toMatchObject({
         kind: 'rejected',
         code: 'not_checked',
@@ -123,6 +125,18 @@ describe('identity checks by Paystack', () => {
         (await verify(request)).kind === 'verified' ? true : undefined,
       );
       expect(await start(request)).toMatchObject({ kind: 'unknown', reason: 'conflict' });
+    });
+
+    test('a request that never left is not found though its customer was made, and is sent again', async () => {
+      const request = order('789');
+      fake.plan('identify', 'drop_before');
+      expect(await start(request)).toMatchObject({ kind: 'unknown' });
+      expect(fake.customers().some(({ email }) => email.startsWith(request.reference))).toBe(true);
+      expect(await verifyUnaccepted(request)).toMatchObject({ kind: 'not_found' });
+      expect(await start(request)).toMatchObject({ kind: 'pending' });
+      await eventually('it is verified', async () =>
+        (await verifyUnaccepted(request)).kind === 'verified' ? true : undefined,
+      );
     });
 
     test('two checks of one person are two customers at Paystack, without an address of the person', async () => {
@@ -193,7 +207,7 @@ describe('identity checks by Paystack', () => {
 
   test.each(ENDINGS)('a question is one request, also after %s', async (_how, end, timeoutMs) => {
     const counter = await startCounter(end);
-    const about = { reference: newId('identityCheck'), handle: null };
+    const about = { reference: newId('identityCheck'), acceptedAt: null };
     expect(await adapterFor(counter.url, timeoutMs).verifyCheck(about, never)).toMatchObject({
       kind: 'unknown',
     });

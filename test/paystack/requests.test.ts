@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createPaystackAccounts } from '../../src/core/providers/paystack/account-adapter.js';
+import { createPaystackIdentity } from '../../src/core/providers/paystack/identity-adapter.js';
 import { newId } from '../../src/shared/ids.js';
 import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
 import { createPaystackTransfers } from '../../src/core/providers/paystack/transfer-adapter.js';
-import { banksFor, ENDINGS, never, settingsFor, startCounter, startFake } from './support.js';
+import {
+  banksFor,
+  CUSTOMER_DOMAIN,
+  ENDINGS,
+  never,
+  settingsFor,
+  startCounter,
+  startFake,
+} from './support.js';
 
 const requestedAt = new Date();
 const account = { account: '0123456100', bankCode: '058' };
@@ -25,10 +35,48 @@ const charge = () => ({
   requestedAt,
 });
 
+const wished = () => ({
+  reference: newId('virtualAccount'),
+  holder: { id: 'customer-1', name: 'Invented Holder', email: null, phone: '+2348012345678' },
+  accountName: 'Invented Holder',
+  bankCode: null,
+  currency: 'NGN' as const,
+  requestedAt,
+});
+const check = () => ({
+  reference: newId('identityCheck'),
+  customer: 'customer-1',
+  checkType: 'bank_account' as const,
+  subject: {
+    firstName: 'Invented',
+    lastName: 'Holder',
+    dateOfBirth: null,
+    accountNumber: '0123456789',
+    bankCode: '058',
+    bvn: '22212345678',
+  },
+  requestedAt,
+});
+
+/** The customer of a record, whom an adapter looks for before it uses the permit. */
+function customerAt(line: string): object | undefined {
+  const [, email] = /^GET \/customer\/(\S+) /.exec(line) ?? [];
+  if (email === undefined) return undefined;
+  return {
+    id: 1,
+    customer_code: 'CUS_invented',
+    email: decodeURIComponent(email),
+    domain: 'test',
+    identified: false,
+  };
+}
+
 /** The requests of the adapters that may have an effect. */
 const callsOf = (
   transfers: ReturnType<typeof createPaystackTransfers>,
   payments: ReturnType<typeof createPaystackPayments>,
+  accounts: ReturnType<typeof createPaystackAccounts>,
+  identity: ReturnType<typeof createPaystackIdentity>,
 ) => ({
   prepare: () => transfers.prepare?.(transfer(), never),
   submit: () => transfers.submit({ ...transfer(), handle: 'RCP_invented' }, never),
@@ -43,6 +91,8 @@ const callsOf = (
   },
   resumeRefund: () => payments.resumeRefund?.({ id: '4410229', account }, never),
   revokeMethod: () => payments.revokeMethod({ code: 'AUTH_invented' }, never),
+  assign: () => accounts.assign(wished(), never),
+  startCheck: () => identity.startCheck(check(), never),
 });
 
 describe('one submission is one request', () => {
@@ -52,11 +102,14 @@ describe('one submission is one request', () => {
     const banks = banksFor(settingsFor(fake.url));
     await banks.list(never);
     await fake.close();
-    const counter = await startCounter(end);
+    const counter = await startCounter(end, customerAt);
     const settings = settingsFor(counter.url, timeoutMs);
+    const withCustomers = { ...settings, customerDomain: CUSTOMER_DOMAIN };
     const calls = callsOf(
       createPaystackTransfers(settings, banks),
       createPaystackPayments(settings, banks),
+      createPaystackAccounts(withCustomers, banks),
+      createPaystackIdentity(withCustomers, banks),
     );
     for (const [i, [name, call]] of Object.entries(calls).entries()) {
       expect([name, (await call())?.kind]).toEqual([name, 'unknown']);

@@ -119,8 +119,14 @@ export const ENDINGS: [string, (socket: Socket) => void, number][] = [
   ],
 ];
 
-/** A server that reads whole requests, counts them, and ends each connection in its way. */
-export async function startCounter(end: (socket: Socket) => void) {
+/**
+ * A server that reads whole requests, counts them, and ends each connection in its way. A request to which `answerTo` has the
+ * data of an answer, by its first line, gets that and does not count.
+ */
+export async function startCounter(
+  end: (socket: Socket) => void,
+  answerTo: (line: string) => object | undefined = () => undefined,
+) {
   let requests = 0;
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -131,8 +137,14 @@ export async function startCounter(end: (socket: Socket) => void) {
       seen += chunk.toString();
       const whole = /^(GET|POST|PUT|DELETE) .*\r\n\r\n/s.test(seen) && isWhole(seen);
       if (!whole) return;
-      requests += 1;
+      const data = answerTo(seen.split('\r\n')[0] ?? '');
       seen = '';
+      if (data !== undefined) {
+        const body = JSON.stringify({ status: true, message: 'Found', data });
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+        return;
+      }
+      requests += 1;
       end(socket);
     });
   });

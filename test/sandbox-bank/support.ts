@@ -165,6 +165,7 @@ export async function startReceiver(status: (callback: ReceivedCallback) => numb
     received.filter(({ body }) => body.data.reference === reference);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`,
+    received,
     about,
     /** The first `count` callbacks about a transfer. */
     wait: (reference: string, count: number) =>

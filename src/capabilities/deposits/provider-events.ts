@@ -5,6 +5,7 @@ import {
   type Applied,
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
+import { opaqueId } from '../../shared/card-data.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
 import type { Deposit } from './record.js';
 import type { DepositCalls } from './provider-calls.js';
@@ -37,12 +38,14 @@ export const depositEventHandler = ({
     if (about.subject !== 'deposit') return [];
     const { id, kind, amountMinor, accountNumber } = about;
     const state = { kind, amount_minor: amountMinor };
-    const secret = accountNumber === null ? {} : { secret: { accountNumber } };
-    return [{ subject: 'deposit', reference: id, state, ...secret }];
+    const secret = { ...(accountNumber !== null && { accountNumber }), ...hiddenReference(id) };
+    const isSealed = Object.keys(secret).length > 0;
+    return [{ subject: 'deposit', reference: id, state, ...(isSealed && { secret }) }];
   },
   async apply(fact, event) {
-    if (fact.reference === null) return UNREADABLE;
-    const known = await store.ofProvider(event.provider, fact.reference);
+    const reference = fact.reference ?? (fact.secret?.['reference'] as string | undefined);
+    if (reference === undefined) return UNREADABLE;
+    const known = await store.ofProvider(event.provider, reference);
     if (fact.state.kind === 'refund_failed') return refundFailed(known);
     if (known && fact.state.kind === 'received') {
       starter.notifyChangedSoon(known);
@@ -59,7 +62,7 @@ export const depositEventHandler = ({
     const account = await virtualAccounts.store.withNumber(event.provider, accountNumber);
     if (!account && event.attempt_count < ATTEMPTS) return UNKNOWN_ACCOUNT;
     await providerCalls.report(event.provider, {
-      id: fact.reference,
+      id: reference,
       accountNumber,
       amountMinor: (fact.state['amount_minor'] as bigint | null) ?? null,
       receivedAt: event.occurred_at ?? event.received_at,
@@ -69,6 +72,9 @@ export const depositEventHandler = ({
     return applied('recorded');
   },
 });
+
+/** A reference that is not stored in the open, because it has other characters than an id or could be a card number. */
+const hiddenReference = (id: string) => (opaqueId(id) === null ? { reference: id } : {});
 
 /**
  * A refund that staff made did not reach the sender, so its money is with us again. That calls an operator if the deposit was

@@ -53,7 +53,7 @@ export function createIdentityCheckCalls({
       outcomeOf(
         await providers
           .identity(check.provider)
-          .verifyCheck({ reference: check._id, handle: null }, signal),
+          .verifyCheck({ reference: check._id, acceptedAt: check.acknowledged_at }, signal),
       ),
   };
 }

@@ -1,5 +1,5 @@
 import type { MessageReader } from './provider-message.js';
-import type { About, Rejected, ResendSafety, Submit, Verify } from './port.js';
+import type { Rejected, ResendSafety, Submit, Verify } from './port.js';
 
 /**
  * The port of identity providers. As for transfers: plain values, a missing answer is the value `unknown`, only an explicit
@@ -54,6 +54,12 @@ export type CheckState =
   /** The provider says that the data do not match. */
   | { kind: 'rejected'; code: RejectionCode };
 
+/**
+ * A check at its provider: our reference, and the time at which the provider said for the first time that it has the check;
+ * null if it has not said so, because the request was not answered or never sent.
+ */
+export type CheckAbout = { reference: string; acceptedAt: Date | null };
+
 /** An event of a check, as its provider reports it. */
 export type IdentityEvent = {
   /** Equal for repeats of one event: the provider's event id, or a hash of the body. */
@@ -72,5 +78,5 @@ export type IdentityProvider = MessageReader<IdentityEvent> & {
   name: string;
   identity: IdentityTraits;
   startCheck: Submit<CheckRequest, CheckState>;
-  verifyCheck: Verify<About, CheckState>;
+  verifyCheck: Verify<CheckAbout, CheckState>;
 };

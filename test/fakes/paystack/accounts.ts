@@ -117,20 +117,26 @@ const markTold = (ctx: Context, transaction: Transaction): Transaction =>
   });
 
 /** The way in which money arrives. `tell`: a message reports it. */
-export type Arrival = { sender?: string; narration?: string; tell?: boolean; currency?: string };
+export type Arrival = {
+  sender?: string;
+  narration?: string;
+  tell?: boolean;
+  currency?: string;
+  reference?: string;
+};
 
 /** Money arrives on an account, also on one that is closed or that nobody has. */
 export function deposit(
   ctx: Context,
   account: string,
   amount: number,
-  { sender = 'Invented Sender', narration, tell = true, currency = 'NGN' }: Arrival,
+  { sender = 'Invented Sender', narration, tell = true, currency = 'NGN', reference }: Arrival,
 ): Transaction {
   const known = ctx.dedicated.all().find(({ number }) => number === account);
   const fees = Math.round(amount * FEE);
   return arrive(
     ctx,
-    { amount, fees, email: known?.email ?? 'unknown@example.com' },
+    { amount, fees, email: known?.email ?? 'unknown@example.com', reference },
     {
       channel: 'dedicated_nuban',
       currency,
@@ -150,10 +156,11 @@ export const payElsewhere = (ctx: Context, amount: number): Transaction =>
 
 function arrive(
   ctx: Context,
-  { amount, fees, email }: { amount: number; fees: number; email: string },
+  arrival: { amount: number; fees: number; email: string; reference?: string | undefined },
   own: Partial<Transaction>,
 ): Transaction {
-  const reference = `T${randomBytes(6).toString('hex')}`;
+  const { amount, fees, email } = arrival;
+  const reference = arrival.reference ?? `T${randomBytes(6).toString('hex')}`;
   const made = newTransaction(
     ctx,
     { reference, amount, email },

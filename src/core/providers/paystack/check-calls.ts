@@ -1,6 +1,5 @@
-import type { CheckRequest, CheckSubject } from '../identity-provider.js';
+import type { CheckAbout, CheckRequest, CheckSubject } from '../identity-provider.js';
 import type { Data } from './client.js';
-import { dateOf } from './fields.js';
 import { customerIn, type CustomerSettings } from './customers.js';
 
 /** The requests and the answers of identity checks. No number and no name is in what is read. */
@@ -30,16 +29,21 @@ export const accountIn = ({ checkType, subject }: CheckRequest) =>
   checkType === 'bank_account' && 'accountNumber' in subject ? subject : null;
 
 /**
- * Reads a check from its customer, who was made for it. "Not identified" says nothing, so the check is pending, until the
- * result is long overdue: then it was lost, or the request for it was.
+ * Reads a check from its customer, who was made for it. "Not identified" says nothing. Paystack may never have got a check that
+ * it has not accepted: the customer is made by a request of its own. So that check is not found and is sent again, which checks
+ * the same data again. An accepted one is pending, until the result is long overdue: then it was lost.
  */
-export function readCheck(found: Data, reference: string, settings: CustomerSettings, now: Date) {
+export function readCheck(
+  found: Data,
+  { reference, acceptedAt }: CheckAbout,
+  settings: CustomerSettings,
+  now: Date,
+) {
   const customer = customerIn(found, reference, settings);
   if (customer.kind !== 'customer') return customer;
   if (customer.identified) return { kind: 'verified' } as const;
-  const since = dateOf(customer.createdAt);
-  const isOver = since !== null && now.getTime() - since.getTime() > PENDING_FOR_MS;
-  return isOver
+  if (acceptedAt === null) return { kind: 'not_found' } as const;
+  return now.getTime() - acceptedAt.getTime() > PENDING_FOR_MS
     ? ({ kind: 'rejected', code: 'not_checked', scope: 'instruction' } as const)
     : ({ kind: 'pending' } as const);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import { mismatchOf, unreadable, type Data, type PaystackClient } from './client.js';
-import { domain, email, numericId, recordCode, time } from './fields.js';
+import { domain, email, numericId, recordCode } from './fields.js';
 import { at } from './lists.js';
 
 /**
@@ -25,8 +25,6 @@ const customerData = z.looseObject({
   email,
   domain,
   identified: z.boolean().nullish().catch(null),
-  createdAt: time,
-  created_at: time,
 });
 
 /** The address under which a record of ours has its customer. */
@@ -87,10 +85,9 @@ export function createPaystackCustomers(client: PaystackClient, settings: Custom
 export function customerIn({ data }: Data, reference: string, settings: CustomerSettings) {
   const parsed = customerData.safeParse(data);
   if (!parsed.success) return unreadable();
-  const { id, customer_code: code, email, domain: theirs, ...rest } = parsed.data;
-  const createdAt = rest.createdAt ?? rest.created_at ?? null;
+  const { id, customer_code: code, email, domain: theirs } = parsed.data;
   const expected = { reference: emailOf(reference, settings), domain: settings.domain };
   const wrong = mismatchOf({ reference: email.toLowerCase(), domain: theirs }, expected);
-  const identified = rest.identified === true;
-  return wrong ?? ({ kind: 'customer', id, code, identified, createdAt } as const);
+  const identified = parsed.data.identified === true;
+  return wrong ?? ({ kind: 'customer', id, code, identified } as const);
 }

@@ -60,9 +60,9 @@ export function createPaystackIdentity(
       if (bvn === null) return compareHolder(client, subject, bank.code, signal);
       return validate(request, { ...subject, bvn }, bank.code, signal);
     },
-    async verifyCheck({ reference }, signal) {
-      return customers.ask(reference, signal, (found) =>
-        readCheck(found, reference, settings, clock()),
+    async verifyCheck(about, signal) {
+      return customers.ask(about.reference, signal, (found) =>
+        readCheck(found, about, settings, clock()),
       );
     },
     ...createIdentityReader(settings),

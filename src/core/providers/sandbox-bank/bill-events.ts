@@ -16,6 +16,7 @@ const STATUS_OF_EVENT = new Map([
 export const BILL_SAFE_FIELDS: SafeFields = {
   id: 'value',
   event: 'value',
+  environment: 'value',
   occurred_at: 'value',
   reference: 'value',
   status: 'value',
@@ -28,9 +29,10 @@ export const BILL_SAFE_FIELDS: SafeFields = {
 export function readBillMessage(body: unknown, hash: () => string): MessageReading<BillEvent> {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
   if (/^(transfer|charge|refund|setup|check|account|deposit)\./.test(name))
     return { kind: 'other_port', dedupeKey, name };
+  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const status = STATUS_OF_EVENT.get(name);
   if (status === undefined) return { kind: 'unreadable', dedupeKey, name };

@@ -130,6 +130,7 @@ const DISPUTE_EVENTS = new Map<string, (data: DisputeData) => CardDisputeState>(
 export const CARD_SAFE_FIELDS: SafeFields = {
   id: 'value',
   event: 'value',
+  environment: 'value',
   occurred_at: 'value',
   reference: 'value',
   message_id: 'value',
@@ -160,7 +161,8 @@ export function readCardMessage(
 ): MessageReading<CardEvent> | AuthorizationReading {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
+  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
   if (name === 'card.authorization_requested') {
     return readRequest(data) ?? { kind: 'unreadable', dedupeKey: hash(), name };
   }

@@ -14,6 +14,7 @@ const STATUS_OF_EVENT = new Map([
 export const IDENTITY_SAFE_FIELDS: SafeFields = {
   id: 'value',
   event: 'value',
+  environment: 'value',
   occurred_at: 'value',
   reference: 'own_id',
   client_reference: 'own_id',
@@ -29,9 +30,10 @@ export function readIdentityMessage(
 ): MessageReading<IdentityEvent> {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
   if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   if (!name.startsWith('check.')) return { kind: 'other_port', dedupeKey, name };
+  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
   const status = STATUS_OF_EVENT.get(name);
   if (status === undefined) return { kind: 'unreadable', dedupeKey, name };
   const check = checkAnswer.safeParse(data);
