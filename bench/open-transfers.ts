@@ -210,7 +210,7 @@ function print(
     {
       what: `the same, in the busiest ${PEAK_SECONDS} s`,
       measured: once(peakPerSecond / PER_SECOND),
-      // What two workers may have saved while they had nothing to ask.
+      // Two workers may have saved some while they had nothing to ask.
       goal: { most: 1.1 },
     },
     {
