@@ -210,7 +210,7 @@ function print(
     {
       what: `the same, in the busiest ${PEAK_SECONDS} s`,
       measured: once(peakPerSecond / PER_SECOND),
-      // Two workers may have saved some while they had nothing to ask.
+      // The workers may have saved some calls while they had nothing to ask.
       goal: { most: 1.1 },
     },
     {
@@ -218,9 +218,18 @@ function print(
       measured: once(share),
       goal: { least: 0.9 },
     },
-    { what: 'calls that expired in the queue', measured: once(given.expired), goal: none },
-    { what: 'operators called', measured: once(given.attention), goal: none },
-    { what: 'requests refused with 503 above the limit', measured: once(given.refused), goal: all },
+    {
+      what: 'calls that expired in the queue',
+      measured: once(given.expired),
+      unit: 'count',
+      goal: none,
+    },
+    { what: 'operators called', measured: once(given.attention), unit: 'count', goal: none },
+    {
+      what: 'share of requests refused with 503 above the limit',
+      measured: once(given.refused),
+      goal: all,
+    },
   ]);
 }
 

@@ -10,9 +10,9 @@ export const REPORT_FILE = 'BENCH_REPORT';
 /** A figure with its goal. */
 export type Goal = {
   what: string;
-  /** A ratio, unless `unit` is given. */
+  /** A ratio, unless `unit` is given. A `count` has no unit. */
   measured: Spread;
-  unit?: 'ms' | 'MB' | '%' | '/s';
+  unit?: 'ms' | 'MB' | '%' | '/s' | 'count';
   /** A lower or an upper bound; null if the figure is only shown. */
   goal: { least: number } | { most: number } | null;
 };
@@ -37,7 +37,7 @@ export const GOAL_HEAD = ['goal', 'wanted', 'measured', 'rounds', ''];
 export function goalRow({ what, measured, unit, goal }: Goal): string[] {
   const bare = (value: number) =>
     unit === undefined ? value.toFixed(2) : Math.round(value).toLocaleString('en');
-  const suffix = unit === undefined ? '×' : ` ${unit}`;
+  const suffix = unit === undefined ? '×' : unit === 'count' ? '' : ` ${unit}`;
   const spread = `${bare(measured.least)} to ${bare(measured.most)}`;
   const figure = `${bare(measured.median)}${suffix}`;
   if (goal === null) return [what, '', figure, spread, ''];

@@ -32,6 +32,7 @@ const SCHEDULED = [
   { kind: 'deposits', port: 'accounts' },
   { kind: 'card-fundings', port: 'cards' },
   { kind: 'card-unloads', port: 'cards' },
+  { kind: 'card-authorizations', port: 'cards' },
 ] as const;
 
 /** The Schedules that compare records with their providers. */

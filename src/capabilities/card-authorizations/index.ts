@@ -12,6 +12,7 @@ import {
 import { cardCapability, type CardParts } from '../cards/index.js';
 import { cardAuthorizationOperations } from './api.js';
 import { auditAuthorizations } from './audit.js';
+import { reconciledAuthorizations } from './comparison.js';
 import { authorizationId, cardAuthorizations, type CardAuthorization } from './record.js';
 import { createDecisions } from './create.js';
 import { authorizationEventHandler } from './provider-events.js';
@@ -113,6 +114,7 @@ export const cardAuthorizationCapability = defineCapability({
   operations: cardAuthorizationOperations,
   events: cardAuthorizationEvents,
   audit: auditAuthorizations,
+  reconciled: reconciledAuthorizations,
   create: createCardAuthorizationParts,
   routes: cardAuthorizationRoutes,
   providerEvents: authorizationEventHandler,
