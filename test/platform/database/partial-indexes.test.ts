@@ -1,11 +1,17 @@
 import { createFindOwner } from '../../../src/capabilities/cards/provider-events.js';
 import { reconciledFundings } from '../../../src/capabilities/card-fundings/comparison.js';
+import { reconciledAuthorizations } from '../../../src/capabilities/card-authorizations/comparison.js';
+import {
+  newAuthorization,
+  type CardAuthorization,
+} from '../../../src/capabilities/card-authorizations/record.js';
 import { createCardStore } from '../../../src/capabilities/cards/store.js';
 import { createStateRechecks } from '../../../src/capabilities/card-states/store.js';
 import { createTokens } from '../../../src/capabilities/payment-tokens/store.js';
 import { createVirtualAccounts } from '../../../src/capabilities/virtual-accounts/store.js';
 import { migrations } from '../../../src/composition/migrations.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import type { CardIssuer } from '../../../src/core/providers/card-issuer.js';
 import { ProviderNotConfigured } from '../../../src/core/providers/not-configured.js';
 import { emptyReport } from '../../../src/core/reconciliation/comparison.js';
 import { createSealing } from '../../../src/platform/sealing/sealing.js';
@@ -31,7 +37,10 @@ async function plansOf(collection: string, act: () => Promise<unknown>): Promise
     .find({ ns: `${database.name}.${collection}`, op: 'query' })
     .toArray();
   await db.dropCollection('system.profile');
-  return found.map(({ planSummary: plan }) => String(plan));
+  return found.map(
+    ({ planSummary: plan, hasSortStage }) =>
+      `${plan}${hasSortStage === true ? ', and a sort' : ''}`,
+  );
 }
 
 const sealing = createSealing([{ id: 'test', secret: Buffer.alloc(32, 's') }]);
@@ -123,6 +132,47 @@ test('the fundings of a tenant that a reconciliation compares are read from thei
   const ofIndex = 'IXSCAN { tenant_id: 1, type: 1, created_at: 1, _id: 1 }';
   expect(plans).toHaveLength(1);
   expect(new Set(plans[0]?.match(/[A-Z]+ \{[^}]*\}/g))).toEqual(new Set([ofIndex]));
+});
+
+test('a comparison of card payments reads an index in its order, and each payment is on one page, also those of one moment', async () => {
+  const { db } = database;
+  const at = (ms: number) => new Date(1_700_000_000_000 + ms);
+  const payment = (id: number, createdAt: Date, status: CardAuthorization['status']) => {
+    const key = { tenantId: 'ten_a', id: `aut_${id}`, card: 'crd_a', provider: 'p', token: '' };
+    return { ...newAuthorization({ ...key, token: `${id}` }, null, createdAt), status };
+  };
+  const moments = [0, 1, 1, 1, 2, 3, 4];
+  const statuses = ['cleared', 'declined', 'cleared', 'expired', 'reversed'] as const;
+  const payments = moments.map((ms, id) =>
+    payment(id, at(ms), statuses[id % statuses.length] ?? 'cleared'),
+  );
+  await db.collection<CardAuthorization>('card_authorizations').insertMany(payments);
+  const asked: string[] = [];
+  const reconciled = reconciledAuthorizations({
+    database,
+    cardAuthorizations: withEmptyParts({}),
+    providers: {
+      issuer: () =>
+        withEmptyParts<CardIssuer>({
+          async findAuthorization(token: string) {
+            asked.push(token);
+            return { kind: 'not_found', providerRequestId: null };
+          },
+        }),
+    },
+  });
+  const report = emptyReport();
+  const breaks = { note: async () => undefined };
+  const run = { apply: false, takeTurn: async () => undefined, report, breaks };
+  const scope = { since: at(0), tenants: ['ten_0', 'ten_a'], limit: 2 };
+  const compare = async () => {
+    let position = await reconciled.reconcilePage(run, scope, null);
+    while (position !== null) position = await reconciled.reconcilePage(run, scope, position);
+  };
+  const plans = await plansOf('card_authorizations', compare);
+  expect(asked.toSorted()).toEqual(payments.map(({ token }) => token));
+  const ofIndex = 'IXSCAN { tenant_id: 1, created_at: -1, status: 1, _id: -1 }';
+  expect(new Set(plans)).toEqual(new Set([ofIndex]));
 });
 
 function notConfigured(name: string): never {
