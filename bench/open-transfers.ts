@@ -39,8 +39,8 @@ const AMOUNT_MINOR = 10_000n;
 const OLDEST_MS = 10 * 60_000;
 /** The peak is counted over so many seconds. */
 const PEAK_SECONDS = 10;
-/** Histories that are searched for calls that have expired. */
-const SAMPLE = isShort ? 50 : 400;
+/** Histories that are searched for expired calls: so many of the first polled, and of the last started. */
+const SAMPLE = isShort ? 25 : 200;
 const INTAKE_REQUESTS = 20;
 const INTAKE_WITHIN_MS = 60_000;
 /** Temporal's TIMEOUT_TYPE_SCHEDULE_TO_START and TIMEOUT_TYPE_SCHEDULE_TO_CLOSE: a call that expires before it begins. */
@@ -139,7 +139,7 @@ async function refusedShare(url: string, key: string): Promise<number> {
   return refused / INTAKE_REQUESTS;
 }
 
-/** Calls that have expired in the queue, in the histories of the first polled and of as many that wait since then. */
+/** Calls that have expired in the queue, in the histories of these transfers. */
 async function countExpired(config: Config, ids: readonly string[]): Promise<number> {
   const temporal = createTemporal(config.temporal);
   try {
@@ -253,13 +253,18 @@ async function main(): Promise<void> {
       return { figures: figuresOf(front, from, ids), refused };
     });
     const transfers = database.db.collection<Transfer>('transfers');
-    const started = ids.slice(0, result.figures.polled.length);
-    const sample = [...result.figures.polled.slice(0, SAMPLE / 2), ...started.slice(-SAMPLE / 2)];
-    const expired = await countExpired(config, [...new Set(sample)]);
+    // A dispatcher has started its workflow, and given the claim back.
+    const isStarted = { version: { $gt: 2 }, claim: { $exists: false } };
+    const last = await transfers.find(isStarted).sort({ _id: -1 }).limit(SAMPLE).toArray();
+    const sample = new Set([
+      ...result.figures.polled.slice(0, SAMPLE),
+      ...last.map(({ _id }) => _id),
+    ]);
+    const expired = await countExpired(config, [...sample]);
     const attention = await transfers.countDocuments({ attention: { $ne: null } });
-    const dispatched = await transfers.countDocuments({ version: { $gt: 2 } });
+    const started = await transfers.countDocuments(isStarted);
     printMachine(versions, { open: [{ othersShare }] });
-    print(result.figures, { started: dispatched, expired, attention, refused: result.refused });
+    print(result.figures, { started, expired, attention, refused: result.refused });
     await database.client.close();
     front.close();
   } finally {
