@@ -1,12 +1,21 @@
 /**
  * Checks the service against its document: schemathesis generates valid and invalid requests from /openapi.json and
  * checks each answer. `--seed S` selects other requests, `--examples N` more of each operation, `--minutes M` repeats
- * for that long.
+ * for that long. At the end it checks itself: a document that is wrong in two places must be found wrong in both.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { connectDatabase } from '../src/platform/database/client.js';
@@ -68,8 +77,10 @@ function installed(): string {
   return folder;
 }
 
+type Target = { url: string; key: string };
+
 /** Starts the service as `npm start` does, with a key of a tenant that no limit stops. */
-async function start(stack: Stack): Promise<{ url: string; key: string }> {
+async function start(stack: Stack): Promise<Target> {
   const [mongod, temporal] = await Promise.all([stack.mongod(), stack.temporal()]);
   const [bankPort, apiPort] = [await stack.freePort(), await stack.freePort()];
   const at = { mongodbUri: mongod.uri, temporalAddress: temporal.address, bankPort, apiPort };
@@ -89,27 +100,87 @@ async function start(stack: Stack): Promise<{ url: string; key: string }> {
   return { url, key };
 }
 
-async function fuzz({ url, key }: { url: string; key: string }, library: string): Promise<number> {
+async function fuzz({ url, key }: Target, library: string): Promise<number> {
   const { seed, examples, minutes } = options;
-  const args = ['-m', 'schemathesis.cli', 'run', `${url}/openapi.json`, '--continue-on-failure'];
-  args.push('--header', `Authorization: Bearer ${key}`, '--seed', seed);
+  const args = [`${url}/openapi.json`, '--continue-on-failure', '--seed', seed];
   const most = examples ?? (minutes === undefined ? EXAMPLES : undefined);
   if (most !== undefined) args.push('--max-examples', most);
   if (minutes !== undefined) args.push('--max-time', String(Math.ceil(Number(minutes) * 60)));
-  const child = spawn('python3', args, {
+  const { code } = await schemathesis(args, { key, library, shown: true });
+  return code;
+}
+
+async function schemathesis(
+  args: string[],
+  { key, library, shown }: { key: string; library: string; shown: boolean },
+): Promise<{ code: number; output: string }> {
+  const header = ['--header', `Authorization: Bearer ${key}`];
+  const child = spawn('python3', ['-m', 'schemathesis.cli', 'run', ...args, ...header], {
     // schemathesis.toml is in this folder.
     cwd: packageRoot,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', shown ? 'inherit' : 'pipe', 'inherit'],
     env: { ...process.env, PYTHONPATH: library, PYTHONDONTWRITEBYTECODE: '1' },
   });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  return code ?? 1;
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code: code ?? 1, output };
+}
+
+/** Two operations, each with one field that does not fit the service, and the code of the failure that it must cause. */
+const PLANTED = [
+  {
+    operation: 'resolveAccount',
+    schema: 'AccountToResolveToRecipient',
+    // Too wide: the service refuses other texts than codes.
+    field: { recipient_bank_code: { type: 'string' } },
+    code: 'ST202',
+  },
+  {
+    operation: 'createVirtualAccount',
+    schema: 'NewVirtualAccount',
+    // Too narrow: the service accepts a hundred characters.
+    field: { account_name: { type: 'string', minLength: 1, maxLength: 3 } },
+    code: 'ST201',
+  },
+];
+
+type SchemaDocument = {
+  components: { schemas: Record<string, { properties: Record<string, object> }> };
+};
+
+/** Runs against a document with the planted mismatches. Fails if one of them is not found. */
+async function findsPlanted({ url, key }: Target, library: string): Promise<number> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as SchemaDocument;
+  for (const { schema: name, field } of PLANTED) {
+    const schema = document.components.schemas[name];
+    if (!schema) throw new Error(`no schema ${name} to plant a mismatch in`);
+    schema.properties = { ...schema.properties, ...field };
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-planted-'));
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify(document));
+  const { seed } = options;
+  const args = [file, '--url', url, '--seed', seed, '--continue-on-failure'];
+  args.push('--max-examples', EXAMPLES);
+  for (const { operation } of PLANTED) args.push('--include-operation-id', operation);
+  const { code, output } = await schemathesis(args, { key, library, shown: false });
+  rmSync(folder, { recursive: true, force: true });
+  const missed = PLANTED.map((each) => each.code).filter((each) => !output.includes(each));
+  if (code === 1 && missed.length === 0) {
+    console.log('both planted mismatches were found');
+    return 0;
+  }
+  console.error(`${output}\nplanted and not found: ${missed.join(', ') || `exit code ${code}`}`);
+  return 1;
 }
 
 const library = installed();
 const stack = await openStack();
 try {
-  process.exitCode = await fuzz(await start(stack), library);
+  const target = await start(stack);
+  const code = await fuzz(target, library);
+  process.exitCode = (await findsPlanted(target, library)) || code;
 } finally {
   await stack.stop();
 }
