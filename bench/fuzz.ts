@@ -137,26 +137,44 @@ const PLANTED = [
     code: 'ST202',
   },
   {
-    operation: 'createVirtualAccount',
-    schema: 'NewVirtualAccount',
+    operation: 'createCard',
+    schema: 'NewCard',
     // Too narrow: the service accepts a hundred characters.
-    field: { account_name: { type: 'string', minLength: 1, maxLength: 3 } },
+    field: { name: { type: 'string', pattern: '^[A-Za-z]+$', minLength: 1, maxLength: 3 } },
     code: 'ST201',
   },
 ];
 
-type SchemaDocument = {
+type Operation = { operationId?: string; parameters?: { name?: string; $ref?: string }[] };
+
+type ApiDocument = {
+  paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, { properties: Record<string, object> }> };
 };
 
+/**
+ * Puts the mismatches into a document. An operation loses its idempotency keys: a repeat of the example's key is refused for the key,
+ * whatever its body is.
+ */
+function plant({ paths, components }: ApiDocument): void {
+  for (const { operation, schema: name, field } of PLANTED) {
+    const schema = components.schemas[name];
+    if (!schema) throw new Error(`no schema ${name} to plant a mismatch in`);
+    const { idempotency_key: _, ...properties } = schema.properties;
+    schema.properties = { ...properties, ...field };
+    const found = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .find(({ operationId }) => operationId === operation);
+    if (!found) throw new Error(`no operation ${operation} to plant a mismatch in`);
+    const isKey = (each: object) => JSON.stringify(each).includes('Idempotency');
+    found.parameters = (found.parameters ?? []).filter((each) => !isKey(each));
+  }
+}
+
 /** Runs against a document with the planted mismatches. Fails if one of them is not found. */
 async function findsPlanted({ url, key }: Target, library: string): Promise<number> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as SchemaDocument;
-  for (const { schema: name, field } of PLANTED) {
-    const schema = document.components.schemas[name];
-    if (!schema) throw new Error(`no schema ${name} to plant a mismatch in`);
-    schema.properties = { ...schema.properties, ...field };
-  }
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
+  plant(document);
   const folder = mkdtempSync(join(tmpdir(), 'bursar-planted-'));
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
