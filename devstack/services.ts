@@ -73,6 +73,9 @@ export function serviceEnvironment(
     BURSAR_SEALING_KEYS: secrets.sealing_keys,
     SANDBOX_BANK_SECRET: secrets.bank_secret,
     SANDBOX_BANK_PREPARE: 'true',
+    ...(ports.temporalUi && {
+      BURSAR_TEMPORAL_UI_URL: `http://127.0.0.1:${ports.temporalUi.port}`,
+    }),
     ...env,
     BURSAR_ENV: 'sandbox',
     PORT: String(ports.api.port),

@@ -103,7 +103,10 @@ async function main(): Promise<void> {
   dev = describe(ports, env, demo);
   writeDevFile();
   console.log(
-    startupBanner(dev, opened.path, { colours: process.stdout.isTTY && !process.env['NO_COLOR'] }),
+    startupBanner(dev, opened.path, {
+      colours: process.stdout.isTTY && !process.env['NO_COLOR'],
+      mongod: binaries.mongodVersion,
+    }),
   );
   if (process.argv.includes('--dev')) {
     watching = restartOnChange(services, { log: say });
@@ -129,7 +132,9 @@ async function ensureDemo(env: NodeJS.ProcessEnv, { demo }: Secrets): Promise<De
   return JSON.parse(stdout) as Demo;
 }
 
-async function findEngines(): Promise<{ mongod: string | null; temporal: string | null }> {
+type Engines = { mongod: string | null; mongodVersion: string | null; temporal: string | null };
+
+async function findEngines(): Promise<Engines> {
   const find = async (name: 'mongod' | 'temporal', given: string) => {
     if (process.env[given]) {
       say(`${name}: yours, by ${given}`);
@@ -137,19 +142,23 @@ async function findEngines(): Promise<{ mongod: string | null; temporal: string 
     }
     const { binary, version, from } = await findEngine(name, process.env, say);
     say(`${name} ${version} (${from})`);
-    return binary;
+    return { binary, version };
   };
   const [mongod, temporal] = await Promise.all([
     find('mongod', 'MONGODB_URI'),
     find('temporal', 'TEMPORAL_ADDRESS'),
   ]);
-  return { mongod, temporal };
+  return {
+    mongod: mongod?.binary ?? null,
+    mongodVersion: mongod?.version ?? null,
+    temporal: temporal?.binary ?? null,
+  };
 }
 
 async function startEngines(
   opened: DataDir,
   ports: Ports,
-  { mongod, temporal }: { mongod: string | null; temporal: string | null },
+  { mongod, temporal }: Engines,
 ): Promise<void> {
   const engines: Supervised[] = [];
   if (mongod !== null && ports.mongod !== null) {

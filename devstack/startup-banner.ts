@@ -1,3 +1,4 @@
+import { unsupportedMongod } from '../src/shared/mongodb-support.js';
 import type { DevFile } from './data-dir.js';
 
 type Style = Record<'bold' | 'dim', (text: string) => string>;
@@ -8,11 +9,11 @@ const ANSI: Style = {
   dim: (text) => `\u001B[2m${text}\u001B[22m`,
 };
 
-/** Formats the output of `npm start`: addresses, a key, and a request to paste. */
+/** Formats the output of `npm start`: addresses, a key, and a request to paste. `mongod`: the version of the one it started. */
 export function startupBanner(
   dev: DevFile,
   home: string,
-  { colours }: { colours: boolean },
+  { colours, mongod }: { colours: boolean; mongod: string | null },
 ): string {
   const { bold, dim } = colours ? ANSI : PLAIN;
   const rows: [string, string][] = [
@@ -25,12 +26,14 @@ export function startupBanner(
     ['Data, logs', home],
     ['Secret key', `${dev.keys.secret}  ${dim('admin, demo tenant, sandbox')}`],
   ];
+  const unsupported = mongod === null ? null : unsupportedMongod(mongod);
   const table = rows.map(([name, value]) => `  ${dim(name.padEnd(13))} ${value}`);
   return [
     '',
     bold('  Bursar is running.'),
     '',
     ...table,
+    ...(unsupported === null ? [] : ['', `  ${unsupported}.`]),
     '',
     bold('  Send ₦2,500 (paste this):'),
     '',

@@ -14,7 +14,7 @@ import { createCallRates } from '../src/core/providers/call-rates.js';
 import { RECORD_RATE_SHARE } from '../src/core/reconciliation/schedule.js';
 import type { RateLimit } from '../src/platform/temporal/queues.js';
 import { createLocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import { ensureNamespace } from '../src/platform/temporal/namespace.js';
+import { checkNamespace, ensureNamespace } from '../src/platform/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
@@ -45,7 +45,8 @@ export async function runWorker(deps: Deps, connection: NativeConnection): Promi
   measureFloats(registry, { ...deps, health: deps.providerHealth });
   measureClosings(registry, { read: deps.ledger.lastRun, log: deps.log });
   const setUp = await Connection.connect(temporal);
-  await ensureNamespace(setUp, namespace, config.environment);
+  const prepare = config.temporal.registers ? ensureNamespace : checkNamespace;
+  await prepare(setUp, namespace, config.environment);
   await setUp.close();
   await keepSchedules(deps);
 

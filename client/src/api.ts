@@ -1452,6 +1452,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'transfer.processing';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'transfer.processing';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1463,6 +1465,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'transfer.completed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'transfer.completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1474,6 +1478,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'transfer.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'transfer.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1485,6 +1491,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'transfer.reversed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'transfer.reversed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1496,6 +1504,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.issued';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.issued';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1507,6 +1517,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1518,6 +1530,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.locked';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.locked';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1529,6 +1543,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.unlocked';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.unlocked';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1540,6 +1556,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.closed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.closed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1551,6 +1569,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.expired';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.expired';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1562,6 +1582,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.operation.completed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.operation.completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1573,6 +1595,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.operation.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.operation.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1584,6 +1608,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.authorization.approved';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.authorization.approved';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1595,6 +1621,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.authorization.declined';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.authorization.declined';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1606,6 +1634,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.authorization.cleared';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.authorization.cleared';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1617,6 +1647,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.authorization.reversed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.authorization.reversed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1628,6 +1660,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.authorization.expired';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.authorization.expired';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1639,6 +1673,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.authorization.refunded';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.authorization.refunded';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1650,6 +1686,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.dispute.opened';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.dispute.opened';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1661,6 +1699,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.dispute.credited';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.dispute.credited';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1672,6 +1712,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.dispute.won';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.dispute.won';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1683,6 +1725,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.dispute.lost';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.dispute.lost';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1694,6 +1738,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.dispute.cancelled';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.dispute.cancelled';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1705,6 +1751,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.dispute.cancellation_refused';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.dispute.cancellation_refused';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1716,6 +1764,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'card.dispute.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.dispute.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1727,6 +1777,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'payment_token.setup_requires_action';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'payment_token.setup_requires_action';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1738,6 +1790,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'payment_token.setup_completed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'payment_token.setup_completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1749,6 +1803,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'payment_token.setup_failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'payment_token.setup_failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1760,6 +1816,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'charge.requires_action';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'charge.requires_action';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1771,6 +1829,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'charge.completed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'charge.completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1782,6 +1842,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'charge.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'charge.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1793,6 +1855,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'refund.completed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'refund.completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1804,6 +1868,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'refund.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'refund.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1815,6 +1881,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'charge.disputed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'charge.disputed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1826,6 +1894,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'charge.dispute_won';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'charge.dispute_won';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1837,6 +1907,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'charge.dispute_lost';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'charge.dispute_lost';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1848,6 +1920,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'recurring_charge.renewed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'recurring_charge.renewed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1859,6 +1933,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'recurring_charge.past_due';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'recurring_charge.past_due';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1870,6 +1946,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'recurring_charge.ended';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'recurring_charge.ended';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1881,6 +1959,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'virtual_account.created';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'virtual_account.created';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1892,6 +1972,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'virtual_account.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'virtual_account.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1903,6 +1985,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'virtual_account.closed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'virtual_account.closed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1914,6 +1998,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'kyc.completed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'kyc.completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1925,6 +2011,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'bill_payment.processing';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'bill_payment.processing';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1936,6 +2024,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'bill_payment.completed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'bill_payment.completed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1947,6 +2037,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'bill_payment.failed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'bill_payment.failed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1958,6 +2050,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'bill_payment.reversed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'bill_payment.reversed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1969,6 +2063,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'virtual_account.credited';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'virtual_account.credited';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1980,6 +2076,8 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'virtual_account.deposit_suspended';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'virtual_account.deposit_suspended';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
@@ -1991,11 +2089,32 @@ export type WebhookEvent =
       id: string;
       /** Name of the event. */
       event: 'virtual_account.deposit_reversed';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'virtual_account.deposit_reversed';
       /** Time of the event. */
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Deposit;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'endpoint.ping';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'endpoint.ping';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      /** The test event. */
+      data: {
+        /** The id of the event itself. */
+        id: string;
+        /** The endpoint that is tried. */
+        endpoint_id: string;
+      };
     };
 
 /** The operations, each with its input and the data of its answer. */

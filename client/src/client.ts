@@ -1,5 +1,6 @@
 import { operations, type Operations, type Pagination } from './api.js';
 import { send, type Answer } from './send.js';
+import { VERSION } from './version.js';
 
 /** Settings of a client. */
 export type ClientSettings = {
@@ -13,6 +14,15 @@ export type ClientSettings = {
   maxRetries?: number;
   fetch?: typeof globalThis.fetch;
 };
+
+/**
+ * A browser has a User-Agent of its own, and asks the service before it sends another one across origins, so there the header is
+ * left out.
+ */
+const USER_AGENT: Record<string, string> =
+  'process' in globalThis || 'Deno' in globalThis
+    ? { 'user-agent': `bursar-client/${VERSION}` }
+    : {};
 
 type Id = keyof Operations;
 type Table = typeof operations;
@@ -117,6 +127,7 @@ function caller(settings: ClientSettings, id: string, operation: AnyOperation): 
     const wait = operation.waits ? options.wait : undefined;
     const headers = new Headers({
       authorization: `Bearer ${settings.key}`,
+      ...USER_AGENT,
       ...(sends && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
       ...(wait !== undefined && { prefer: `wait=${wait}` }),

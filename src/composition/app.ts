@@ -13,6 +13,7 @@ import type { AppContext, AppState, Middleware } from '../platform/http/context.
 import { crossOrigin } from '../platform/http/cross-origin.js';
 import { docsPage } from '../platform/http/docs-page.js';
 import { documents } from '../platform/http/documents.js';
+import { API_PREFIX } from '../platform/http/operation.js';
 import { errorHandler } from '../platform/http/error-handler.js';
 import type { Health } from '../platform/http/health.js';
 import type { Load } from '../platform/http/load.js';
@@ -97,9 +98,10 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   const { docsAllowance = DOCS_ALLOWANCE } = deps;
   const limit = limitBySource({ rateLimits, name: 'docs', allowance: docsAllowance });
   // In live, readers would paste keys that move money beside the viewer's script.
-  if (deps.environment !== 'live') app.use(docsPage({ environment: deps.environment, limit }));
+  const hasDocs = deps.environment !== 'live';
+  if (hasDocs) app.use(docsPage({ environment: deps.environment, limit }));
   app.use(limitUncounted({ rateLimits, perMinute, hasOwnLimit }));
-  app.use(documents({ openApi: deps.openApi }));
+  app.use(documents({ openApi: deps.openApi, prefix: API_PREFIX, hasDocs }));
   app.use(crossOrigin({ operationAt: api.operationAt }));
   app.use(answerOptions({ methodsAt }));
   app.use(callbacks.middleware);

@@ -70,6 +70,7 @@ export const migrations: readonly Migration[] = [
   ]),
   collectionsMigration('0007-counts', [customerCounts]),
   collectionsMigration('0008-card-operations-by-time', [cardOperations]),
+  collectionsMigration('0009-endpoint-filters', [endpointsCollection]),
 ];
 
 /** The collections with sealed fields. */

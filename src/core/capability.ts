@@ -61,6 +61,8 @@ export type OperatedInstruction<Deps> = {
       presumeSubmitted(): Promise<number>;
     };
     starter: {
+      /** The id of the workflow of a record's present instruction. */
+      workflowId(record: InstructionRecord): string;
       command(
         record: InstructionRecord,
         kind: OperatorCommand['kind'],

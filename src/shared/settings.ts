@@ -175,6 +175,13 @@ const engines = {
     .min(1)
     .optional()
     .describe('namespace; without it `bursar-<environment>`'),
+  BURSAR_TEMPORAL_UI_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('address of the Temporal UI; with it, operators get the address of a record’s page'),
+  BURSAR_TEMPORAL_REGISTER: flag(true).describe(
+    'false: the worker registers neither namespace nor search attributes, and does not start while one is missing',
+  ),
   BURSAR_TASK_QUEUE: z
     .string()
     .min(1)

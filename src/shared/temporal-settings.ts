@@ -6,6 +6,8 @@ type Variables = {
   BURSAR_TASK_QUEUE: string;
   BURSAR_WORKER_DEPLOYMENT?: string | undefined;
   BURSAR_WORKER_BUILD_ID?: string | undefined;
+  BURSAR_TEMPORAL_UI_URL?: string | undefined;
+  BURSAR_TEMPORAL_REGISTER: boolean;
 };
 
 /** The worker's version; null without versions. */
@@ -36,6 +38,10 @@ export function temporalOf(e: Variables, env: NodeJS.ProcessEnv) {
     namespace: namespace ?? `bursar-${e.BURSAR_ENV}`,
     taskQueue: e.BURSAR_TASK_QUEUE,
     deployment: deploymentOf(e),
+    /** The address of the Temporal UI without a slash at its end; null if it is not known. */
+    uiUrl: e.BURSAR_TEMPORAL_UI_URL?.replace(/\/+$/, '') ?? null,
+    /** True if the worker registers the namespace and its search attributes. */
+    registers: e.BURSAR_TEMPORAL_REGISTER,
     /** Options of every connection to Temporal. They hold secrets. */
     connection: {
       address,

@@ -15,6 +15,7 @@ import { measureProviderCalls } from '../../src/composition/provider-call-metric
 import type { AnsweredDecision } from '../../src/capabilities/card-authorizations/create.js';
 import type { CommittedBatch, RecordChange } from '../../src/core/commit/group-commit.js';
 import { observed, type ProviderCall } from '../../src/core/providers/observed.js';
+import { measureDoctor } from '../../src/ops/doctor/metrics.js';
 import { addCommands } from '../../src/ops/cli/commands.js';
 import { measureBacklogs } from '../../src/platform/metrics/backlog.js';
 import { measureBuild } from '../../src/platform/metrics/build.js';
@@ -45,6 +46,7 @@ async function allMetrics(): Promise<string> {
   measureProviderCalls(registry);
   measureQueues(registry, {});
   measureCommits(registry, { onBatch: () => undefined });
+  measureDoctor(registry, { examine: async () => [], log });
   measureForwarding(registry, {
     forwarding: { onForwarded: () => undefined, contendedWallets: () => 0 },
     processes: { known: () => 0, reportedAt: () => null },

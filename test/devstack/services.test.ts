@@ -84,7 +84,7 @@ test.each(['http', '0', '70000', '8080.5'])('PORT=%s is refused', async (PORT) =
   await expect(claimPorts({ PORT })).rejects.toThrow(`PORT=${PORT} is not a port`);
 });
 
-test('the printed request is one that a shell takes as it is', () => {
+test('the printed request is one that a shell takes as it is, and a mongod out of support is named', () => {
   const dev: DevFile = {
     api_url: 'http://127.0.0.1:8081',
     docs_url: 'http://127.0.0.1:8081/docs',
@@ -101,7 +101,7 @@ test('the printed request is one that a shell takes as it is', () => {
     operators: { operator: 'op_sandbox_x', approver: 'op_sandbox_y' },
     pids: { api: 1, worker: 2, bank: 3, temporal: 4, mongod: 5 },
   };
-  const text = startupBanner(dev, '/h', { colours: false });
+  const text = startupBanner(dev, '/h', { colours: false, mongod: '6.0.5' });
   const request = /^curl [^]*?-d '(.*)'$/m.exec(text);
   expect(JSON.parse(request?.[1] ?? '')).toEqual({
     amount_minor: 250_000,
@@ -111,7 +111,11 @@ test('the printed request is one that a shell takes as it is', () => {
   });
   expect(text).toContain("-H 'Authorization: Bearer sk_sandbox_x'");
   expect(text).not.toContain('\u001B');
-  expect(startupBanner({ ...dev, temporal_ui_url: null }, '/h', { colours: true })).toContain(
-    '127.0.0.1:7234',
-  );
+  expect(text).toContain('\n  mongod 6.0.5 is out of support: for development only.\n');
+  for (const mongod of ['7.0.28', '8.0.17', null]) {
+    expect(startupBanner(dev, '/h', { colours: false, mongod })).not.toContain('out of support');
+  }
+  expect(
+    startupBanner({ ...dev, temporal_ui_url: null }, '/h', { colours: true, mongod: null }),
+  ).toContain('127.0.0.1:7234');
 });

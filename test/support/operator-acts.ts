@@ -250,6 +250,7 @@ function webhookRows({ api: { deps, acts } }: Parts): Record<string, ActRow> {
     'changeEndpoint disable': [['webhooks.endpoints.disable'], endpoint],
     'changeEndpoint enable': [['webhooks.endpoints.enable'], endpoint],
     'changeEndpoint resume': [['webhooks.endpoints.resume'], endpoint],
+    pingEndpoint: [['webhooks.endpoints.ping'], endpoint],
     redeliver: [['webhooks.deliveries.redeliver'], () => given('delivery')],
     replayEvent: [['webhooks.events.replay'], () => given('event')],
     replayProviderEvent: [

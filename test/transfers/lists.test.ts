@@ -162,6 +162,27 @@ describe('lists of transfers', () => {
     }
   });
 
+  test('a period that is read as the guide says has each transfer once, although new ones arrive between its pages', async () => {
+    const owner = newId('tenant');
+    await creditWallet(commit, { tenantId: owner, amountMinor: 10_000_000n, reference: 'start' });
+    const before: string[] = [];
+    const after: string[] = [];
+    for (let n = 0; n < 40; n += 1) before.push(await make(owner, n));
+    const period = { from: day('2026-01-31'), until: next('2026-03-01'), limit: 7 };
+    const inPeriod = before.filter((_, n) => n % DAYS.length < DAYS.length - 1);
+    const read: string[] = [];
+    for (let page = 1, pages = 1; page <= pages; page += 1) {
+      const sort = { field: 'created_at', descending: false } as const;
+      const { items, total } = await transfers.list(owner, { ...period, page, sort });
+      read.push(...items.map(({ _id }) => _id));
+      pages = Math.ceil(total / period.limit);
+      // Both after the period, as what arrives now is.
+      after.push(await make(owner, 4), await make(owner, 9));
+    }
+    expect(after.length).toBeGreaterThan(4);
+    expect(read.toSorted()).toEqual(inPeriod.toSorted());
+  });
+
   test('an open transfer is listed under its present status only', async () => {
     const owner = newId('tenant');
     await creditWallet(commit, { tenantId: owner, amountMinor: 1_000_000n, reference: 'start' });

@@ -37,6 +37,8 @@ beforeAll(async () => {
         namespace: '',
         taskQueue: '',
         deployment: null,
+        uiUrl: null,
+        registers: false,
         connection: { address: '' },
       },
     },

@@ -108,6 +108,7 @@ function createStarterByType() {
     register(types: readonly CardOperationType[], starter: CardOperationStarter): void {
       for (const type of types) starters.set(type, starter);
     },
+    workflowId: (operation: CardOperation) => operationWorkflowId(operation),
     start: async (operation: CardOperation) => starterOf(operation).start(operation),
     startSoon: (operation: CardOperation) => starterOf(operation).startSoon(operation),
     notifyChangedSoon: (operation: OperationKey) =>

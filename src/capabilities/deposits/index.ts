@@ -73,6 +73,7 @@ function createDepositStarter(core: CoreDeps) {
   };
   const of = ({ instruction }: { instruction: DepositInstruction }) => starters[instruction];
   return {
+    workflowId: (deposit: Deposit) => depositWorkflowId(deposit),
     start: async (deposit: Deposit) => of(deposit).start(deposit),
     startSoon: (deposit: Deposit) => of(deposit).startSoon(deposit),
     notifyChangedSoon: (deposit: Deposit) => of(deposit).notifyChangedSoon(deposit),

@@ -85,6 +85,7 @@ function createAccountStarter(core: CoreDeps) {
   };
   const of = ({ instruction }: { instruction: AccountInstruction }) => starters[instruction];
   return {
+    workflowId: (account: VirtualAccount) => accountWorkflowId(account),
     start: async (account: VirtualAccount) => of(account).start(account),
     startSoon: (account: VirtualAccount) => of(account).startSoon(account),
     notifyChangedSoon: (account: VirtualAccount) => of(account).notifyChangedSoon(account),

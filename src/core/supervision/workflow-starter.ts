@@ -112,6 +112,9 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
   }
 
   return {
+    /** The id of the workflow of a record. */
+    workflowId,
+
     start: async (record: R): Promise<void> => void (await startWatched(record)),
 
     /** Starts it, and lets the caller wait for its end. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
 import { withDaysInOrder, daysQuery, pageQuery, timestamp } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
-import { DELIVERY_STATUSES } from './event.js';
+import { DELIVERY_STATUSES, PING } from './event.js';
 
 const exampleEvent = {
   id: 'evt_01kaj2v6wte8v9kcz0t3yd4m5n',
@@ -57,6 +57,20 @@ export const eventResource = z
     deliveries: z.array(deliveryResource).meta({ description: 'One for each endpoint.' }),
   })
   .meta({ id: 'SentEvent', example: exampleEvent });
+
+/** No operation answers with it, so it is no component of the document. */
+const pingResource = z
+  .object({
+    id: idSchema('event').meta({ description: 'The id of the event itself.' }),
+    endpoint_id: idSchema('webhookEndpoint').meta({ description: 'The endpoint that is tried.' }),
+  })
+  .meta({ description: 'The test event.' });
+
+/** The test event of an endpoint. */
+export const pingEvents = {
+  when: { [PING]: 'your operator tries an endpoint; nothing has changed' } as const,
+  data: pingResource,
+};
 
 const tag = 'Events';
 

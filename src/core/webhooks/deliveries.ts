@@ -275,8 +275,8 @@ export function toOutgoing(
   draft: EventDraft,
   endpoints: readonly { id: string; waits?: boolean }[],
   dueAt: Date,
+  id = newId('event'),
 ): Outgoing {
-  const id = newId('event');
   const { tenantId, resource, name, sequence, at } = draft;
   const body = eventBody(id, draft);
   const event = {

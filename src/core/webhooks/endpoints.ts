@@ -3,6 +3,7 @@ import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { nextCheckIndex } from '../../platform/database/indexes.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { newId } from '../../shared/ids.js';
+import { fitsAny } from './event-filter.js';
 import { newSecret, type SecretBox } from './secrets.js';
 
 /** Every process uses an operator's change within a second. */
@@ -22,6 +23,8 @@ export type EndpointDocument = {
   _id: string;
   tenant_id: string;
   url: string;
+  /** Patterns of the names of events that it gets. Without them it gets all. */
+  events?: string[];
   status: EndpointStatus;
   /** Newest first. All that have not run out sign every delivery. */
   secrets: { sealed: string; created_at: Date; expires_at: Date | null }[];
@@ -47,6 +50,7 @@ export const endpointsCollection: CollectionSpec = {
     properties: {
       tenant_id: { bsonType: 'string' },
       url: { bsonType: 'string' },
+      events: { bsonType: 'array', minItems: 1, items: { bsonType: 'string' } },
       status: { enum: ['enabled', 'disabled', 'parked'] },
       secrets: {
         bsonType: 'array',
@@ -92,6 +96,8 @@ export type Endpoint = {
   id: string;
   tenantId: string;
   url: string;
+  /** Patterns of the names of events that it gets; null: all. */
+  events: readonly string[] | null;
   status: EndpointStatus;
   /** No attempt has succeeded since then. Null if it answers, or if nothing waits for it. */
   failingSince: Date | null;
@@ -108,6 +114,8 @@ export type Listener = {
   id: string;
   url: string;
   secrets: () => string[];
+  /** True if it gets the events of this name. */
+  takes: (name: string) => boolean;
   /** True if its workflow delivers what waits for it. */
   hasWorkflow: boolean;
   isFailing: boolean;
@@ -137,11 +145,14 @@ export function createEndpoints({
   return {
     ...createListeners(collection, secretBox, clock),
 
-    /** Answers the secret, this once. Null where the tenant has as many endpoints as it may have. */
+    /**
+     * Answers the secret, this once. `events`: patterns of the names of events that it gets; all if left out. Null where the
+     * tenant has as many endpoints as it may have.
+     */
     async add(
       tenantId: string,
       url: string,
-      session?: ClientSession,
+      { events, session }: { events?: string[] | undefined; session?: ClientSession } = {},
     ): Promise<{ id: string; secret: string } | null> {
       const within = session ? { session } : {};
       const known = await collection.countDocuments({ tenant_id: tenantId }, within);
@@ -149,7 +160,7 @@ export function createEndpoints({
       const id = newId('webhookEndpoint');
       const { secret, entry } = sealNew(id);
       const document = newEndpoint(
-        { _id: id, tenant_id: tenantId, url, secrets: [entry] },
+        { _id: id, tenant_id: tenantId, url, ...(events && { events }), secrets: [entry] },
         clock(),
       );
       await collection.insertOne(document, within);
@@ -191,7 +202,7 @@ export function createEndpoints({
 }
 
 const newEndpoint = (
-  given: Pick<EndpointDocument, '_id' | 'tenant_id' | 'url' | 'secrets'>,
+  given: Pick<EndpointDocument, '_id' | 'tenant_id' | 'url' | 'events' | 'secrets'>,
   now: Date,
 ): EndpointDocument => ({
   ...given,
@@ -230,9 +241,10 @@ function createListeners(
     ttl: REMEMBERED_MS,
   });
 
-  const toListener = ({ _id: id, url, secrets, ...state }: EndpointDocument): Listener => ({
+  const toListener = ({ _id: id, url, events, secrets, ...state }: EndpointDocument): Listener => ({
     id,
     url,
+    takes: (name) => !events || fitsAny(events, name),
     hasWorkflow: Boolean(state.next_check_at),
     isFailing: Boolean(state.failing),
     isParked: state.status === 'parked',
@@ -296,6 +308,7 @@ function toEndpoint(document: EndpointDocument, now: Date): Endpoint {
     id: document._id,
     tenantId: document.tenant_id,
     url: document.url,
+    events: document.events ?? null,
     status: document.status,
     failingSince: document.failing?.since ?? null,
     secrets: document.secrets.filter((one) => one.expires_at === null || one.expires_at > now)

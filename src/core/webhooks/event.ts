@@ -12,11 +12,16 @@ export type EventDraft = {
   data: object;
 };
 
+/** The name of the test event that an operator sends. */
+export const PING = 'endpoint.ping';
+
 /** The body of an event: made once, so that every attempt and every endpoint gets the same bytes. */
 export function eventBody(id: string, draft: EventDraft): string {
   return JSON.stringify({
     id,
     event: draft.name,
+    // The name of this field in Standard Webhooks.
+    type: draft.name,
     created_at: draft.at.toISOString(),
     sequence: draft.sequence,
     data: draft.data,

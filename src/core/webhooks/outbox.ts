@@ -10,7 +10,7 @@ import type { DeliveryStarter } from './workflow-starter.js';
 export type Outbox = {
   /** True if this tenant has an endpoint, so that its events are written. */
   hasSubscribers(tenantId: string): Promise<boolean>;
-  /** The documents of the events that have an endpoint at this moment. */
+  /** The documents of the events that an endpoint takes at this moment. */
   address(drafts: readonly EventDraft[]): Promise<Outgoing[]>;
   /** Writes them, within the transaction that makes the change. */
   write(outgoing: readonly Outgoing[], session: ClientSession): Promise<void>;
@@ -52,7 +52,8 @@ export function createOutbox({
       const listeners = await endpoints.listenersOf(drafts.map(({ tenantId }) => tenantId));
       const dueAt = leaseEnd();
       return drafts.flatMap((draft) => {
-        const subscribed = listeners.get(draft.tenantId) ?? [];
+        const all = listeners.get(draft.tenantId) ?? [];
+        const subscribed = all.filter(({ takes }) => takes(draft.name));
         const targets = subscribed.map((each) => ({ id: each.id, waits: waits(each) }));
         return targets.length === 0 ? [] : [toOutgoing(draft, targets, dueAt)];
       });

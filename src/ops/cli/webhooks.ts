@@ -7,6 +7,7 @@ import {
   listDeliveries,
   listEndpoints,
   MAX_OVERLAP_HOURS,
+  pingEndpoint,
   redeliver,
   replayEvent,
   rotateEndpoint,
@@ -28,18 +29,23 @@ export function addWebhookCommands(program: Command): void {
 }
 
 function addEndpointListing(endpoints: Command): void {
-  addApiCommand<ToFile & { tenant: string; url: string }>(
+  addApiCommand<ToFile & { tenant: string; url: string; events?: string[] }>(
     endpoints,
     'add',
     (command) =>
       withFile(command)
         .description('add an endpoint; its secret is printed once')
         .requiredOption('--tenant <id>', 'tenant whose events are sent')
-        .requiredOption('--url <url>', 'address of the receiver: https, and public'),
-    async (operator, { json, options: { tenant, url, ...file } }) => {
+        .requiredOption('--url <url>', 'address of the receiver: https, and public')
+        .option(
+          '--events <patterns>',
+          'only these events, such as "transfer.*,*.failed"; all if left out',
+          (text: string) => text.split(',').map((each) => each.trim()),
+        ),
+    async (operator, { json, options: { tenant, url, events, ...file } }) => {
       const missing = `there is no tenant ${tenant}`;
       await printSecret({ json, ...file }, 'secret', () =>
-        operator.call(addEndpoint, { body: { tenant, url } }, missing),
+        operator.call(addEndpoint, { body: { tenant, url, ...(events && { events }) } }, missing),
       );
     },
   );
@@ -75,6 +81,17 @@ function addEndpointChanges(endpoints: Command): void {
   change('disable', 'stop sending events to an endpoint; they are not sent later either');
   change('enable', 'send events to a disabled endpoint again, from now on');
   change('resume', 'try a parked endpoint again, and send it what has waited');
+
+  addApiCommand(
+    endpoints,
+    'ping <endpoint>',
+    (command) => command.description('send a signed test event to an endpoint'),
+    async (operator, { json, args }) => {
+      const id = String(args[0]);
+      const input = { params: { id }, body: {} };
+      print(json, await operator.call(pingEndpoint, input, noEndpoint(id)));
+    },
+  );
 
   addApiCommand<ToFile & { overlapHours: number }>(
     endpoints,

@@ -1,4 +1,5 @@
 import type { Config } from '../../shared/config.js';
+import type { Providers } from '../../core/providers/registry.js';
 import type { TransferProvider } from '../../core/providers/transfer-provider.js';
 import { createProviders } from '../../composition/providers.js';
 import { examine, pass, fail, type Check } from './check.js';
@@ -7,8 +8,10 @@ import { examinePaystack } from './paystack.js';
 import { examineTemporal } from './temporal.js';
 
 /** Checks everything that the service depends on, and its backlogs. Changes nothing and ends within seconds. */
-export async function examineService(config: Config): Promise<Check[]> {
-  const { all: providers, rateLimits } = createProviders(config);
+export async function examineService(
+  config: Config,
+  { all: providers, rateLimits }: Pick<Providers, 'all' | 'rateLimits'> = createProviders(config),
+): Promise<Check[]> {
   const parts = await Promise.all([
     examineMongodb(config),
     examineTemporal(config, rateLimits),

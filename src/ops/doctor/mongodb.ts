@@ -8,6 +8,7 @@ import { createSealing, type Sealing } from '../../platform/sealing/sealing.js';
 import { listSecretUses } from '../../core/providers/secret-uses.js';
 import type { KeyPepper } from '../../shared/key-peppers.js';
 import { inspectSchema } from '../../platform/database/inspect.js';
+import { unsupportedMongod } from '../../shared/mongodb-support.js';
 import { migrations } from '../../composition/migrations.js';
 import { examineBacklog } from './backlog.js';
 import { examine, pass, fail, type Check } from './check.js';
@@ -57,6 +58,7 @@ function examineServer(
   const hint = 'start mongod with --replSet and initiate the set';
   const sealing = createSealing(config.sealingKeys);
   return Promise.all([
+    examineVersion(db, config.environment),
     examine('mongodb: replica set', hint, async () => examineTopology(hello, hint)),
     isMongos(hello) ? examineSharding(client, db) : examineTransactionLimit(db),
     examineSchema(db),
@@ -65,6 +67,21 @@ function examineServer(
     examineSealingKeys(db, sealing),
     examineProviderSecrets(db, sealing, config),
   ]);
+}
+
+function examineVersion(db: Db, environment: Config['environment']): Promise<Check> {
+  const hint = 'use a MongoDB that its maker supports';
+  return examine('mongodb: version', hint, async () => {
+    const { version } = await db.admin().command({ buildInfo: 1 });
+    return examineSupport(String(version), environment, hint);
+  });
+}
+
+/** A version that is out of support passes in the sandbox, with a line that says so, and fails in live. */
+export function examineSupport(version: string, environment: Config['environment'], hint: string) {
+  const problem = unsupportedMongod(version);
+  if (problem === null) return pass(version);
+  return environment === 'live' ? fail(problem, hint) : pass(problem);
 }
 
 /** Tells from the server's `hello` whether it has transactions: a member of a replica set, or a mongos. */

@@ -55,7 +55,13 @@ export function createOperatorApp(
   app.use(errorHandler({ log }));
   app.use(health.middleware);
   app.use(limitBySource({ rateLimits, name: 'operators', allowance: ALLOWANCE }));
-  app.use(documents({ openApi: JSON.stringify(operatorOpenApi(deps)) }));
+  app.use(
+    documents({
+      openApi: JSON.stringify(operatorOpenApi(deps)),
+      prefix: OPERATOR_PREFIX,
+      hasDocs: false,
+    }),
+  );
   app.use(answerOptions({ methodsAt }));
   app.use(underPrefix(signedIn));
   app.use(underPrefix(middleware));

@@ -14,6 +14,7 @@ import type {
   InstructionLabels,
   OperatorCommand,
 } from '../../core/instructions/workflow-contract.js';
+import { workflowPage } from '../../platform/temporal/pages.js';
 import { operation, type Operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
@@ -107,7 +108,7 @@ function routesOf(
   instruction: OperatedInstruction<Deps>,
 ): Route[] {
   const { list, show, command } = instructionOperations(capability, instruction.labels);
-  const { store } = instruction.records(deps);
+  const { store, starter } = instruction.records(deps);
   return [
     route(list, async (ctx, { query: { attention } }) => {
       const found = await store.latest({ attention, limit: LISTED });
@@ -122,7 +123,9 @@ function routesOf(
       const record = await store.find(params.id);
       if (!record) throw noSuch(instruction.labels.record);
       const deliveries = await deps.webhooks.deliveries.timelineOf(record.tenant_id, record._id);
-      sendData(ctx, 200, shownRecord(instruction, record, deliveries));
+      const { record: fields, timeline } = shownRecord(instruction, record, deliveries);
+      const page = workflowPage(deps.config.temporal, starter.workflowId(record));
+      sendData(ctx, 200, { record: { ...fields, temporal_page: page }, timeline });
     }),
 
     ...OPERATOR_COMMANDS.map((kind) => commandRoute(deps, capability, instruction, command(kind))),

@@ -2,6 +2,8 @@ import { connectDatabase } from '../../platform/database/client.js';
 import { createHealth } from '../../platform/http/health.js';
 import { createServer } from '../../platform/http/server.js';
 import type { Deps } from '../../composition/deps.js';
+import { examineService } from '../doctor/doctor.js';
+import { measureDoctor } from '../doctor/metrics.js';
 import { createOperatorApp } from './app.js';
 
 /** The running operator API; null without a port. */
@@ -13,11 +15,12 @@ export async function serveOperators(
   { host, port }: { host: string; port: number | undefined },
 ): Promise<OperatorServer | null> {
   if (port === undefined) return null;
-  const { log, config, database } = deps;
+  const { log, config, database, registry } = deps;
   const reports = await connectDatabase(config.mongodb, 'bursar-operators', {
     operationLimitMs: 0,
     ...(database.wrap && { wrap: database.wrap }),
   });
+  measureDoctor(registry, { examine: () => examineService(config, deps.providers), log });
   const checks = { mongodb: () => reports.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
   const app = createOperatorApp({ ...deps, reports }, health);

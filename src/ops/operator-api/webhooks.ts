@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { events } from '../../composition/operations.js';
 import type { Within } from '../../core/webhooks/endpoint-changes.js';
 import { MAX_ENDPOINTS, type Endpoint } from '../../core/webhooks/endpoints.js';
+import { EVENT_PATTERN, fitsAny, MAX_PATTERNS } from '../../core/webhooks/event-filter.js';
 import type { Delivery } from '../../core/webhooks/event.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
@@ -40,7 +42,12 @@ export const addEndpoint = operation({
   path: '/webhooks/endpoints',
   summary: 'Add an endpoint; the answer shows its secret once',
   roles: WORKERS,
-  body: z.strictObject({ tenant: tenantId, url: plainText(2_000), reason: reason.optional() }),
+  body: z.strictObject({
+    tenant: tenantId,
+    url: plainText(2_000),
+    events: z.array(z.string().regex(EVENT_PATTERN)).min(1).max(MAX_PATTERNS).optional(),
+    reason: reason.optional(),
+  }),
   act: 'webhooks.endpoints.add',
   answer: { status: 200, data: orWaiting(z.object({ id: z.string(), secret: z.string() })) },
 });
@@ -68,6 +75,22 @@ export const changeEndpoint = operation({
   params: { id: anyId, change: z.enum(ENDPOINT_CHANGES) },
   body: reasonBody,
   answer: { status: 200, data: printed },
+});
+
+/** Sends a test event to an endpoint. */
+export const pingEndpoint = operation({
+  id: 'pingEndpoint',
+  tag,
+  method: 'post',
+  path: '/webhooks/endpoints/{id}/ping',
+  summary: 'Send a signed test event to an endpoint',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: reasonBody,
+  answer: {
+    status: 200,
+    data: z.object({ id: z.string(), event: z.string(), delivery: z.string() }),
+  },
 });
 
 /** Creates a new secret for an endpoint. */
@@ -152,15 +175,16 @@ export const webhookRoutes = (deps: OperatorDeps): Route[] => [
 const addRoute = (deps: OperatorDeps): Route =>
   route(addEndpoint, async (ctx, { body }) => {
     const { tenants, webhooks, audit } = deps;
-    const { tenant, url, reason: why = null } = body;
+    const { tenant, url, events: patterns, reason: why = null } = body;
     if (!(await tenants.get(tenant))) throw noSuch('tenant');
     const problem = await webhooks.problemWith(url);
     if (problem !== null) throw refuseField('url', `this address is not usable: ${problem}`);
+    refuseUnused(patterns);
     const asked = actOf(ctx, 'webhooks.endpoints.add', tenant, { tenantId: tenant, reason: why });
     const act = await permit(deps, ctx, { act: asked, input: { body } }, { act: 'endpoint' });
     if (!act) return;
     const added = await audit.act(act, async (session) => {
-      const result = await webhooks.endpoints.add(tenant, url, session);
+      const result = await webhooks.endpoints.add(tenant, url, { events: patterns, session });
       const after = result && (await webhooks.endpoints.get(result.id, session));
       return result && { result, before: null, after: after && presentEndpoint(after) };
     });
@@ -170,6 +194,13 @@ const addRoute = (deps: OperatorDeps): Route =>
     }
     sendData(ctx, 200, added);
   });
+
+/** Refuses a pattern that no event fits: it is mistyped, and the tenant would miss what it waits for. */
+function refuseUnused(patterns: readonly string[] = []): void {
+  const names = events.flatMap(({ when }) => Object.keys(when));
+  const unused = patterns.find((pattern) => !names.some((name) => fitsAny([pattern], name)));
+  if (unused !== undefined) throw refuseField('events', `no event fits ${unused}`);
+}
 
 const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   route(listEndpoints, async (ctx, { query }) => {
@@ -194,6 +225,19 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
     };
     if (!(await applyChange(webhooks, change, id, within))) throw noSuch('endpoint');
     sendData(ctx, 200, { id, done: change });
+  }),
+
+  route(pingEndpoint, async (ctx, { params: { id }, body }) => {
+    const endpoint = await webhooks.endpoints.get(id);
+    if (!endpoint) throw noSuch('endpoint');
+    const why = { tenantId: endpoint.tenantId, reason: body.reason ?? null };
+    const act = actOf(ctx, 'webhooks.endpoints.ping', id, why);
+    const sent = await audit.act(act, async (session) => {
+      const result = await webhooks.ping(endpoint, session);
+      return result && { result, before: null, after: result };
+    });
+    if (!sent) throw new ApiError('invalid_state', { message: 'the endpoint is disabled' });
+    sendData(ctx, 200, { id, ...sent });
   }),
 
   route(rotateEndpoint, async (ctx, { params: { id }, body }) => {
@@ -283,6 +327,7 @@ const presentEndpoint = (endpoint: Endpoint) => ({
   id: endpoint.id,
   tenant: endpoint.tenantId,
   url: endpoint.url,
+  events: endpoint.events,
   status: endpoint.status,
   failing_since: endpoint.failingSince?.toISOString() ?? null,
   secrets: endpoint.secrets,

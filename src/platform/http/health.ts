@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../shared/errors.js';
 import type { Log } from '../../shared/log.js';
+import { readVersion } from '../../shared/version.js';
 import type { Middleware } from './context.js';
 import { sendData } from './respond.js';
 
@@ -15,7 +16,7 @@ const KEPT_MS = 1_000;
 export type Health = ReturnType<typeof createHealth>;
 
 /**
- * Serves `/health/live` (the process answers) and `/health/ready` (every named check passes in time, and the process is
+ * Serves `/health/live` (the process answers, with its release) and `/health/ready` (every named check passes in time, and the process is
  * not stopping). The answer names a failed check; the reason is in the log. The results of the checks are kept for a
  * second, from the beginning of the checks.
  */
@@ -30,6 +31,7 @@ export function createHealth({
   checkWithinMs?: number;
   keptMs?: number;
 }) {
+  const live = { status: 'live', version: readVersion() };
   let draining = false;
   let kept: { results: ReturnType<typeof runAll>; untilMs: number } | null = null;
 
@@ -68,7 +70,7 @@ export function createHealth({
       ctx.set('Allow', 'GET, HEAD');
       throw new ApiError('method_not_allowed');
     }
-    if (ctx.path === '/health/live') return sendData(ctx, 200, { status: 'live' });
+    if (ctx.path === '/health/live') return sendData(ctx, 200, live);
     const { ready, report } = await readiness();
     if (ready) return sendData(ctx, 200, report);
     throw new ApiError('service_unavailable', { message: 'Not ready.', details: report });

@@ -247,18 +247,25 @@ function envelopeOf({ id, answer: { data, list } }: Operation, { envelopes }: Sh
 }
 
 function webhook(name: string, when: string, data: z.ZodType) {
+  const component = data.meta()?.id;
   const schema = z
     .object({
       id: z
         .string()
         .meta({ description: 'Id of the event: the same in every attempt, and in `webhook-id`.' }),
       event: z.literal(name).meta({ description: 'Name of the event.' }),
+      type: z
+        .literal(name)
+        .meta({ description: 'The same name, as Standard Webhooks call the field.' }),
       created_at: timestamp('Time of the event.'),
       sequence: z.int().min(1).meta({
         description: 'Counts the changes of this resource: an event with a lower number is older.',
       }),
-      // References the component of answers instead of creating a second one for input.
-      data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
+      // References the component of answers, if it is one, instead of creating a second one for input.
+      data:
+        component === undefined
+          ? data
+          : z.unknown().meta({ override: { $ref: `#/components/schemas/${component}` } }),
     })
     .meta({ id: `${pascal(name)}Event` });
   const text = z.string();

@@ -1,5 +1,5 @@
 import { isGrpcServiceError, type Connection } from '@temporalio/client';
-import { SearchAttributeType } from '@temporalio/common';
+import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { searchAttributes } from './search-attributes.js';
 
@@ -21,6 +21,7 @@ const EXPECTED_ATTRIBUTES = Object.values(searchAttributes).map(
 
 /** The key of a namespace's data that names the environment it belongs to. */
 const OWNER = 'bursar-environment';
+const GRPC_NOT_FOUND = 5;
 const GRPC_ALREADY_EXISTS = 6;
 const RETENTION_DAYS = 7;
 
@@ -57,21 +58,59 @@ export async function ensureNamespace(
   }
 }
 
+/**
+ * Checks a namespace that an administrator has registered, and changes nothing. Throws an error that names what is missing,
+ * and with the command that registers it.
+ */
+export async function checkNamespace(
+  connection: Connection,
+  namespace: string,
+  environment: string,
+): Promise<void> {
+  const found = await connection.workflowService
+    .describeNamespace({ namespace })
+    .catch((error: unknown) => {
+      if (!isGrpcServiceError(error) || error.code !== GRPC_NOT_FOUND) throw error;
+      throw new Error(
+        `There is no Temporal namespace ${namespace}, and BURSAR_TEMPORAL_REGISTER is false. An administrator runs: ` +
+          `temporal operator namespace create --namespace ${namespace} --retention ${RETENTION_DAYS}d`,
+      );
+    });
+  refuseOther(found.namespaceInfo?.data?.[OWNER], namespace, environment);
+  const { missing, wrong } = await findSearchAttributeProblems(connection, namespace);
+  if (wrong.length > 0) throw new Error(otherType(wrong[0]));
+  if (missing.length === 0) return;
+  const pairs = Object.values(searchAttributes)
+    .filter(({ name }) => missing.includes(name))
+    .map(({ name, type }) => `--name ${name} --type ${TypedSearchAttributes.toMetadataType(type)}`);
+  throw new Error(
+    `The namespace ${namespace} lacks search attributes, and BURSAR_TEMPORAL_REGISTER is false. An administrator runs: ` +
+      `temporal operator search-attribute create --namespace ${namespace} ${pairs.join(' ')}`,
+  );
+}
+
 /** Claims the namespace: like a database, it belongs to the environment that used it first. */
 async function claim(connection: Connection, namespace: string, environment: string) {
   const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
   const owner = namespaceInfo?.data?.[OWNER];
   if (owner === environment) return;
-  if (owner) {
-    throw new Error(
-      `The Temporal namespace ${namespace} belongs to the ${owner} environment, and this is ${environment}: ` +
-        'give it a TEMPORAL_NAMESPACE of its own.',
-    );
-  }
+  refuseOther(owner, namespace, environment);
   // Namespaces made by `npm start` and by administrators name no owner.
   const updateInfo = { data: { [OWNER]: environment } };
   await connection.workflowService.updateNamespace({ namespace, updateInfo });
 }
+
+/** Throws if a namespace belongs to the other environment. */
+function refuseOther(owner: string | null | undefined, namespace: string, environment: string) {
+  if (!owner || owner === environment) return;
+  throw new Error(
+    `The Temporal namespace ${namespace} belongs to the ${owner} environment, and this is ${environment}: ` +
+      'give it a TEMPORAL_NAMESPACE of its own.',
+  );
+}
+
+const otherType = (name: string | undefined) =>
+  `the search attribute ${name} exists with another type`;
 
 /** Finds search attributes that are not registered, and those that are registered with another type. */
 export async function findSearchAttributeProblems(
@@ -89,7 +128,7 @@ export async function findSearchAttributeProblems(
 async function registerMissing(connection: Connection, namespace: string): Promise<string | null> {
   try {
     const { missing, wrong } = await findSearchAttributeProblems(connection, namespace);
-    if (wrong.length > 0) return `the search attribute ${wrong[0]} exists with another type`;
+    if (wrong.length > 0) return otherType(wrong[0]);
     if (missing.length === 0) return null;
     const searchAttributes = Object.fromEntries(
       EXPECTED_ATTRIBUTES.filter(([name]) => missing.includes(name)),

@@ -137,6 +137,33 @@ test(
   TIME_LIMIT_MS,
 );
 
+test(
+  'transfers show prints the address at which the Temporal UI has the workflow of the transfer',
+  async () => {
+    const copy = await startCopy('shown');
+    const { id } = await payAsPrinted(copy);
+    const script = join(packageRoot, 'dist', 'src', 'ops', 'cli', 'main.js');
+    const env = { ...process.env, BURSAR_HOME: join(root, 'shown') };
+    const args = [script, 'transfers', 'show', id, '--json'];
+    const { stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+    const { temporal_page: page } = JSON.parse(stdout) as { temporal_page: string };
+    const { temporal_ui_url: ui, temporal_namespace: namespace } = copy.dev();
+    const path = `/namespaces/${namespace}/workflows/transfer%2F${id}`;
+    expect(page).toBe(`${ui}${path}`);
+    const html = await fetch(page);
+    expect([html.status, html.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
+    // The page reads the workflow of its own address from the server of the UI.
+    const answer = await fetch(`${ui}/api/v1${path}`);
+    expect(await answer.json()).toMatchObject({
+      workflowExecutionInfo: { execution: { workflowId: `transfer/${id}` } },
+    });
+  },
+  TIME_LIMIT_MS,
+);
+
 /** Temporal's own command line, as `npm run temporal` starts it. */
 function temporal(name: string, ...args: string[]): string {
   const script = join(packageRoot, 'dist', 'devstack', 'temporal-cli.js');

@@ -1,3 +1,8 @@
+import { Registry } from 'prom-client';
+import { examineService } from '../../../src/ops/doctor/doctor.js';
+import { measureDoctor } from '../../../src/ops/doctor/metrics.js';
+import { loadConfig } from '../../../src/shared/config.js';
+import { eventually } from '../../support/eventually.js';
 import { bursar as runBursar, bursarProcess } from '../../support/cli.js';
 import { startListening, type Listening } from '../../support/listening.js';
 import { ORDER_TOTAL_MINOR } from '../../support/tenant.js';
@@ -109,6 +114,7 @@ describe('doctor', () => {
     const queue = all.service.env['BURSAR_TASK_QUEUE'];
     expect(checks.map(({ check }) => check)).toEqual([
       'mongodb',
+      'mongodb: version',
       'mongodb: replica set',
       'mongodb: transaction limit',
       'mongodb: schema',
@@ -134,6 +140,16 @@ describe('doctor', () => {
       `worker: ${queue}-provider-event-replays`,
       'provider: sandbox-bank',
     ]);
+    const registry = new Registry();
+    const config = loadConfig(all.service.env);
+    measureDoctor(registry, { examine: () => examineService(config), log: all.service.deps.log });
+    const rows = await eventually('every row has a metric', async () => {
+      const { values = [] } = (await registry.getSingleMetric('bursar_doctor_row')?.get()) ?? {};
+      return values.length > 0 ? values : undefined;
+    });
+    expect(rows.map(({ labels, value }) => [labels['row'], value])).toEqual(
+      checks.map(({ check }) => [check, 1]),
+    );
     expect([table.code, table.out]).toEqual([0, expect.stringMatching(/^check +ok +detail/)]);
   });
 

@@ -1,6 +1,10 @@
 import { migrations } from '../../../src/composition/migrations.js';
 import { wantedOf } from '../../../src/platform/database/migrations.js';
-import { examineShardKeys, examineTopology } from '../../../src/ops/doctor/mongodb.js';
+import {
+  examineShardKeys,
+  examineSupport,
+  examineTopology,
+} from '../../../src/ops/doctor/mongodb.js';
 
 test.each([
   ['a member of a replica set', { setName: 'rs0', isWritablePrimary: true }, true, 'rs0'],
@@ -13,6 +17,19 @@ test.each([
     hint: ok ? null : 'do this',
   });
 });
+
+test.each([
+  ['6.0.5', 'sandbox', true, 'mongod 6.0.5 is out of support: for development only'],
+  ['6.0.5', 'live', false, 'mongod 6.0.5 is out of support: for development only'],
+  ['8.0.17', 'sandbox', true, '8.0.17'],
+  ['10.0.1', 'live', true, '10.0.1'],
+] as const)(
+  'bursar doctor names a mongod %s that is out of support (%s)',
+  (version, of, ok, detail) => {
+    const hint = 'take another one';
+    expect(examineSupport(version, of, hint)).toEqual({ ok, detail, hint: ok ? null : hint });
+  },
+);
 
 describe('behind a mongos, bursar doctor', () => {
   const declared = wantedOf(migrations).flatMap(([{ name, shardBy }]) =>

@@ -5,6 +5,7 @@ import type { OperatorRole } from '../../../src/platform/operators/operator.js';
 import { bursar } from '../../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { createTestOperator, operatorDeps, operatorSignIn } from '../../support/operators.js';
+import { pendingTransfer } from '../../support/transfers.js';
 
 let database: TestDatabase;
 let env: Record<string, string>;
@@ -19,6 +20,7 @@ beforeAll(async () => {
     SANDBOX_BANK_SECRET: 'a secret of the tests',
     BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+    BURSAR_TEMPORAL_UI_URL: 'http://127.0.0.1:8233/',
   };
   url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
   deps = await operatorDeps(env);
@@ -78,6 +80,7 @@ test('every command that changes something leaves one entry with the signed-in o
   const add = `webhooks endpoints add --tenant ${tenant} --url http://127.0.0.1:9/hook`;
   const endpoint = await act(add, 'webhooks.endpoints.add');
   expect(JSON.stringify(endpoint.entry)).not.toContain(endpoint.secret);
+  await act(`webhooks endpoints ping ${endpoint.id}`, 'webhooks.endpoints.ping');
   await act(`webhooks endpoints rotate ${endpoint.id}`, 'webhooks.endpoints.rotate');
   await act(`webhooks endpoints disable ${endpoint.id}`, 'webhooks.endpoints.disable');
   await act(`webhooks endpoints remove ${endpoint.id}`, 'webhooks.endpoints.remove');
@@ -107,6 +110,36 @@ test('every command that changes something leaves one entry with the signed-in o
   }
   expect(await json('audit verify')).toMatchObject({ answer: { ok: true, problems: [] } });
 }, 240_000);
+
+test('an endpoint is added with a filter; a pattern that no event fits is refused, and so is a ping of a disabled one', async () => {
+  const { env: own } = await signedIn(['operator', 'admin']);
+  const run = (line: string) => bursar(`webhooks endpoints ${line} --json`, own);
+  const { id: tenant } = await deps.tenants.create({ name: 'Ada', plan: 'sandbox' });
+  const add = `add --tenant ${tenant} --url http://127.0.0.1:9/hook --events`;
+  const added = JSON.parse((await run(`${add} transfer.*,charge.failed`)).out);
+  expect(JSON.parse((await run(`list --tenant ${tenant}`)).out)).toMatchObject([
+    { id: added.id, events: ['transfer.*', 'charge.failed'] },
+  ]);
+  const refused = await run(`${add} transfers.*`);
+  expect([refused.code, refused.error]).toEqual([
+    1,
+    expect.stringContaining('no event fits transfers.*'),
+  ]);
+  await run(`disable ${added.id}`);
+  const ping = await run(`ping ${added.id}`);
+  expect([ping.code, ping.error]).toEqual([1, expect.stringContaining('the endpoint is disabled')]);
+});
+
+test('show prints the address of the workflow of a record in the Temporal UI', async () => {
+  const { env: own } = await signedIn(['viewer']);
+  const { id: tenant } = await deps.tenants.create({ name: 'Ada', plan: 'sandbox' });
+  const transfer = pendingTransfer({ tenant_id: tenant });
+  await database.db.collection<typeof transfer>('transfers').insertOne(transfer);
+  const { out } = await bursar(`transfers show ${transfer._id} --json`, own);
+  expect(JSON.parse(out).temporal_page).toBe(
+    `http://127.0.0.1:8233/namespaces/bursar-sandbox/workflows/transfer%2F${transfer._id}`,
+  );
+});
 
 test('a changed or removed entry is found by audit verify', async () => {
   const verify = async () => {

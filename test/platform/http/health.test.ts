@@ -1,4 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import request from 'supertest';
+import { openApi } from '../../../src/composition/operations.js';
+import { measureBuild } from '../../../src/platform/metrics/build.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
 import { createTestApp } from './test-app.js';
 
 test('the service is ready when every check passes; otherwise the answer names the failed check, not the reason', async () => {
@@ -31,6 +37,21 @@ test('the service is ready when every check passes; otherwise the answer names t
   });
   expect(app.lines.join('')).toContain('10.0.0.7');
   expect((await request(app.server).get('/health/live')).status).toBe(200);
+  await app.close();
+});
+
+test('package.json, the document, the answer of /health/live and the metric name the same release', async () => {
+  const app = await createTestApp();
+  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'));
+  const live = await request(app.server).get('/health/live');
+  const registry = new Registry();
+  measureBuild(registry);
+  const [build] = (await registry.getSingleMetric('bursar_build_info')?.get())?.values ?? [];
+  expect([openApi().info.version, live.body.data, build?.labels['version']]).toEqual([
+    manifest.version,
+    { status: 'live', version: manifest.version },
+    manifest.version,
+  ]);
   await app.close();
 });
 

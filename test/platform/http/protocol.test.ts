@@ -94,9 +94,37 @@ test('an unknown route is 404 with a key and 401 without one', async () => {
   expect(answer.body).toMatchObject({ success: false, error: { code: 'not_found', status: 404 } });
   const stranger = await request(`http://127.0.0.1:${port}`).get('/api/v1/nowhere');
   expect(stranger.status).toBe(401);
-  for (const path of ['/', '/api', '/api/v2/things', '/v1/things', '/api/v1things']) {
+  for (const path of ['/api', '/api/v2/things', '/v1/things', '/api/v1things']) {
     expect((await request(`http://127.0.0.1:${port}`).get(path)).status).toBe(404);
   }
+});
+
+test('the root answers with links that work, and redirects a browser to the documentation', async () => {
+  const root = (accept: string) =>
+    request(`http://127.0.0.1:${port}`).get('/').set('Accept', accept).redirects(0);
+  const browser = await root('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8');
+  expect([browser.status, browser.headers['location']]).toEqual([302, '/docs']);
+  for (const accept of ['*/*', 'application/json']) {
+    const answer = await root(accept);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          service: 'Bursar',
+          version: expect.any(String),
+          api: '/api/v1',
+          openapi: '/openapi.json',
+          docs: '/docs',
+          health: '/health/ready',
+        },
+      },
+    ]);
+    for (const path of [answer.body.data.openapi, answer.body.data.health]) {
+      expect((await request(`http://127.0.0.1:${port}`).get(path)).status).toBe(200);
+    }
+  }
+  expect((await request(`http://127.0.0.1:${port}`).post('/')).status).toBe(404);
 });
 
 test('a valid request id is kept, any other is replaced', async () => {
