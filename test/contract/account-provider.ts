@@ -189,12 +189,13 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       const { accountNumber } = await assigned();
       const id = await at.pay(accountNumber, 250_000, at.senders.told);
       const marker = newId('deposit');
-      const order = { id, amountMinor: 250_000n, marker, requestedAt: new Date() };
+      const orderedAt = new Date();
+      const order = { id, amountMinor: 250_000n, marker, orderedAt, requestedAt: new Date() };
       expect(await returned(order)).toBe('succeeded');
       if (at.provider.accounts.returns.kind === 'idempotent') {
         expect(await returned(order)).toBe('succeeded');
       }
-      const about = { id, marker, since: ages };
+      const about = { id, marker, orderedAt, since: ages };
       expect(await at.provider.verifyReturn?.(about, never)).toMatchObject({ kind: 'succeeded' });
       const other = { ...about, marker: newId('deposit') };
       expect(await at.provider.verifyReturn?.(other, never)).toMatchObject({ kind: 'not_found' });
@@ -204,7 +205,9 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       const { accountNumber } = await assigned();
       const id = await at.pay(accountNumber, REFUSED_MINOR, at.senders.returnRefused);
       const marker = newId('deposit');
-      const order = { id, amountMinor: BigInt(REFUSED_MINOR), marker, requestedAt: new Date() };
+      const orderedAt = new Date();
+      const amountMinor = BigInt(REFUSED_MINOR);
+      const order = { id, amountMinor, marker, orderedAt, requestedAt: orderedAt };
       expect(await returned(order)).toBe('rejected');
     });
 

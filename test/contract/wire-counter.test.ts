@@ -187,7 +187,7 @@ function accountSubmissions(): ReturnType<typeof submissions> {
       'return a deposit',
       async (signal) =>
         accounts.returnDeposit?.(
-          { id: 'd', amountMinor: 100n, marker: 'dep_1', requestedAt },
+          { id: 'd', amountMinor: 100n, marker: 'dep_1', orderedAt: requestedAt, requestedAt },
           signal,
         ),
     ],

@@ -277,11 +277,12 @@ describe('virtual accounts by Paystack', () => {
     async function order(amount: number) {
       const { account } = await assigned();
       const id = fake.deposit(account.accountNumber, amount, { tell: false });
-      const requestedAt = new Date();
-      return { id, amountMinor: BigInt(amount), marker: newId('deposit'), requestedAt };
+      const at = new Date();
+      const times = { orderedAt: at, requestedAt: at };
+      return { id, amountMinor: BigInt(amount), marker: newId('deposit'), ...times };
     }
     const since = new Date();
-    const verifyReturn = (about: { id: string; marker: string }) =>
+    const verifyReturn = (about: { id: string; marker: string; orderedAt: Date }) =>
       provider.verifyReturn?.({ ...about, since }, never);
     const refundsOf = (id: string) =>
       fake.journal().filter((entry) => entry.kind === 'refunded' && entry.reference === id);
@@ -322,7 +323,13 @@ describe('virtual accounts by Paystack', () => {
       const poor = await startFake({ balance: 0 });
       const at = adapterFor(poor.url);
       const id = poor.deposit('0990000001', 5_000, { tell: false });
-      const wanted = { id, amountMinor: 5_000n, marker: newId('deposit'), requestedAt: since };
+      const wanted = {
+        id,
+        amountMinor: 5_000n,
+        marker: newId('deposit'),
+        orderedAt: since,
+        requestedAt: since,
+      };
       expect(await at.returnDeposit?.(wanted, never)).toMatchObject({
         kind: 'throttled',
         fault: 'float',
@@ -336,11 +343,17 @@ describe('virtual accounts by Paystack', () => {
     const at = adapterFor(own.url);
     const id = own.deposit('0990000001', 250_015, { tell: false });
     const marker = newId('deposit');
-    const order = { id, amountMinor: 250_015n, marker, requestedAt: new Date() };
+    const order = {
+      id,
+      amountMinor: 250_015n,
+      marker,
+      orderedAt: new Date(),
+      requestedAt: new Date(),
+    };
     await at.returnDeposit?.(order, never);
     const other = own.payElsewhere(500_000);
     for (let i = 0; i < 1_100; i += 1) own.refundAtDesk(other, 115);
-    const ask = () => at.verifyReturn?.({ id, marker, since: order.requestedAt }, never);
+    const ask = () => at.verifyReturn?.({ ...order, since: order.requestedAt }, never);
     const asked = own.requests.length;
     expect(await ask()).toMatchObject({ kind: 'unknown' });
     expect(own.requests.length - asked).toBe(10);
@@ -384,7 +397,8 @@ describe('virtual accounts by Paystack', () => {
       for (const answer of answers) expect(answer).toMatchObject({ kind: 'unknown' });
     });
 
-    const order = { amountMinor: 100n, marker: newId('deposit'), requestedAt: new Date() };
+    const at = new Date();
+    const order = { amountMinor: 100n, marker: newId('deposit'), orderedAt: at, requestedAt: at };
     test.each(
       ENDINGS.flatMap(([how, end, timeoutMs]) => [
         [

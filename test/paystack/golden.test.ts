@@ -125,7 +125,7 @@ describe('returns of deposits', () => {
     const [, , first] = RETURN_ANSWERS[2] ?? [];
     const noted = (merchant_note: string | null) => [{ ...(sent(first) as object), merchant_note }];
     const read = (rows: unknown) =>
-      readReturns({ data: rows, meta }, { marker: order.marker, domain: 'test' }, 1);
+      readReturns({ data: rows, meta }, { ...order, domain: 'test' }, 1);
     expect(read(noted(`Note: ${order.marker}.`))).toMatchObject({ kind: 'succeeded' });
     for (const note of [`x${order.marker}`, null, 'Refund by desk@example.com']) {
       expect(read(noted(note))).toEqual({ kind: 'page', next: null });
@@ -135,7 +135,7 @@ describe('returns of deposits', () => {
   test('a return in the list that is of the other environment is no answer', () => {
     const [, , first] = RETURN_ANSWERS[2] ?? [];
     const row = { ...(sent(first) as object), merchant_note: order.marker, domain: 'live' };
-    const asked = { marker: order.marker, domain: 'test' };
+    const asked = { ...order, domain: 'test' };
     expect(readReturns({ data: [row], meta }, asked, 1)).toEqual(ELSEWHERE);
   });
 
@@ -143,7 +143,7 @@ describe('returns of deposits', () => {
     const [, , first] = RETURN_ANSWERS[2] ?? [];
     const ours = { ...(sent(first) as object), merchant_note: order.marker };
     const read = (rows: unknown) =>
-      readReturns({ data: rows, meta }, { marker: order.marker, domain: 'test' }, 1);
+      readReturns({ data: rows, meta }, { ...order, domain: 'test' }, 1);
     const odd = { ...ours, amount: -5 };
     const other = { ...odd, merchant_note: 'Refund by desk@example.com' };
     expect(read([other, ours])).toMatchObject({ kind: 'succeeded' });

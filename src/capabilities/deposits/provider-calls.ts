@@ -58,17 +58,16 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
       const provider = providers.accountProvider(deposit.provider);
       if (!provider.returnDeposit || amountMinor === null)
         throw new Error(`${marker} cannot return`);
-      const answer = await provider.returnDeposit({ id, amountMinor, marker, requestedAt }, signal);
+      const order = { id, amountMinor, marker, orderedAt: deposit.instructed_at, requestedAt };
+      const answer = await provider.returnDeposit(order, signal);
       return explainRefusal(provider, deposit, answer, signal);
     },
 
     async verify(deposit: Deposit, signal: AbortSignal): Promise<ProviderOutcome> {
       if (deposit.instruction === 'confirm') return confirm(deposit, signal);
-      const { _id: marker, reference: id, instructed_at: ordered } = deposit;
       const provider = providers.accountProvider(deposit.provider);
-      if (!provider.verifyReturn) throw new Error(`${marker} cannot return`);
-      const since = submittedReturn(deposit)?.submitted_at ?? ordered;
-      const answer = await provider.verifyReturn({ id, marker, since }, signal);
+      if (!provider.verifyReturn) throw new Error(`${deposit._id} cannot return`);
+      const answer = await provider.verifyReturn(aboutReturn(deposit), signal);
       return explainRefusal(provider, deposit, answer, signal);
     },
 
@@ -96,15 +95,21 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
   };
 }
 
+/** The question about the return of a deposit: the present order's, or an earlier one's that did not fail. */
+const aboutReturn = (deposit: Deposit) => ({
+  id: deposit.reference,
+  marker: deposit._id,
+  orderedAt: deposit.instructed_at,
+  since: submittedReturn(deposit)?.submitted_at ?? deposit.instructed_at,
+});
+
 /** The provider's answer about a return that was submitted; null if it does not know of one, or has refused it. */
 export async function findReturn(
   provider: AccountProvider,
   deposit: Deposit,
   signal: AbortSignal,
 ): Promise<Exclude<VerifyReturnAnswer, { kind: 'not_found' | 'rejected' }> | null> {
-  const { _id: marker, reference: id, instructed_at: ordered } = deposit;
-  const since = submittedReturn(deposit)?.submitted_at ?? ordered;
-  const answer = await provider.verifyReturn?.({ id, marker, since }, signal);
+  const answer = await provider.verifyReturn?.(aboutReturn(deposit), signal);
   return !answer || answer.kind === 'not_found' || answer.kind === 'rejected' ? null : answer;
 }
 

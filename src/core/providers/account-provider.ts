@@ -103,7 +103,14 @@ export type ListDepositsAnswer = CallTrace & (Page<ProviderDeposit> | Unknown);
 export type RequeryAnswer = CallTrace & ({ kind: 'requested' } | NotFound | Throttled | Unknown);
 
 /** A request to send a deposit back to its sender. `marker` is our id of the deposit. */
-export type ReturnRequest = { id: string; amountMinor: bigint; marker: string; requestedAt: Date };
+export type ReturnRequest = {
+  id: string;
+  amountMinor: bigint;
+  marker: string;
+  /** The time of this order: it tells the return from an earlier one of the same deposit that has failed. */
+  orderedAt: Date;
+  requestedAt: Date;
+};
 
 /** The answer to a return. */
 export type ReturnAnswer = CallTrace & (PaymentState | Throttled | Unknown);
@@ -152,8 +159,8 @@ export type AccountProvider = MessageReader<AccountEvent> & {
   /** Sends a deposit back. Absent at a provider that cannot. */
   returnDeposit?(request: ReturnRequest, signal: AbortSignal): Promise<ReturnAnswer>;
   verifyReturn?(
-    /** `since`: the return was not requested before. */
-    about: { id: string; marker: string; since: Date },
+    /** `since`: no return was requested before. `orderedAt`: that of the request; the failure of an earlier one is no answer. */
+    about: Pick<ReturnRequest, 'id' | 'marker' | 'orderedAt'> & { since: Date },
     signal: AbortSignal,
   ): Promise<VerifyReturnAnswer>;
 };

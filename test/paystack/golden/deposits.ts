@@ -150,8 +150,16 @@ const refund = {
 const succeededReturn = { kind: 'succeeded', amountMinor: 250_000n, sessionId: null };
 const pendingReturn = { kind: 'pending', awaits: 'provider' };
 
+const ORDERED = new Date('2026-11-21T09:10:00.000Z');
+
 export const RETURNS = {
-  order: { id: REFERENCE, amountMinor: 250_000n, marker: MARKER, requestedAt: new Date() },
+  order: {
+    id: REFERENCE,
+    amountMinor: 250_000n,
+    marker: MARKER,
+    orderedAt: ORDERED,
+    requestedAt: ORDERED,
+  },
 };
 
 /** [what, source, the refund, the state of the return]. */

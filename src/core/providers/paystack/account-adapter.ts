@@ -187,20 +187,21 @@ function createReturns(
         await client.submit(request, signal, (found) => readReturn(found, order, domain)),
       );
     },
-    async verifyReturn({ marker, since }, signal) {
-      let page = reached.get(marker) ?? 1;
+    async verifyReturn({ marker, orderedAt, since }, signal) {
+      const order = `${marker}/${orderedAt.getTime()}`;
+      let page = reached.get(order) ?? 1;
       for (let read = 0; read < PAGES_AT_ONCE; read += 1) {
         const answer = await client.verify(refundList(since, page), signal, (found) =>
-          readReturns(found, { marker, domain }, page),
+          readReturns(found, { marker, orderedAt, domain }, page),
         );
         if (answer.kind !== 'page') return withoutAbsence(answer);
         const { next, providerRequestId } = answer;
         if (next === null) {
-          reached.delete(marker);
+          reached.delete(order);
           return { kind: 'not_found', providerRequestId };
         }
         page = pageOf(next);
-        reached.set(marker, page);
+        reached.set(order, page);
       }
       return { kind: 'unknown', reason: 'timeout', providerRequestId: null };
     },

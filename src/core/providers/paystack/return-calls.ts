@@ -2,7 +2,7 @@ import { isId } from '../../../shared/ids.js';
 import { toWireAmount } from '../../../shared/money.js';
 import type { ReturnRequest } from '../account-provider.js';
 import { otherEnvironment, unreadable, type Data } from './client.js';
-import { wordOf } from './fields.js';
+import { dateOf, wordOf } from './fields.js';
 import { pageAfter, rowsOf } from './lists.js';
 import {
   refundData,
@@ -17,13 +17,13 @@ import {
 
 const mismatch = { kind: 'unknown', reason: 'mismatch' } as const;
 
-/** The body of a return. */
-export const returnBody = ({ id, amountMinor, marker }: ReturnRequest) => ({
+/** The body of a return. A deposit is returned again after a failure, so the note has the time of the order too. */
+export const returnBody = ({ id, amountMinor, marker, orderedAt }: ReturnRequest) => ({
   transaction: id,
   amount: toWireAmount(amountMinor),
   currency: 'NGN',
   customer_note: 'Returned to the sender',
-  merchant_note: marker,
+  merchant_note: `${marker} ${orderedAt.getTime()}`,
 });
 
 /** The id of the returned deposit in a note; null if the refund was made elsewhere. */
@@ -59,21 +59,32 @@ export function readReturn({ data }: Data, { id, amountMinor }: ReturnRequest, d
   return isOther || parsed.data.amount !== amountMinor ? mismatch : returnState(parsed.data);
 }
 
+/** A refund that is looked for: its marker, and the time of its order. */
+type Wanted = Pick<ReturnRequest, 'marker' | 'orderedAt'> & { domain: string };
+
+/**
+ * True for a refund of an earlier order that has failed: it says nothing about the present order, which Paystack may list later.
+ * One without the time of its order in the note has that of Paystack's clock.
+ */
+function isOver(refund: RefundData, { orderedAt }: Wanted): boolean {
+  if (returnState(refund).kind !== 'rejected') return false;
+  const noted = wordsIn(refund.merchant_note).find((each) => /^[0-9]{13}$/.test(each));
+  const at = noted === undefined ? dateOf(refund.createdAt, refund.created_at) : Number(noted);
+  return at !== null && Number(at) < orderedAt.getTime();
+}
+
 /**
  * Reads a page of the list of refunds: the one with our marker, or the next page; null after the last. A row that cannot be
- * read makes the page unknown if it has our marker or no note at all.
+ * read makes the page unknown if it has our marker or no note at all. The failure of an earlier order is passed over.
  */
-export function readReturns(
-  { data, meta }: Data,
-  { marker, domain }: { marker: string; domain: string },
-  page: number,
-) {
+export function readReturns({ data, meta }: Data, wanted: Wanted, page: number) {
   const rows = rowsOf(refundData, data);
   if (rows === null) return unreadable();
+  const { marker, domain } = wanted;
   const hasMarker = (note: string | null | undefined) => wordsIn(note).includes(marker);
   for (const each of rows) {
     if (each.kind === 'row') {
-      if (!hasMarker(each.row.merchant_note)) continue;
+      if (!hasMarker(each.row.merchant_note) || isOver(each.row, wanted)) continue;
       return otherEnvironment(each.row.domain, domain) ?? returnState(each.row);
     } else {
       const { merchant_note: note } = refundNames.parse(each.raw);
