@@ -6,6 +6,8 @@ export type Fault =
   | 'error_500_after'
   | 'hang'
   | 'hang_after'
+  /** Carried out after a pause, in which the caller has given up. */
+  | 'late'
   | 'drop_before'
   | 'drop_after'
   | 'html'

@@ -36,6 +36,8 @@ import {
 
 const { toTheirs } = chargeReferences;
 const REMEMBERED_TRANSACTIONS = 10_000;
+/** Two requests with one reference are never processed at once, also if we gave up waiting for the first. */
+const PAUSE_MS = 60_000;
 
 const unsent = { kind: 'throttled', retryAfterMs: 1_000 } as const;
 const invalidAccount = { kind: 'rejected', code: 'invalid_account', scope: 'request' } as const;
@@ -194,7 +196,7 @@ function traitsOf(settings: PaystackSettings): PaymentProvider['payments'] {
       find: rate('shared'),
       revoke: rate('shared'),
     },
-    charges: { kind: 'idempotent', forMs: null },
+    charges: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
     refunds: { kind: 'never' },
     pages: 'new_reference',
     // It has one word for a refund that was not made, and for one that was and came back.
