@@ -39,6 +39,7 @@ const NOUNS: string[] = [
   'schedule.ts',
   'setup.ts',
   'suspense.ts',
+  'unmarked-reports.ts',
   'workflow-starter.ts',
 ];
 

@@ -51,6 +51,7 @@ import {
 import {
   noteUnnamedRefusal,
   recordDeskRefund,
+  refuseDeskRefund,
 } from '../../src/capabilities/refunds/desk-refunds.js';
 import {
   acceptRefund,
@@ -114,6 +115,7 @@ const MUTATIONS = {
   nameRefundAccount,
   forgetRefundAccount,
   recordDeskRefund,
+  refuseDeskRefund,
   noteUnnamedRefusal,
   orderReturn,
   acceptRecurringCharge,

@@ -16,7 +16,7 @@ import type { Disputes } from './store.js';
 type Deps = {
   charges: Pick<Charges, 'applyFact'>;
   disputes: Pick<Disputes, 'applyFact'>;
-  refunds: Pick<Refunds, 'recordDeskRefund'>;
+  refunds: Pick<Refunds, 'recordDeskRefund' | 'byProviderId'>;
   providers: { payment(name: string): PaymentProvider };
 };
 
@@ -102,7 +102,8 @@ export function createDisputeReaders(deps: Deps) {
     }
     for (const { id, amountMinor } of made) {
       const { attempt } = charge;
-      if (id === null) continue;
+      // The record of one that we have ordered books it.
+      if (id === null || (await refunds.byProviderId(charge, id))) continue;
       await refunds.recordDeskRefund(charge, { attempt, providerRefundId: id, amountMinor });
     }
     await book(charge, disputed.items, disputed);

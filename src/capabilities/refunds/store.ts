@@ -106,7 +106,7 @@ export function createRefunds(
   };
 }
 
-/** Refunds that were made at the provider's own desk. */
+/** Refunds that were made at the provider's own desk, and those of a charge that a report may be about. */
 const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) => ({
   /** Records a refund that was made at the provider's own desk. Repeats change nothing. */
   recordDeskRefund: async (
@@ -132,18 +132,22 @@ const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) =
     refusal: { event: string; amountMinor: bigint },
   ) => groupCommit.commit(noteUnnamedRefusal, { tenantId, id, ...refusal }),
 
-  /** True if a completed refund of the provider's desk has this charge and amount. */
-  hasDeskRefund: async ({ _id, tenant_id }: ChargeKey, amountMinor: bigint): Promise<boolean> =>
+  /** True if a completed refund has this charge and amount. */
+  hasCompleted: async ({ _id, tenant_id }: ChargeKey, amountMinor: bigint): Promise<boolean> =>
     (await collection.findOne(
-      {
-        tenant_id,
-        charge_id: _id,
-        amount_minor: amountMinor,
-        made_by: 'provider',
-        status: 'completed',
-      },
+      { tenant_id, charge_id: _id, amount_minor: amountMinor, status: 'completed' },
       { projection: { _id: 1 } },
     )) !== null,
+
+  /** The refund of a charge that has this id at the provider, also one of ours. */
+  byProviderId: ({ _id, tenant_id }: ChargeKey, theirs: string) =>
+    collection.findOne({ tenant_id, charge_id: _id, provider_refund_id: theirs }),
+
+  /** The refunds of a charge that have not ended. */
+  openOf: ({ _id, tenant_id }: ChargeKey): Promise<Refund[]> =>
+    collection
+      .find({ tenant_id, charge_id: _id, status: { $in: ['pending', 'processing'] } })
+      .toArray(),
 });
 
 /** Accounts of customers for refunds that cannot reach the card. */

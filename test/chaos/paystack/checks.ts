@@ -1,6 +1,7 @@
 import type { Charge } from '../../../src/capabilities/charges/record.js';
 import type { Refund } from '../../../src/capabilities/refunds/record.js';
 import type { Transfer } from '../../../src/capabilities/transfers/record.js';
+import type { ProviderEvent } from '../../../src/core/provider-events/event.js';
 import type { Rehearsal } from '../../paystack/rehearsal.js';
 import type { Load } from './load.js';
 
@@ -13,6 +14,7 @@ export async function violations(rehearsal: Rehearsal, load: Load): Promise<stri
   const charges = await db.collection<Charge>('charges').find().toArray();
   const refunds = await db.collection<Refund>('refunds').find().toArray();
   const records = [...transfers, ...charges, ...refunds];
+  const events = db.collection<ProviderEvent>('provider_events');
   return [
     ...(await rehearsal.problems()),
     ...answersHold(load, records),
@@ -21,6 +23,7 @@ export async function violations(rehearsal: Rehearsal, load: Load): Promise<stri
     ...charges.flatMap((one) => chargeProblems(rehearsal, one)),
     ...refunds.flatMap((one) => refundProblems(rehearsal, one)),
     ...strangers(rehearsal, records),
+    ...(await events.find({ attention: { $ne: null } }).toArray()).map(eventProblem),
   ];
 }
 
@@ -53,6 +56,10 @@ function endProblems({ _id: id, status, attention }: AnyRecord): string[] {
     ...(attention ? [`${id} needs an operator: ${attention.reason}`] : []),
   ];
 }
+
+/** No message here is about money that nobody here knows, so none needs an operator. */
+const eventProblem = ({ _id: id, event, attention }: ProviderEvent): string =>
+  `${event} (${id}) needs an operator: ${attention?.reason}`;
 
 /** The amounts that Paystack has moved for records whose reference begins so. */
 const moved = ({ fake }: Rehearsal, kind: string, reference: string): bigint[] =>

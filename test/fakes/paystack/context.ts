@@ -13,6 +13,7 @@ import type {
   Transfer,
 } from './records.js';
 import type { Plans } from './plans.js';
+import type { RefundForm } from './refunds.js';
 
 /** The settings of a fake. */
 export type PaystackOptions = {
@@ -47,6 +48,8 @@ export function createContext(store: Store, plans: Plans, options: PaystackOptio
     otherDomain: domain === 'test' ? 'live' : 'test',
     stepMs: options.stepMs ?? 50,
     hasOtp: options.otp ?? false,
+    /** The form of the messages about refunds; null gives each refund one of its own. */
+    refundForm: { value: null as RefundForm | null },
     recipients: store.table<Recipient>('recipients'),
     /** The recipient of an account, by bank and account. */
     accounts: store.table<string>('accounts'),

@@ -6,11 +6,17 @@ import { within } from './transfers.js';
 
 const LISTED_LATE_MS = 3_000;
 
-/** The outcome of a refund: listed late, or the status after `processing`. */
-export type RefundOutcome =
-  'processed' | 'failed' | 'returned' | 'needs-attention' | 'listed_late' | 'stays';
+/** The outcome of a refund: the statuses that follow, and whether it is listed late. */
+type RefundOutcome = { steps: Refund['status'][]; late?: boolean };
 
-/** POST /refund. A part of the amount names its outcome: 11, 12, 13 or 14 kobo at the end. */
+/**
+ * The form of the messages about a refund. `sample`: as the official samples, without an id, the notes and the dispute. `named`:
+ * that and the id. `noted`: the id, the notes and the dispute. Without a choice each refund has one of the three.
+ */
+export type RefundForm = 'sample' | 'named' | 'noted';
+const FORMS: readonly RefundForm[] = ['sample', 'named', 'noted'];
+
+/** POST /refund. A part of the amount names its outcome: 11 to 17 kobo at the end. */
 export function createRefund(ctx: Context, { body }: Request): Answer {
   const { transaction: of, amount, merchant_note: note } = body;
   const transaction = transactionOf(ctx, String(of));
@@ -26,12 +32,15 @@ export function createRefund(ctx: Context, { body }: Request): Answer {
   return done('Refund has been queued for processing', refundBody(ctx, refund, 'answer'));
 }
 
-const OUTCOMES: Record<string, RefundOutcome> = {
-  '11': 'returned',
-  '12': 'needs-attention',
-  '13': 'failed',
-  '14': 'listed_late',
-  '15': 'stays',
+const PROCESSED: RefundOutcome = { steps: ['processing', 'processed'] };
+const OUTCOMES: Readonly<Record<string, RefundOutcome>> = {
+  '11': { steps: ['processed', 'failed'] },
+  '12': { steps: ['needs-attention'] },
+  '13': { steps: ['processing', 'failed'] },
+  '14': { steps: ['processed'], late: true },
+  '15': { steps: [] },
+  '16': { steps: ['processing', 'failed'], late: true },
+  '17': { steps: ['processed', 'failed'], late: true },
 };
 
 /** Refunds a transaction, also from the dashboard. */
@@ -40,7 +49,7 @@ export function addRefund(
   { id, reference }: Transaction,
   { sum, note, dispute = null }: { sum: number; note: string; dispute?: number | null },
 ): Refund {
-  const outcome = OUTCOMES[String(sum).slice(-2)] ?? 'processed';
+  const { steps, late = false } = OUTCOMES[String(sum).slice(-2)] ?? PROCESSED;
   const refund: Refund = {
     id: ctx.id('refund'),
     transaction: id,
@@ -49,7 +58,7 @@ export function addRefund(
     merchantNote: note === '' ? `Refund for transaction ${reference}` : note,
     status: 'pending',
     dispute,
-    listedFrom: outcome === 'listed_late' ? Date.now() + LISTED_LATE_MS : 0,
+    listedFrom: late ? Date.now() + LISTED_LATE_MS : 0,
     createdAt: ctx.now(),
     updatedAt: ctx.now(),
   };
@@ -61,15 +70,7 @@ export function addRefund(
     amount: sum,
     fee: 0,
   });
-  const steps: Record<RefundOutcome, Refund['status'][]> = {
-    processed: ['processing', 'processed'],
-    listed_late: ['processed'],
-    failed: ['processing', 'failed'],
-    returned: ['processed', 'failed'],
-    'needs-attention': ['needs-attention'],
-    stays: [],
-  };
-  steps[outcome].forEach((status, i) => {
+  steps.forEach((status, i) => {
     const planned = ctx.id('planned');
     const dueAt = Date.now() + ctx.stepMs * (i + 1);
     ctx.planned.put(String(planned), {
@@ -169,8 +170,8 @@ const refundedOf = (ctx: Context, transaction: number): number =>
 export const transactionOf = (ctx: Context, of: string): Transaction | undefined =>
   ctx.transactions.get(of) ?? ctx.transactions.get(ctx.numbers.get(of) ?? '');
 
-/** A refund, in one of its three forms. */
-export function refundBody(ctx: Context, refund: Refund, form: 'answer' | 'list' | 'message') {
+/** A refund as an answer, a list or a message has it. */
+export function refundBody(ctx: Context, refund: Refund, as: 'answer' | 'list' | 'message') {
   const transaction = transactionOf(ctx, String(refund.transaction));
   const base = {
     status: refund.status,
@@ -184,19 +185,22 @@ export function refundBody(ctx: Context, refund: Refund, form: 'answer' | 'list'
     refunded_by: 'desk@example.com',
     expected_at: refund.createdAt,
   };
-  if (form === 'message') {
-    // No id, and the amount is a text.
+  if (as === 'message') {
+    const { merchant_note, customer_note, dispute, ...sample } = base;
+    const form = ctx.refundForm.value ?? FORMS[refund.id % FORMS.length];
     return {
-      ...base,
+      ...sample,
+      // The amount is a text.
       amount: String(refund.amount),
       transaction_reference: transaction?.reference,
       refund_reference: refund.status === 'processed' ? `TRF_${refund.id}` : null,
       integration: 428_626,
       customer: { first_name: 'Ada', last_name: null, email: transaction?.email },
-      ...(refund.id % 2 === 0 && { id: String(refund.id) }),
+      ...(form !== 'sample' && { id: String(refund.id) }),
+      ...(form === 'noted' && { merchant_note, customer_note, dispute }),
     };
   }
-  if (form === 'list') {
+  if (as === 'list') {
     return {
       ...base,
       id: refund.id,

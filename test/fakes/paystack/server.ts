@@ -10,12 +10,15 @@ import { createMessages } from './messages.js';
 import { pageFor } from './pages.js';
 import type { SavedOutcome } from './records.js';
 import { answerOf, createPlans, type Fault, type FaultRule } from './plans.js';
+import type { RefundForm } from './refunds.js';
 import { noSuchPath, routesOf, wrongKey } from './routes.js';
 import { openStore, type RecordedRequest } from './store.js';
 
 /** A running fake. */
 export type Paystack = Awaited<ReturnType<typeof startPaystack>>;
 
+/** Pause before a request of which the answer is awaited no longer. */
+const LATE_MS = 3_000;
 const BALANCE = 100_000_000_000;
 
 /**
@@ -66,6 +69,10 @@ export async function startPaystack(options: PaystackOptions) {
       await sleep(20_000, undefined, { ref: false });
       return { status: 0, body: null, cut: true };
     }
+    if (fault === 'late') {
+      await sleep(LATE_MS);
+      return { ...carryOut(), cut: true };
+    }
     const instead = answerOf(fault, Date.now());
     if (instead) return instead;
     const answer = carryOut();
@@ -104,6 +111,8 @@ export async function startPaystack(options: PaystackOptions) {
     sendInDisorder: messages.sendInDisorder,
     messagesWaiting: messages.waiting,
     sendTo: messages.sendTo,
+    /** Sets the form of the messages about refunds. */
+    setRefundForm: (form: RefundForm | null): void => void (ctx.refundForm.value = form),
     transfer: (reference: string) => ctx.transfers.get(reference),
     transaction: (reference: string) => ctx.transactions.get(reference),
     transactions: () => ctx.transactions.all(),

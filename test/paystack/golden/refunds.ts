@@ -156,6 +156,13 @@ const refundEvent = (status: string) =>
     domain: 'test',
   });
 
+/** The same as the official samples have it: without an id, the notes and the dispute. */
+const sampleRefundEvent = (status: string) => {
+  const { merchant_note: _, ...data } = (refundEvent(status) as { data: { merchant_note: string } })
+    .data;
+  return event(`refund.${status}`, data);
+};
+
 /** [what, the message, the reading]. Source: the events `charge.*` and `refund.*` of the page webhooks. */
 export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
   [
@@ -197,6 +204,25 @@ export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
               failed: 'rejected',
               'needs-attention': 'needs_account',
             }[status],
+          },
+        },
+      },
+    ],
+  ),
+  ...(['pending', 'processing', 'processed', 'failed'] as const).map(
+    (status): [string, unknown, unknown] => [
+      `refund.${status}, as its sample`,
+      sampleRefundEvent(status),
+      {
+        kind: 'event',
+        about: {
+          subject: 'refund',
+          refund: {
+            id: null,
+            marker: null,
+            dispute: null,
+            charge: { reference: OURS, handle: null },
+            amountMinor: 120_000n,
           },
         },
       },

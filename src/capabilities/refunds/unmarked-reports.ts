@@ -1,0 +1,180 @@
+import { readAll } from '../../core/providers/pages.js';
+import type {
+  PaymentProvider,
+  Refund as ProviderRefund,
+} from '../../core/providers/payment-provider.js';
+import {
+  applied,
+  NOTHING_TO_APPLY,
+  unknownReference,
+  type Applied,
+  type OpenFact,
+} from '../../core/provider-events/handler.js';
+import type { ProviderEvent } from '../../core/provider-events/event.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import { isId } from '../../shared/ids.js';
+import type { Charges } from '../charges/index.js';
+import { readAttempt, type Charge } from '../charges/record.js';
+import { deskRefundId, type Refund } from './record.js';
+import type { Refunds } from './store.js';
+
+/** The parts that reports about refunds are applied with. */
+export type ReportDeps = {
+  charges: {
+    store: Pick<Charges, 'find'>;
+    starter: { notifyChangedSoon(charge: Pick<Charge, '_id'>): void };
+  };
+  refunds: {
+    store: Pick<
+      Refunds,
+      | 'find'
+      | 'byProviderId'
+      | 'openOf'
+      | 'recordDeskRefund'
+      | 'refuseDeskRefund'
+      | 'noteUnnamedRefusal'
+      | 'hasCompleted'
+    >;
+    starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
+  };
+  providers: { payment(name: string): Pick<PaymentProvider, 'findRefunds'> };
+};
+
+/** A refund as a provider reports it, in an event or in its list. */
+export type Report = Pick<ProviderRefund, 'id' | 'amountMinor' | 'currency' | 'state' | 'code'>;
+
+/** Applies a report to the record that it is about. */
+type ApplyReport = (refund: Refund, report: Report, event: ProviderEvent) => Promise<Applied>;
+
+const FINAL: ReadonlySet<string> = new Set(['succeeded', 'returned', 'rejected']);
+const FAILED: ReadonlySet<string> = new Set(['returned', 'rejected']);
+/** Bound of the pages of one look-up; the event is tried again after it. */
+const READ_WITHIN_MS = 20_000;
+
+/**
+ * Creates the function that applies a report without a note of ours. A provider may leave out the note, its own id of the
+ * refund, and the dispute whose money it is, so such a report says nothing about who made the refund. It has the provider's
+ * list read, and the list alone is booked: a refund of ours there is applied to its record, one of the desk becomes a refund
+ * here, and the money of a dispute is booked under the dispute.
+ */
+export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport) =>
+  async function applyUnmarked(stored: OpenFact, event: ProviderEvent): Promise<Applied> {
+    const { charges, refunds } = deps;
+    const { state } = stored;
+    const isFinal = FINAL.has(state.kind);
+    const attempt = readAttempt(String(state['charge']));
+    const charge = attempt && (await charges.store.find(attempt.id));
+    const isOurs = charge?.provider === event.provider && charge.currency === state['currency'];
+    if (!charge || !isOurs) {
+      return isFinal ? unknownReference(state.kind !== 'rejected') : NOTHING_TO_APPLY;
+    }
+    // It may be about one of these, whose workflow asks the provider.
+    for (const open of await refunds.store.openOf(charge)) refunds.starter.notifyChangedSoon(open);
+    if (!isFinal) return NOTHING_TO_APPLY;
+    const listed = await readList(deps, charge, String(state['charge']));
+    if (listed === null) return unknownReference(true);
+    const meant = listed.filter((each) => mayBe(each, stored));
+    const outcomes = new Set<string>();
+    for (const each of meant) {
+      const result = await applyListed(deps, { charge, attempt, listed: each }, event, applyReport);
+      if (result.kind === 'unknown') return result;
+      outcomes.add(result.outcome);
+    }
+    if (meant.some((each) => explains(each, state.kind))) return applied([...outcomes].join(', '));
+    return unexplained(deps, charge, stored, event);
+  };
+
+/** The provider's refunds of the charge; null without an answer. */
+async function readList(
+  { providers }: ReportDeps,
+  charge: Charge,
+  reference: string,
+): Promise<ProviderRefund[] | null> {
+  const { findRefunds } = providers.payment(charge.provider);
+  const signal = AbortSignal.timeout(READ_WITHIN_MS);
+  const about = { reference, handle: charge.handle, since: charge.created_at };
+  const answer = await readAll((cursor) => findRefunds({ ...about, cursor }, signal));
+  if (answer.kind !== 'all') return null;
+  return answer.items.filter((each) => each.charge.reference === reference);
+}
+
+/** True for a refund that the report may be about: the one that it names, or each of its amount if it names none. */
+function mayBe({ id, amountMinor, currency }: ProviderRefund, { state }: OpenFact): boolean {
+  const named = state['refund'] as string | null;
+  if (named !== null) return id === named;
+  return amountMinor === state['amount_minor'] && currency === state['currency'];
+}
+
+/** True if the list is not behind the report. */
+const explains = ({ state }: ProviderRefund, reported: string): boolean =>
+  FAILED.has(reported) ? FAILED.has(state) : FINAL.has(state);
+
+/** Applies a refund of the list to its record here, or records it if it was made at the provider's desk. */
+async function applyListed(
+  { charges, refunds }: ReportDeps,
+  {
+    charge,
+    attempt,
+    listed,
+  }: { charge: Charge; attempt: { attempt: number }; listed: ProviderRefund },
+  event: ProviderEvent,
+  applyReport: ApplyReport,
+): Promise<Applied> {
+  const { id, marker, amountMinor, state, dispute } = listed;
+  if (dispute !== null || !FINAL.has(state)) return NOTHING_TO_APPLY;
+  const { store } = refunds;
+  const isMarked = marker !== null && isId('refund', marker);
+  const byId = id === null ? null : await store.byProviderId(charge, id);
+  const known = byId ?? (isMarked ? await store.find(marker) : null);
+  if (known) {
+    const isOfCharge = known.charge_id === charge._id;
+    return isOfCharge ? applyReport(known, listed, event) : unknownReference(true);
+  }
+  if (id === null || isMarked) return unknownReference(true);
+  if (state === 'succeeded') {
+    const made = { attempt: attempt.attempt, providerRefundId: id, amountMinor };
+    const result = await store.recordDeskRefund(charge, made);
+    // A charge whose payment was returned from suspense fails.
+    charges.starter.notifyChangedSoon(charge);
+    return result === 'unknown' ? unknownReference(true) : applied(result);
+  }
+  return refuse(
+    store,
+    { charge, listed, id: deskRefundId(charge.provider, id) },
+    event,
+    applyReport,
+  );
+}
+
+/**
+ * Applies the failure of a refund from the desk. One that is not recorded was never made, and is noted. One that was taken from
+ * suspense has no record to return to.
+ */
+async function refuse(
+  store: ReportDeps['refunds']['store'],
+  { charge, listed, id }: { charge: Charge; listed: ProviderRefund; id: string },
+  event: ProviderEvent,
+  applyReport: ApplyReport,
+): Promise<Applied> {
+  if (listed.state === 'returned') return unknownReference(true);
+  const result = await store.refuseDeskRefund(charge, id);
+  if (result === 'refused') return NOTHING_TO_APPLY;
+  const made = result === 'made' ? await store.find(id) : null;
+  return made ? applyReport(made, listed, event) : unknownReference(true);
+}
+
+/** The list does not have what is reported: it is read again later, and an operator is called if money may have moved. */
+async function unexplained(
+  { refunds: { store } }: ReportDeps,
+  charge: Charge,
+  { state }: OpenFact,
+  event: ProviderEvent,
+): Promise<Applied> {
+  if (state.kind !== 'rejected') return unknownReference(true);
+  const amountMinor = (state['amount_minor'] as bigint | null) ?? 0n;
+  const mayConcern =
+    charge.returned_refunds.length > 0 || (await store.hasCompleted(charge, amountMinor));
+  // If its refund is recorded after the last try of this event, an operator is called then.
+  if (!mayConcern) await store.noteUnnamedRefusal(charge, { event: event._id, amountMinor });
+  return unknownReference(mayConcern);
+}
