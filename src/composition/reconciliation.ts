@@ -1,5 +1,7 @@
 import type { Db } from 'mongodb';
 import { depositId, UNOWNED } from '../capabilities/deposits/record.js';
+import { disputeId } from '../capabilities/disputes/record.js';
+import { deskRefundId } from '../capabilities/refunds/record.js';
 import type { Breaks } from '../core/reconciliation/breaks.js';
 import type { MatchingDeps } from '../core/reconciliation/matching.js';
 import type { Reconciled } from '../core/reconciliation/comparison.js';
@@ -51,9 +53,16 @@ export const reconciledRecords = (deps: Deps): Record<string, Reconciled> =>
     capabilities.flatMap(({ name, reconciled }) => (reconciled ? [[name, reconciled(deps)]] : [])),
   );
 
-/** The store of statements. A reference that is none of ours is that of a deposit. */
+/** The store of statements. A reference that is none of ours is that of a deposit, if the row does not say otherwise. */
 export const createStatementStore = (db: Db, breaks: Breaks): Statements =>
-  createStatements({ db, breaks, recordOf: depositId });
+  createStatements({
+    db,
+    breaks,
+    recordOf: (provider, reference, of) => ID_OF[of ?? 'deposit'](provider, reference),
+  });
+
+/** The ids of records that are derived from those of their providers. */
+const ID_OF = { deposit: depositId, refund: deskRefundId, dispute: disputeId };
 
 /** The parts that compare a statement with all that moves money. */
 export async function matchingParts(deps: {

@@ -82,6 +82,8 @@ export type LedgerEntry = {
   id: string;
   /** The reference of the payment, ours where it is one of ours; null if the entry has none. */
   reference: string | null;
+  /** Left out for a reference of a payment. Otherwise it is the provider's id of a refund that it has made, or of a dispute. */
+  of?: 'refund' | 'dispute';
   /** Positive: into our balance. Without the fee. */
   amountMinor: bigint;
   feeMinor: bigint | null;

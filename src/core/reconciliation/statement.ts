@@ -10,6 +10,8 @@ export type StatementRow = {
   line: number;
   /** The provider's reference of the payment; null if the row has none. */
   reference: string | null;
+  /** Left out for a reference of a payment; see `LedgerEntry`. */
+  of?: 'refund' | 'dispute';
   /** Positive: into our balance. Without the fee. */
   amountMinor: bigint;
   /** The fee that the provider took with this row; null if the statement does not say. */

@@ -26,8 +26,8 @@ import {
   type Verdicts,
 } from './statement.js';
 
-/** The record of a reference that is none of ours, such as that of a deposit. */
-type RecordOf = (provider: string, reference: string) => string;
+/** The record of a reference that is none of ours, such as that of a deposit, or of a provider's refund or dispute. */
+type RecordOf = (provider: string, reference: string, of?: StatementRow['of']) => string;
 
 type Parts = { db: Db; breaks: Pick<Breaks, 'note'>; recordOf: RecordOf; clock?: () => Date };
 
@@ -170,9 +170,9 @@ async function insertMissing(
 const recordOfRow = (
   recordOf: RecordOf,
   { provider }: StatementRun,
-  { reference }: StatementRow,
+  { reference, of }: StatementRow,
 ): string | null =>
-  reference === null ? null : (recordIn(reference) ?? recordOf(provider, reference));
+  reference === null ? null : (recordIn(reference) ?? recordOf(provider, reference, of));
 
 const gapOf = (run: StatementRun, { line, missingMinor }: Gap): FoundBreak => ({
   kind: 'gap',

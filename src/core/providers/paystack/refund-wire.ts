@@ -46,7 +46,7 @@ export const refundData = z.looseObject({
 
 /** The parts of a refund that tell which one it is, also of one that cannot be read as a whole. */
 export const refundNames = refundData
-  .pick({ transaction: true, transaction_reference: true, merchant_note: true })
+  .pick({ transaction: true, transaction_reference: true, merchant_note: true, dispute: true })
   .catch({});
 
 /** A parsed refund. */
@@ -75,15 +75,18 @@ export const wordsIn = (note: string | null | undefined): string[] =>
 export const markerIn = (note: string | null | undefined): string | null =>
   wordsIn(note).find((each) => isId('refund', each)) ?? null;
 
+/** The number of the dispute whose money the refund is, or null. */
+export const disputeIn = ({ dispute }: Partial<RefundData>): string | null =>
+  typeof dispute === 'object' ? (dispute?.id ?? null) : (dispute ?? null);
+
 /** The refund in our terms; null if its status word is not in the table. */
 export function refundOf(refund: RefundData, charge: string) {
   if (!Object.hasOwn(STATUSES, refund.status)) return null;
-  const { dispute } = refund;
   return {
     id: refund.id ?? null,
     marker: markerIn(refund.merchant_note),
     charge: { reference: charge, handle: transactionOf(refund).id },
-    dispute: dispute == null ? null : typeof dispute === 'string' ? dispute : dispute.id,
+    dispute: disputeIn(refund),
     amountMinor: refund.amount,
     currency: refund.currency ?? 'NGN',
     state: STATUSES[refund.status as keyof typeof STATUSES],

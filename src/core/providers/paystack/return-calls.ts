@@ -27,7 +27,7 @@ export const returnBody = ({ id, amountMinor, marker, orderedAt }: ReturnRequest
 });
 
 /** The id of the returned deposit in a note; null if the refund was made elsewhere. */
-export const depositMarkerIn = ({ merchant_note: note }: RefundData): string | null =>
+export const depositMarkerIn = ({ merchant_note: note }: Partial<RefundData>): string | null =>
   wordsIn(note).find((each) => isId('deposit', each)) ?? null;
 
 /** The state of a return; unknown for a word that is not in the table. `needs-attention` waits for the sender's account. */
