@@ -30,7 +30,7 @@ import {
 } from './instruction-stores.js';
 import { logIds } from './log-ids.js';
 import { applyOutcome } from './outcomes.js';
-import { amountOf, noteFaults, prepareSubmission, type Prepared } from './preparation.js';
+import { noteFaultsOf, prepareSubmission, type Prepared } from './preparation.js';
 import {
   isFinal,
   isRejectedTemporarily,
@@ -133,7 +133,7 @@ async function submit<R extends InstructionRecord, Own>(
   // The time of the call itself begins here, because a slow permit must not end it before it was made.
   const said = await calls.submit(requestedAt, startSignal());
   failpoint('submit.answered');
-  await noteFaults(handler, calls.provider, said, amountOf(record));
+  await noteFaultsOf(handler, calls.provider, said, record);
   const answer = await withoutVoidHandle(handler, record, said);
   const acknowledged = isFirstAcknowledgement(record, answer);
   if (answer.result) {
@@ -169,13 +169,13 @@ async function makeReady<R extends InstructionRecord, Own>(
   { submissions, suppressTimeline = false, batched = false, ...ref }: SubmitInput,
   signal: () => AbortSignal,
 ): Promise<ProviderCallResult | (Prepared & { resendSafety: ResendSafety | undefined })> {
-  const { records, faults, stoppedBy } = handler;
+  const { records, faults, stoppedBy, log } = handler;
   const looks = submissions > 0 || handler.prepares?.() === true || faults?.mayStop() === true;
   if (!looks) return { resendSafety: undefined, handle: null };
   const record = await load(handler, ref, { batched });
   const { provider, resendSafety, prepare } = await handler.providerCallsFor(record);
   if (record.submissions !== submissions) return { resendSafety, handle: null };
-  const parts = { records, faults, stoppedBy, provider, resendSafety, prepare };
+  const parts = { records, log, faults, stoppedBy, provider, resendSafety, prepare };
   const prepared = await prepareSubmission(parts, record, { suppressTimeline, signal });
   return 'kind' in prepared ? prepared : { resendSafety, ...prepared };
 }
@@ -276,7 +276,7 @@ async function verify<R extends InstructionRecord, Own>(
   // Only a submission proves that the provider asks for confirmations: what it asked for before stays open for a while.
   const { fault: _, ...rest } = found;
   const said = found.fault === 'otp_required' ? rest : found;
-  await noteFaults(handler, calls.provider, said, amountOf(record));
+  await noteFaultsOf(handler, calls.provider, said, record);
   const answer = await cancelAbsent(calls, record, found);
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
     const arrived = isFirstAcknowledgement(record, answer);

@@ -7,7 +7,10 @@ import type {
 import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { PrepareAnswer } from '../src/core/providers/transfer-provider.js';
 import type { Fault, ResendSafety, Trace } from '../src/core/providers/port.js';
+import { logAttention } from '../src/core/supervision/attention-log.js';
 import { failpoint } from '../src/shared/failpoints.js';
+import type { Log } from '../src/shared/log.js';
+import { logIds } from './log-ids.js';
 import { submissionCountsOf } from './provider-result.js';
 
 /** Pause before a submission that a fault of the provider prevents is considered again. It grows to a minute. */
@@ -36,6 +39,7 @@ export const FEATURES_STOPPED_BY: readonly Fault[] = ['credentials', 'environmen
 /** The parts that make a record ready for its submit permit. */
 export type Preparation<R extends InstructionRecord> = FaultRules & {
   records: InstructionStore<R>;
+  log: Log;
   provider: string;
   resendSafety: ResendSafety;
   /** Missing if there is nothing to prepare. */
@@ -67,7 +71,7 @@ export async function prepareSubmission<R extends InstructionRecord>(
   if (!parts.prepare) return NOTHING_PREPARED;
   const answer = await parts.prepare(signal());
   failpoint('prepare.answered');
-  await noteFaults(parts, parts.provider, answer, amountOf(record));
+  await noteFaultsOf(parts, parts.provider, answer, record);
   if (answer.kind === 'ready') return { handle: answer.handle };
   return notPrepared(parts, record, answer, counts, suppressTimeline);
 }
@@ -120,9 +124,31 @@ async function notPrepared<R extends InstructionRecord>(
   return { kind, code: answer.reason, afterMs: answer.afterMs, ...common };
 }
 
-/** The amount that our balance at a provider has to cover. */
-export const amountOf = (record: InstructionRecord & { amount_minor?: bigint | null }) =>
+/** The amount that our balance at a provider has to cover, without the provider's fee. */
+const amountOf = (record: InstructionRecord & { amount_minor?: bigint | null }) =>
   record.amount_minor ?? null;
+
+/** The reason of attention of a record whose request is refused with a text that no table has. */
+const REFUSED_AS_WRONG =
+  'the provider refuses the request for it, for a reason that Bursar does not know';
+
+/**
+ * As `noteFaults`, of an answer about a record. A wrong request may be that of this record alone: an operator is called for it, and
+ * the submissions of others stop only once several records have met the same.
+ */
+export async function noteFaultsOf<R extends InstructionRecord>(
+  rules: FaultRules & { records: Pick<InstructionStore<R>, 'raiseAttention'>; log: Log },
+  provider: string,
+  answer: Answer,
+  record: InstructionRecord & { amount_minor?: bigint | null },
+): Promise<void> {
+  const isOfAll = rules.stoppedBy === undefined && answer.fault === 'bad_request';
+  if (!rules.faults || !isOfAll) return noteFaults(rules, provider, answer, amountOf(record));
+  const { tenant_id: tenantId, _id: id } = record;
+  await rules.faults.reportOfOne(provider, 'bad_request', id);
+  if (!(await rules.records.raiseAttention(tenantId, id, REFUSED_AS_WRONG))) return;
+  logAttention(rules.log, { ...logIds({ tenantId, id }), reason: REFUSED_AS_WRONG });
+}
 
 /** An answer of a provider, of any port. */
 type Answer = Trace & { kind: string; reason?: string; word?: string };

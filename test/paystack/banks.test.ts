@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newId } from '../../src/shared/ids.js';
+import { createPaystackBanks } from '../../src/core/providers/paystack/banks.js';
+import { createPaystackClient } from '../../src/core/providers/paystack/client.js';
 import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
 import { createPaystackTransfers } from '../../src/core/providers/paystack/transfer-adapter.js';
-import { banksFor, never, settingsFor } from './support.js';
+import { never, settingsFor } from './support.js';
 
 const GTB = { id: 9, name: 'Guaranty Trust Bank', code: '058', type: 'nuban', active: true };
 const ACCESS = { id: 1, name: 'Access Bank', code: '044', type: 'nuban', active: true };
@@ -12,14 +14,17 @@ const ACCESS = { id: 1, name: 'Access Bank', code: '044', type: 'nuban', active:
 /** A server with this list of banks, by pages, which counts the questions for it and knows nothing else. */
 async function startBanks(pages: readonly (readonly unknown[])[], isEndless = false) {
   let questions = 0;
+  let isDown = false;
+  let now = 0;
   const server = createServer((request, response) => {
     questions += 1;
+    if (isDown) return void request.socket.destroy();
     const url = new URL(request.url ?? '', 'http://localhost');
     const page = Number(url.searchParams.get('next')?.replace('bank-', '') ?? 0);
     const next = isEndless || page + 1 < pages.length ? `bank-${page + 1}` : null;
     const data = pages[page % pages.length];
     response.setHeader('content-type', 'application/json');
-    response.end(
+    return void response.end(
       JSON.stringify({ status: true, message: 'Banks retrieved', data, meta: { next } }),
     );
   });
@@ -27,12 +32,17 @@ async function startBanks(pages: readonly (readonly unknown[])[], isEndless = fa
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const settings = settingsFor(url);
-  const banks = banksFor(settings);
+  const banks = createPaystackBanks(createPaystackClient(settings), () => now);
   return {
     banks,
     transfers: createPaystackTransfers(settings, banks),
     payments: createPaystackPayments(settings, banks),
     questions: () => questions,
+    /** Two hours pass, and `/bank` does not answer any more. */
+    goDown: () => {
+      isDown = true;
+      now += 7_200_000;
+    },
     close: () => {
       server.closeAllConnections();
       server.close();
@@ -103,6 +113,28 @@ describe('the list of banks', () => {
       code: 'invalid_account',
       scope: 'request',
     });
+  });
+
+  test('concurrent callers share one reading of the list', async () => {
+    const { banks, questions } = await start([[ACCESS], [GTB]]);
+    const found = await Promise.all(['044', '058', '044'].map((code) => banks.find(code, never)));
+    expect(found).toMatchObject([{ code: '044' }, { code: '058' }, { code: '044' }]);
+    expect(questions()).toBe(2);
+  });
+
+  test('an old list is used while Paystack does not list its banks, but proves no absence', async () => {
+    const { banks, goDown } = await start([[ACCESS]]);
+    expect(await banks.find('044', never)).toMatchObject({ code: '044' });
+    goDown();
+    for (const _ of [1, 2]) {
+      expect(await banks.find('044', never)).toMatchObject({ code: '044' });
+      expect(await banks.find('058', never)).toMatchObject({ kind: 'unknown' });
+    }
+  });
+
+  test('a caller that gives up waits no longer for the list', async () => {
+    const { banks } = await start([[ACCESS]]);
+    expect(await banks.find('044', AbortSignal.abort())).toMatchObject({ reason: 'timeout' });
   });
 
   test('a list without an end is no list', async () => {

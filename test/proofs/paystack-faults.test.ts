@@ -125,6 +125,18 @@ describe('faults that transfers meet', () => {
     await tenant.waitFor(next, 'completed');
   });
 
+  test('a transfer that is refused for an unknown reason calls an operator, and stops no other', async () => {
+    rehearsal.fake.plan('submit', 'wrong_request');
+    const id = await transferId('100');
+    expect(await faultNamed('bad_request')).toMatchObject({ kind: 'word', records: [id] });
+    await eventually('the transfer has attention', async () =>
+      (await tenant.get(id)).attention?.reason.includes('refuses the request') ? true : undefined,
+    );
+    await tenant.waitFor(await transferId('100'), 'completed');
+    await tenant.waitFor(id, 'completed');
+    await resume();
+  });
+
   test('a transfer that failed and was paid all the same ends as paid, or with an operator', async () => {
     const id = await transferId('008');
     await eventually('its payment is known', async () => {

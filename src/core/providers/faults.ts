@@ -16,7 +16,21 @@ export type ProviderFault = {
   ended_at: Date | null;
   /** The smallest amount that our balance did not cover; null for other faults. */
   needed_minor: bigint | null;
+  /** The records that met it, if it may be about one of them alone: as many as make it a fault of the whole provider. */
+  records?: string[];
 };
+
+/** So many records that meet the same refusal are no coincidence: the request of every record is wrong. */
+export const MANY_RECORDS = 5;
+
+/** The records that have met a fault, with this one. A fault that had ended begins anew. */
+export function recordsWith(
+  before: Pick<ProviderFault, 'records' | 'ended_at'> | null,
+  record: string,
+): string[] {
+  const known = before?.ended_at === null ? (before.records ?? []) : [];
+  return known.includes(record) ? known : [...known, record].slice(0, MANY_RECORDS);
+}
 
 /** Faults of providers. */
 export const providerFaultsCollection: CollectionSpec = {
@@ -95,6 +109,8 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
     reportWord: async (provider: string, word: string) =>
       report({ provider, kind: 'word', name: WORD.test(word) ? word : 'unreadable' }, null),
 
+    reportOfOne: createReportOfOne(collection, report),
+
     /** True if a provider may have a fault. Reads nothing itself, so that submissions without a fault cost nothing. */
     mayStop: present.any,
 
@@ -136,6 +152,25 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
         .toArray(),
   };
 }
+
+type Report = (
+  fault: Pick<ProviderFault, 'provider' | 'kind' | 'name'>,
+  neededMinor: bigint | null,
+) => Promise<void>;
+
+/**
+ * Creates the function that stores a fault which may be about one record alone: as a word, which stops nothing. Once several
+ * records have met it, it is a fault of the whole provider.
+ */
+const createReportOfOne =
+  (collection: Collection<ProviderFault>, report: Report) =>
+  async (provider: string, name: Fault, record: string): Promise<void> => {
+    const _id = `${provider}/word/${name}`;
+    const records = recordsWith(await collection.findOne({ _id }), record);
+    await report({ provider, kind: 'word', name }, null);
+    await collection.updateOne({ _id }, { $set: { records } });
+    if (records.length === MANY_RECORDS) await report({ provider, kind: 'fault', name }, null);
+  };
 
 /** The faults that last, as this process has read them within the last second. */
 function createPresentFaults(collection: Collection<ProviderFault>, log: Log) {

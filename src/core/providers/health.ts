@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import type { Log } from '../../shared/log.js';
-import type { ProviderFaults } from './faults.js';
+import type { ProviderFault, ProviderFaults } from './faults.js';
 import type { BalanceAnswer, TransferProvider } from './transfer-provider.js';
 
 /** The last health check of a provider. */
@@ -118,17 +118,28 @@ function seen(answer: BalanceAnswer, now: Date): Partial<ProviderHealth> {
   return { checked_at: now, up: true, reason: null, float_minor, currency };
 }
 
-/** Ends the faults that a good answer disproves. A float is there again if it covers the smallest amount that it did not. */
+/**
+ * True if our balance covers the smallest amount that it did not, and the most that the provider may take for it. Without the fee
+ * the next try would find it too small again.
+ */
+export const isFloatBack = (
+  { needed_minor: needed }: Pick<ProviderFault, 'needed_minor'>,
+  { feeAtMostMinor = 0n }: Pick<TransferProvider['traits'], 'feeAtMostMinor'>,
+  availableMinor: bigint,
+): boolean => availableMinor >= (needed === null ? 0n : needed + feeAtMostMinor);
+
+/** Ends the faults that a good answer disproves. */
 async function endDisproved(
   faults: ProviderFaults,
-  { name, traits: { endedByOperator = [] } }: TransferProvider,
+  { name, traits }: TransferProvider,
   answer: BalanceAnswer,
 ): Promise<void> {
   if (answer.kind !== 'balance') return;
+  const { endedByOperator = [] } = traits;
   for (const fault of await faults.list()) {
     if (fault.provider !== name || fault.kind !== 'fault') continue;
     if (endedByOperator.some((each) => each === fault.name)) continue;
-    const covers = answer.availableMinor >= (fault.needed_minor ?? 0n);
-    if (fault.name !== 'float' || covers) await faults.end(name, fault.name);
+    const isBack = isFloatBack(fault, traits, answer.availableMinor);
+    if (fault.name !== 'float' || isBack) await faults.end(name, fault.name);
   }
 }

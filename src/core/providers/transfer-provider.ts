@@ -30,6 +30,8 @@ type TransferTraits = {
   callsPerSecond: number;
   /** Faults that a good answer about our balance does not disprove: an operator ends them. */
   endedByOperator?: readonly Fault[];
+  /** The most that the provider takes from our balance on top of a payment; missing or 0 for nothing. */
+  feeAtMostMinor?: bigint;
   /** Our balance at the provider, below which an operator is told before a payment has to wait; missing or 0 for no level. */
   floatAlertMinor?: bigint;
 };

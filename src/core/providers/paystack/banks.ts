@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createKeptList } from '../cached-answers.js';
 import type { Unknown } from '../port.js';
 import { unreadable, type PaystackClient } from './client.js';
 import { plain } from './fields.js';
@@ -12,13 +13,15 @@ type PaystackBank = { name: string; code: string; nipCode: string | null; id: st
 /** The banks of Paystack, read once an hour. */
 export type PaystackBanks = ReturnType<typeof createPaystackBanks>;
 
-/** `isWhole`: every row of the list could be read, so a code that is not in it is that of no bank. */
-type Known = { banks: readonly PaystackBank[]; isWhole: boolean };
-type Listed = Known & { kind: 'banks' };
+/** `isWhole`: every row of the list could be read, so a code that is not in it is that of no bank. `at`: when it was read. */
+type Listed = { kind: 'banks'; banks: readonly PaystackBank[]; isWhole: boolean; at: number };
 type Silence = Unknown & { providerRequestId: string | null };
 
 const MAX_PAGES = 50;
+/** A code that is not in a list as old as this may be that of a new bank. */
 const FRESH_MS = 60 * 60 * 1000;
+/** All pages of the list are read within this time, whoever waits for them. */
+const READ_WITHIN_MS = 10_000;
 
 /**
  * Creates the list of banks. Requests take the code of the central bank or the one of the interbank network; Paystack
@@ -28,7 +31,13 @@ export function createPaystackBanks(
   client: PaystackClient,
   clock: () => number = () => performance.now(),
 ) {
-  let known: (Known & { at: number }) | null = null;
+  let silence: Silence = noList;
+  const kept = createKeptList(async () => {
+    const answer = await list(AbortSignal.timeout(READ_WITHIN_MS));
+    if (answer.kind === 'banks') return answer;
+    silence = answer;
+    return null;
+  }, clock);
 
   async function readPage(cursor: string | null, signal: AbortSignal) {
     const fields = {
@@ -63,31 +72,43 @@ export function createPaystackBanks(
     const banks = rows.flatMap((row) => (row.kind === 'bank' ? [row.bank] : []));
     if (cursor !== null || banks.length === 0) return noList;
     const isWhole = rows.every(({ kind }) => kind !== 'unreadable');
-    known = { at: clock(), banks, isWhole };
-    return { kind: 'banks', banks, isWhole };
+    return { kind: 'banks', banks, isWhole, at: clock() };
   }
 
   return {
     list,
     /**
-     * The bank of a code of either numbering; null if there is none. Unknown while Paystack does not list its banks, or if
-     * the bank may be in a row that cannot be read.
+     * The bank of a code of either numbering; null if there is none. Unknown while Paystack has never listed its banks, or if
+     * the bank may be in a row that cannot be read or be newer than the list.
      */
     async find(code: string, signal: AbortSignal): Promise<PaystackBank | null | Silence> {
-      const fresh = known && clock() - known.at < FRESH_MS ? known : null;
-      const listed = fresh ?? (await list(signal));
-      if ('kind' in listed && listed.kind === 'unknown') return listed;
-      const { banks, isWhole } = listed;
+      const listed = await unlessAborted(kept(), signal);
+      if (listed === 'aborted') return timedOut;
+      if (listed === null) return silence;
+      const { banks, isWhole, at } = listed;
+      const isProof = isWhole && clock() - at <= FRESH_MS;
       return (
         banks.find((bank) => bank.code === code) ??
         banks.find((bank) => bank.nipCode === code) ??
-        (isWhole ? null : noList)
+        (isProof ? null : noList)
       );
     },
   };
 }
 
 const noList = { ...unreadable(), providerRequestId: null };
+const timedOut = { kind: 'unknown', reason: 'timeout', providerRequestId: null } as const;
+
+/** The list, or `aborted` if the caller gives up before. */
+async function unlessAborted<List>(list: Promise<List>, signal: AbortSignal) {
+  if (signal.aborted) return 'aborted';
+  const over = new AbortController();
+  const aborted = new Promise<'aborted'>((resolve) => {
+    const options = { once: true, signal: over.signal };
+    signal.addEventListener('abort', () => resolve('aborted'), options);
+  });
+  return Promise.race([list, aborted]).finally(() => over.abort());
+}
 
 /** A row of the list. `other`: no transfer can go there. */
 type Row = { kind: 'bank'; bank: PaystackBank } | { kind: 'other' } | { kind: 'unreadable' };

@@ -24,6 +24,8 @@ import { createTransferReader } from './transfer-events.js';
 const REMEMBERED_RECIPIENTS = 10_000;
 /** Two requests with one reference are never processed at once. */
 const PAUSE_MS = 60_000;
+/** The highest step of Paystack's price list is ₦50; a levy of ₦50 may come on top. */
+const FEE_AT_MOST_MINOR = 10_000n;
 
 /** Creates Paystack's adapter of the transfer port. */
 export function createPaystackTransfers(
@@ -150,5 +152,6 @@ const traitsOf = (settings: PaystackSettings): TransferProvider['traits'] => ({
   callsPerSecond: rateOf('shared', settings).perSecond,
   // A balance says nothing about the setting for codes, our requests or the state of the business.
   endedByOperator: ['otp_required', 'suspended', 'bad_request', 'environment'],
+  feeAtMostMinor: FEE_AT_MOST_MINOR,
   floatAlertMinor: settings.floatAlertMinor,
 });
