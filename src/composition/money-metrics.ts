@@ -22,6 +22,8 @@ const OLDER = 'over_1d';
 const HELD: Readonly<Record<string, Document | string>> = {
   transfers: '$total_minor',
   bill_payments: '$total_minor',
+  // A refund that returns a payment from suspense holds nothing in the wallet.
+  refunds: { $cond: [{ $eq: ['$made_by', 'tenant'] }, '$amount_minor', 0] },
   card_authorizations: '$held_minor',
   card_operations: {
     $cond: [{ $in: ['$type', ['fund', 'jit_fund', 'auto_reload', 'unload']] }, '$amount_minor', 0],

@@ -68,12 +68,9 @@ async function report(
 describe('a refund on the dashboard', () => {
   test('that fails before Paystack reports it as processed leaves the wallet and the charge as they were', async () => {
     const { reference, theirs, before } = await paid();
-    fake.pauseMessages(true);
-    fake.refundAtDesk(theirs, 120_000);
-    const { id: theirId } = fake.refunds().at(-1) ?? {};
-    const id = String(theirId);
+    fake.refundAtDesk(theirs, 120_015);
+    const id = String(fake.refunds().at(-1)?.id);
     fake.moveRefund(id, 'failed', { tell: false });
-    fake.pauseMessages(false);
     await report(theirs, 'failed', id);
     expect(await report(theirs, 'processed', id)).toMatchObject({ status: 'processed' });
     expect(await tenant.balance()).toEqual(before);
@@ -112,6 +109,8 @@ describe.each(['sample', 'named'] as const)('a refund of ours whose events are `
   test('is debited once, and its events call nobody', async () => {
     const { reference, before } = await paid();
     const events = service.deps.database.db.collection<ProviderEvent>('provider_events');
+    const failed = () => events.countDocuments({ event: 'refund.processed', status: 'failed' });
+    const failedBefore = await failed();
     const { body } = await payments.refund({ charge_reference: reference, amount_minor: 120_000 });
     await eventually('the refund is completed and its events have ended', async () =>
       (await payments.getRefund(body.data.reference)).status === 'completed' &&
@@ -122,7 +121,7 @@ describe.each(['sample', 'named'] as const)('a refund of ours whose events are `
     );
     expect(await refundsOf(reference)).toHaveLength(1);
     expect((await tenant.balance()).available).toBe(before.available - 120_000);
-    expect(await events.countDocuments({ event: 'refund.processed', status: 'failed' })).toBe(0);
+    expect(await failed()).toBe(failedBefore);
   });
 
   test('returns its money if it fails after it was made', async () => {

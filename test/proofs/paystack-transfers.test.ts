@@ -166,6 +166,7 @@ describe('transfers of live by Paystack', () => {
       ['paystack: callbacks', true],
     ]);
     expect(JSON.stringify(checks)).not.toContain('inventedkey');
+    expect(checks[0]?.detail).toContain('only a payment shows whether it may pay');
   });
 
   describe('the doctor', () => {

@@ -12,6 +12,7 @@ import { newProviderEvent } from '../../src/core/provider-events/event.js';
 import type { NewFact } from '../../src/core/provider-events/handler.js';
 import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
 import { chargeReferences } from '../../src/core/providers/paystack/references.js';
+import { createLog } from '../../src/shared/log.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import { banksFor, never, settingsFor, startFakeWithReceiver } from '../paystack/support.js';
 import { pageCharge, paid, sent, transition } from '../support/charge-facts.js';
@@ -102,7 +103,11 @@ describe.each(['sample', 'named', 'noted'] as const)(
           }),
       };
       const providers = { payment: () => provider };
-      const providerCalls = createRefundCalls({ refunds: {} as never, providers });
+      const providerCalls = createRefundCalls({
+        refunds: {} as never,
+        providers,
+        log: createLog({ level: 'silent', name: 'test' }),
+      });
       const handler = refundEventHandler({
         charges: { store: { find: async () => chargeNow() }, starter },
         refunds: { store: store as never, starter, providerCalls },

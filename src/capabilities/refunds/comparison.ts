@@ -4,6 +4,7 @@ import { recordsSince } from '../../core/reconciliation/pages.js';
 import { answerIn, comparedPayments } from '../../core/reconciliation/payment-answers.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
+import type { Log } from '../../shared/log.js';
 import { createRefundCalls, type RefundCalls } from './provider-calls.js';
 import type { Refund } from './record.js';
 import type { Refunds } from './store.js';
@@ -16,6 +17,7 @@ type Deps = {
   };
   database: Database;
   providers: { payment(name: string): PaymentProvider };
+  log: Log;
 };
 
 /** Refunds, as they are compared with their providers. */
@@ -24,7 +26,7 @@ export const reconciledRefunds = (deps: Deps): Reconciled =>
     recordsSince(deps.database.db.collection<Refund>('refunds'), scope, from),
   );
 
-function compared({ refunds: { store, providerCalls, starter }, providers }: Deps) {
+function compared({ refunds: { store, providerCalls, starter }, providers, log }: Deps) {
   // A comparison alone notes nothing that it learns.
   const unchanged = {
     applyFact: async () => ({ kind: 'no_such_refund' }) as const,
@@ -32,7 +34,7 @@ function compared({ refunds: { store, providerCalls, starter }, providers }: Dep
     forgetAccount: async () => false,
     raiseAttention: async () => false,
   };
-  const calls = createRefundCalls({ refunds: unchanged, providers });
+  const calls = createRefundCalls({ refunds: unchanged, providers, log });
   return comparedPayments<Refund>({
     kind: 'refunds',
     rateLimitKey: paymentRateLimitKey,

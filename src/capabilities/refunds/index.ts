@@ -38,7 +38,7 @@ function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargePa
   return {
     store,
     starter,
-    providerCalls: createRefundCalls({ refunds: store, providers }),
+    providerCalls: createRefundCalls({ refunds: store, providers, log: core.log }),
     waiter: completionWaiters.create({ findEnded: (owned) => store.findEnded(owned) }),
     create: createRefundCreation({
       charges: charges.store,

@@ -9,7 +9,9 @@ import type { FactSource, InstructionFact } from '../../core/instructions/fact.j
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { failpoint } from '../../shared/failpoints.js';
-import type { Refund } from './record.js';
+import { logAttention, logIdsOf } from '../../core/supervision/attention-log.js';
+import type { Log } from '../../shared/log.js';
+import { refundWorkflowId, type Refund } from './record.js';
 import type { Refunds } from './store.js';
 
 type Reported = Pick<ProviderRefund, 'id' | 'amountMinor' | 'state' | 'code'>;
@@ -17,6 +19,7 @@ type Reported = Pick<ProviderRefund, 'id' | 'amountMinor' | 'state' | 'code'>;
 type Deps = {
   refunds: Pick<Refunds, 'applyFact' | 'noteProviderId' | 'forgetAccount' | 'raiseAttention'>;
   providers: { payment(name: string): PaymentProvider };
+  log: Log;
 };
 
 /** The calls to the providers of refunds. */
@@ -29,8 +32,9 @@ const LIST_FROM_MS = 24 * 60 * 60 * 1000;
  * Creates the provider calls of refunds. The provider takes no reference and refunds again for each accepted request, so
  * our id is sent as a note, and the refund with that note in the provider's list is ours.
  */
-export function createRefundCalls({ refunds, providers }: Deps) {
-  const resume = createResumption({ refunds, providers });
+export function createRefundCalls(deps: Deps) {
+  const { refunds, providers } = deps;
+  const resume = createResumption(deps);
   const traitsOf = ({ provider }: Refund) => providers.payment(provider).payments;
   return {
     resendSafetyOf: (refund: Refund): ResendSafety => traitsOf(refund).refunds,
@@ -56,7 +60,7 @@ export function createRefundCalls({ refunds, providers }: Deps) {
         signal,
       );
       const { providerRequestId } = answer;
-      if (answer.kind === 'rejected_temporarily') return notNow(refunds, refund, answer);
+      if (answer.kind === 'rejected_temporarily') return notNow(deps, refund, answer);
       if (answer.kind === 'rejected') {
         const isOnly = refund.submissions - refund.rejected_submissions <= 1;
         return answer.scope !== 'request' || isOnly
@@ -96,22 +100,27 @@ export function createRefundCalls({ refunds, providers }: Deps) {
       const state = stateOf(refund, first, traitsOf(refund));
       // A second account is needed for the same reason as the first one, which the workflow has raised already.
       if (state === 'needs_account' && !refund.attention) {
-        await refunds.raiseAttention(refund.tenant_id, refund._id, NEEDS_ACCOUNT);
+        await callOperator(deps, refund, NEEDS_ACCOUNT);
       }
       return outcomeOf(refund, { ...first, state }, answer);
     },
   };
 }
 
+/** Raises attention, with its line in the log. */
+async function callOperator({ refunds, log }: Deps, refund: Refund, reason: string): Promise<void> {
+  const { tenant_id: tenantId, _id: id } = refund;
+  if (!(await refunds.raiseAttention(tenantId, id, reason))) return;
+  logAttention(log, { ...logIdsOf(refund, refundWorkflowId(id)), reason });
+}
+
 /** The outcome of a refund that can be requested again. If only a person can find out why it was refused, one is called. */
 async function notNow(
-  refunds: Deps['refunds'],
-  { tenant_id: tenantId, _id: id }: Refund,
+  deps: Deps,
+  refund: Refund,
   answer: Trace & { afterMs: number },
 ): Promise<ProviderOutcome> {
-  if (answer.fault === 'bad_request') {
-    await refunds.raiseAttention(tenantId, id, REFUSED_AS_WRONG);
-  }
+  if (answer.fault === 'bad_request') await callOperator(deps, refund, REFUSED_AS_WRONG);
   const { afterMs: retryAfterMs, providerRequestId } = answer;
   return { kind: 'throttled', retryAfterMs, providerRequestId, ...faultOf(answer) };
 }

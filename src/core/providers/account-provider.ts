@@ -29,6 +29,8 @@ type AccountTraits = {
   returns: ResendSafety;
   /** Bound of our calls to this provider over all workers. */
   callsPerSecond: number;
+  /** The name of a rate that the provider's ports share; left out if this port has one of its own. */
+  bucket?: string;
 };
 
 /** The customer of a tenant who holds an account. `id` is the tenant's id. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../shared/log.js';
+import { groupBy } from '../../shared/group.js';
 import type { RateLimit } from '../../platform/temporal/queues.js';
 
 /**
@@ -55,12 +56,12 @@ export function createCallRates({
   log,
   now = () => performance.now(),
 }: {
-  limits: readonly Pick<RateLimit, 'name' | 'callsPerSecond' | 'bulkTransfersOf'>[];
+  limits: readonly RateLimit[];
   workers: () => number;
   log?: Log;
   now?: () => number;
 }) {
-  const providers = new Map(limits.map((limit) => [limit.name, newProvider(limit, now())]));
+  const providers = providersOf(limits, now());
   let lastKnown = 0;
 
   /** The provider with the calls of the time that has passed; null if nothing is known about it. */
@@ -139,15 +140,22 @@ export function createCallRates({
   };
 }
 
-const newProvider = (
-  {
-    callsPerSecond,
-    bulkTransfersOf,
-  }: Pick<RateLimit, 'name' | 'callsPerSecond' | 'bulkTransfersOf'>,
-  at: number,
-): Provider => ({
-  perSecond: callsPerSecond,
-  shares: bulkTransfersOf === null ? SHARES : SHARES_WITH_BULK,
+/** The state of each limit. Limits with one bucket share theirs, at the slowest rate of them. */
+function providersOf(limits: readonly RateLimit[], at: number): Map<string, Provider> {
+  const buckets = groupBy(limits, ({ name, bucket }) => bucket ?? name);
+  return new Map(
+    [...buckets.values()].flatMap((sharing) => {
+      const provider = newProvider(sharing, at);
+      return sharing.map(({ name }): [string, Provider] => [name, provider]);
+    }),
+  );
+}
+
+const newProvider = (sharing: readonly RateLimit[], at: number): Provider => ({
+  perSecond: Math.min(...sharing.map(({ callsPerSecond }) => callsPerSecond)),
+  shares: sharing.some(({ bulkTransfersOf }) => bulkTransfersOf !== null)
+    ? SHARES_WITH_BULK
+    : SHARES,
   saved: { first: 0, queued: 0, bulk: 0, reconciliation: 0 },
   lent: 0,
   at,

@@ -21,6 +21,8 @@ type IdentityTraits = {
   resendSafety: ResendSafety;
   /** Bound of our calls to this provider over all workers. */
   callsPerSecond: number;
+  /** The name of a rate that the provider's ports share; left out if this port has one of its own. */
+  bucket?: string;
   /** The types that it offers. */
   checks: readonly CheckType[];
   /** Its messages name the customer alone, so that one check of a customer may run at a time. */

@@ -79,18 +79,23 @@ function createPorts(adapters: Adapters, { config, observe }: PortSettings) {
 const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
   const { transfers, cards, payments, accounts, bills, identity } = ports;
   return [
-    ...transfers.all.map(({ name, traits }) => limitOf(transferRateLimitKey(name), traits, name)),
+    ...transfers.all.map(({ name, traits }) => ({
+      ...limitOf(transferRateLimitKey(name), name, traits),
+      bulkTransfersOf: name,
+    })),
     ...cards.all.map(({ name, cards: { rates } }) =>
-      limitOf(issuerRateLimitKey(name), { callsPerSecond: slowest(rates) }),
+      limitOf(issuerRateLimitKey(name), name, slowest(rates)),
     ),
     ...payments.all.map(({ name, payments: { rates } }) =>
-      limitOf(paymentRateLimitKey(name), { callsPerSecond: slowest(rates) }),
+      limitOf(paymentRateLimitKey(name), name, slowest(rates)),
     ),
-    ...accounts.all.map(({ name, accounts: traits }) => limitOf(accountRateLimitKey(name), traits)),
+    ...accounts.all.map(({ name, accounts: traits }) =>
+      limitOf(accountRateLimitKey(name), name, traits),
+    ),
     ...identity.all.map(({ name, identity: traits }) =>
-      limitOf(identityRateLimitKey(name), traits),
+      limitOf(identityRateLimitKey(name), name, traits),
     ),
-    ...bills.all.map(({ name, bills: traits }) => limitOf(billRateLimitKey(name), traits)),
+    ...bills.all.map(({ name, bills: traits }) => limitOf(billRateLimitKey(name), name, traits)),
   ];
 };
 
@@ -151,14 +156,24 @@ export function createRegistry(adapters: Adapters, settings: PortSettings) {
 }
 
 /** One queue has all calls of a port, so the slowest of them bounds it. */
-const slowest = (rates: Traits<string>['rates']): number =>
-  Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
+const slowest = (rates: Traits<string>['rates']): PortRate => {
+  const [first] = Object.values(rates).toSorted((a, b) => a.perSecond - b.perSecond);
+  return { callsPerSecond: first?.perSecond ?? 0, bucket: first?.bucket };
+};
+
+/** The rate of a port. Ports of a provider that name one bucket share it. */
+type PortRate = { callsPerSecond: number; bucket?: string | undefined };
 
 const limitOf = (
   name: string,
-  { callsPerSecond }: { callsPerSecond: number },
-  bulkTransfersOf: string | null = null,
-): RateLimit => ({ name, callsPerSecond, bulkTransfersOf });
+  provider: string,
+  { callsPerSecond, bucket }: PortRate,
+): RateLimit => ({
+  name,
+  callsPerSecond,
+  bulkTransfersOf: null,
+  ...(bucket !== undefined && { bucket: `${provider}/${bucket}` }),
+});
 
 /** Returns the adapters. Throws if one does not handle the only currency of the ledger: every call would be refused. */
 function inOurCurrency<Provider extends { name: string }>(

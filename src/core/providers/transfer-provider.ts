@@ -28,6 +28,8 @@ type TransferTraits = {
   resendSafety: ResendSafety;
   /** Bound of our calls to this provider over all workers. */
   callsPerSecond: number;
+  /** The name of a rate that the provider's ports share; left out if this port has one of its own. */
+  bucket?: string;
   /** Faults that a good answer about our balance does not disprove: an operator ends them. */
   endedByOperator?: readonly Fault[];
   /** The most that the provider takes from our balance on top of a payment; missing or 0 for nothing. */

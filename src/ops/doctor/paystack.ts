@@ -75,7 +75,7 @@ async function examineKey(paystack: PaystackSettings, asked: Asked) {
     return fail(`the key lacks the privilege for ${paths}`, PRIVILEGE_HINT);
   }
   const earlier = keys.length > 1 ? `; ${keys.length - 1} earlier for messages, to be removed` : '';
-  return pass(`a ${domain} key, accepted${earlier}`);
+  return pass(`a ${domain} key, accepted; only a payment shows whether it may pay${earlier}`);
 }
 
 /** Paystack has no question about this setting: only a transfer that waits for a code proves it. */

@@ -4,8 +4,16 @@ export type Queue<Provider> = { name: string } & (
   | { serves: 'calls' | 'bulk_transfers'; provider: Provider }
 );
 
-/** The rate limit of a provider: calls per second over all workers, and the provider whose bulk transfers share it. */
-export type RateLimit = { name: string; callsPerSecond: number; bulkTransfersOf: string | null };
+/**
+ * The rate limit of a provider: calls per second over all workers, and the provider whose bulk transfers share it. Limits with one
+ * `bucket` are one limit, of several ports; without it, a limit is its own.
+ */
+export type RateLimit = {
+  name: string;
+  callsPerSecond: number;
+  bulkTransfersOf: string | null;
+  bucket?: string | undefined;
+};
 
 /**
  * Every task queue that workers serve: workers are created from this list, and `bursar doctor` checks them by it. Each

@@ -197,3 +197,32 @@ test('a call that waits gives up in time, and stops waiting when it is cancelled
   const aborted = AbortSignal.timeout(50);
   await expect(rates.takeWithin('bank', 'bulk', 60_000, aborted)).rejects.toThrow();
 });
+
+test('ports that share a bucket have one rate together, and are down together', () => {
+  const at = { ms: 0 };
+  const rates = createCallRates({
+    limits: ['transfers', 'payments', 'accounts'].map((name) => ({
+      name,
+      callsPerSecond: RATE,
+      bulkTransfersOf: name === 'transfers' ? 'bank' : null,
+      bucket: 'bank/shared',
+    })),
+    workers: () => 1,
+    now: () => at.ms,
+  });
+  const count = (ms: number): number => {
+    let calls = 0;
+    for (const end = at.ms + ms; at.ms < end; at.ms += 5) {
+      for (const name of ['transfers', 'payments', 'accounts']) {
+        while (rates.take(name, 'queued')) calls += 1;
+      }
+    }
+    return calls;
+  };
+  count(2_000);
+  const calls = count(10_000);
+  expect(calls).toBeGreaterThanOrEqual(10 * RATE - 2);
+  expect(calls).toBeLessThanOrEqual(10 * RATE + 2);
+  for (let i = 0; i < 5; i += 1) rates.answered('payments', false);
+  expect(rates.isAllowed('transfers', 'queued')).toBe(false);
+});

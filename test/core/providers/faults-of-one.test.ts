@@ -26,7 +26,12 @@ test('a refusal that may be about one transfer stops nothing: it counts for this
     fault: 'bad_request',
     providerRequestId: null,
   } as const;
-  await noteFaultsOf({ faults, records, log: createLog({ level: 'silent', name: 'test' }) }, 'paystack', answer, record);
+  await noteFaultsOf(
+    { faults, records, log: createLog({ level: 'silent', name: 'test' }) },
+    'paystack',
+    answer,
+    record,
+  );
   expect(met).toEqual([`paystack/bad_request/${record._id}`]);
   expect(raised).toEqual([record._id]);
 });

@@ -40,6 +40,10 @@ test('a scrape has the money that is held by age, and the unknown outcomes with 
     { ...submitted, type: 'fund', amount_minor: 60n, card_id: 'crd_a' },
     { ...submitted, type: 'lock', amount_minor: null, card_id: 'crd_a' },
   ]);
+  await insert('refunds', [
+    { ...submitted, charge_id: 'chg_a', made_by: 'tenant', amount_minor: 90n },
+    { ...submitted, charge_id: 'chg_a', made_by: 'operator', amount_minor: 8_000n },
+  ]);
   const registry = new Registry();
   measureMoney(registry, { db: database.db, log });
   const text = await registry.metrics();
@@ -49,6 +53,7 @@ test('a scrape has the money that is held by age, and the unknown outcomes with 
     'bursar_held_kobo{collection="transfers",age="over_1d"} 0',
     'bursar_held_kobo{collection="card_authorizations",age="over_1d"} 400',
     'bursar_held_kobo{collection="card_operations",age="under_1m"} 60',
+    'bursar_held_kobo{collection="refunds",age="under_1m"} 90',
     'bursar_unknown_outcomes{collection="transfers"} 2',
     'bursar_unknown_outcomes{collection="card_operations"} 2',
     'bursar_unknown_outcomes{collection="charges"} 0',

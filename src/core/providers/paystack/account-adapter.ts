@@ -18,7 +18,7 @@ import { createPaystackCustomers, namesOf, type CustomerSettings } from './custo
 import { readDeposit, readDeposits } from './deposit-wire.js';
 import { at, pageOf, PAGE_SIZE, query, refundList } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
-import { rateOf } from './rates.js';
+import { sharedRate } from './rates.js';
 import { readReturn, readReturns, returnBody } from './return-calls.js';
 
 /** Two requests for one account are never processed at once. */
@@ -227,5 +227,5 @@ const traitsOf = (settings: Settings): AccountProvider['accounts'] => ({
   // Each record has a customer of its own at Paystack, so a repeat makes at most an account that nobody is told of.
   assigning: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
   returns: { kind: 'never' },
-  callsPerSecond: rateOf('shared', settings).perSecond,
+  ...sharedRate(settings),
 });

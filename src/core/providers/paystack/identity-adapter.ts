@@ -7,7 +7,7 @@ import { createPaystackCustomers, type CustomerSettings } from './customers.js';
 import { createIdentityReader } from './identity-events.js';
 import { at } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
-import { rateOf } from './rates.js';
+import { sharedRate } from './rates.js';
 import { askHolder } from './transfer-calls.js';
 
 /** Two requests for one check are never processed at once. */
@@ -93,5 +93,5 @@ const traitsOf = (settings: Settings): IdentityProvider['identity'] => ({
   // A check has a customer of its own at Paystack, so a repeat checks the same data again.
   resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
   onePerCustomer: false,
-  callsPerSecond: rateOf('shared', settings).perSecond,
+  ...sharedRate(settings),
 });

@@ -36,3 +36,9 @@ export function rateOf(
   if (bucket !== 'shared') return { bucket, perSecond: perSecond(OWN_LIMITS[bucket]) };
   return { bucket, perSecond: callsPerSecond ?? perSecond(SHARED_PER_MINUTE) };
 }
+
+/** The rate of the ports whose calls share one limit. */
+export function sharedRate(settings: Parameters<typeof rateOf>[1]) {
+  const { bucket, perSecond: callsPerSecond } = rateOf('shared', settings);
+  return { bucket, callsPerSecond };
+}

@@ -8,7 +8,7 @@ import { createPaystackClient, withoutAbsence, type Data, type PaystackClient } 
 import { readLedger } from './ledger.js';
 import { at, pageOf, PAGE_SIZE, query } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
-import { rateOf } from './rates.js';
+import { sharedRate } from './rates.js';
 import { transferReferences } from './references.js';
 import {
   askHolder,
@@ -149,7 +149,7 @@ const silence = ({ reason }: Pick<Unknown, 'reason'>) => ({ kind: 'no_answer', r
 
 const traitsOf = (settings: PaystackSettings): TransferProvider['traits'] => ({
   resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
-  callsPerSecond: rateOf('shared', settings).perSecond,
+  ...sharedRate(settings),
   // A balance says nothing about the setting for codes, our requests or the state of the business.
   endedByOperator: ['otp_required', 'suspended', 'bad_request', 'environment'],
   feeAtMostMinor: FEE_AT_MOST_MINOR,

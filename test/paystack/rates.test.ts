@@ -1,0 +1,42 @@
+import { createRegistry } from '../../src/core/providers/registry.js';
+import { createPaystackAccounts } from '../../src/core/providers/paystack/account-adapter.js';
+import { createPaystackIdentity } from '../../src/core/providers/paystack/identity-adapter.js';
+import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
+import { createPaystackTransfers } from '../../src/core/providers/paystack/transfer-adapter.js';
+import type { Config } from '../../src/shared/config.js';
+import { banksFor, CUSTOMER_DOMAIN, settingsFor } from './support.js';
+
+const PROVIDERS = {
+  transfers: 'paystack',
+  payments: 'paystack',
+  virtual_accounts: 'paystack',
+  identity: 'paystack',
+  cards: null,
+  billpay: null,
+};
+
+test.each(['test', 'live'] as const)(
+  'all ports of Paystack share one rate under a %s key',
+  (domain) => {
+    const settings = {
+      ...settingsFor('http://127.0.0.1:1'),
+      domain,
+      customerDomain: CUSTOMER_DOMAIN,
+    };
+    const banks = banksFor(settings);
+    const { rateLimits } = createRegistry(
+      {
+        transfers: [createPaystackTransfers(settings, banks)],
+        payments: [createPaystackPayments(settings, banks)],
+        accounts: [createPaystackAccounts(settings, banks)],
+        identity: [createPaystackIdentity(settings, banks)],
+        cards: [],
+        bills: [],
+      },
+      { config: { providers: PROVIDERS } as unknown as Config, observe: () => undefined },
+    );
+    expect(rateLimits).toHaveLength(4);
+    expect(new Set(rateLimits.map(({ bucket }) => bucket)).size).toBe(1);
+    expect(rateLimits[0]?.bucket).toMatch(/^paystack\//);
+  },
+);
