@@ -100,7 +100,7 @@ describe('one submission is one request', () => {
     // The banks are known already, so each request is the submission itself.
     const fake = await startFake();
     const banks = banksFor(settingsFor(fake.url));
-    await banks.list(never);
+    await banks.find('058', never);
     await fake.close();
     const counter = await startCounter(end, customerAt);
     const settings = settingsFor(counter.url, timeoutMs);

@@ -46,6 +46,11 @@ test('the slowest call of an issuer bounds the calls of its queue', () => {
   };
   const { rateLimits } = createRegistry({ ...none, cards: [slow] }, settings);
   expect(rateLimits).toEqual([
-    { name: issuerRateLimitKey('sandbox-bank'), callsPerSecond: 3, bulkTransfersOf: null },
+    {
+      name: issuerRateLimitKey('sandbox-bank'),
+      callsPerSecond: 3,
+      bulkTransfersOf: null,
+      bucket: 'sandbox-bank/find',
+    },
   ]);
 });
