@@ -30,8 +30,11 @@ import {
 
 /** Transactions that touch one wallet at once conflict, so all mutations of a wallet go through one lane. */
 const WALLET_LANES = 4;
-/** Captures and submit permits touch no wallet. Their own lanes keep them from waiting behind acceptance. */
-const CAPTURE_LANES = 2;
+/**
+ * Captures and submit permits touch no wallet. A lane of their own keeps them from waiting behind acceptance. It is one, so that
+ * those of a micro-batch share commits.
+ */
+const CAPTURE_LANE = WALLET_LANES;
 const MAX_BATCH = 256;
 const MAX_WAITING = 4_096;
 /** Callers get a 503 after this time. A mutation that waited longer is dropped before its batch begins, never during it. */
@@ -104,7 +107,7 @@ export function createGroupCommit(
       batch,
       batch.some(({ isRepeat }) => isRepeat === true),
     );
-  const lanes = Array.from({ length: WALLET_LANES + CAPTURE_LANES }, () =>
+  const lanes = Array.from({ length: WALLET_LANES + 1 }, () =>
     createLane<PlannedMutation, CommitAttempt>({
       run: isMongos ? byTenant(run) : run,
       maxBatch: MAX_BATCH,
@@ -310,11 +313,9 @@ function createTransact(
   };
 }
 
-/** The lane of a mutation: by its wallet, or by its record's id if it leaves the wallet alone. */
+/** The lane of a mutation: by its wallet, unless it leaves the wallet alone. */
 const laneOf = (planned: PlannedMutation): number =>
-  leavesWallet(planned)
-    ? WALLET_LANES + (hash(String(planned.input.id)) % CAPTURE_LANES)
-    : hash(planned.input.tenantId) % WALLET_LANES;
+  leavesWallet(planned) ? CAPTURE_LANE : hash(planned.input.tenantId) % WALLET_LANES;
 
 const leavesWallet = ({ mutation, input }: PlannedMutation): boolean =>
   input.id !== undefined && mutation.leavesWallet?.(input) === true;

@@ -264,6 +264,32 @@ describe('group commit', () => {
     );
   });
 
+  test('the permits of transfers that are submitted together share one commit, and so do their captures', async () => {
+    const tenantId = await tenantWith(251_000n * 8n);
+    const commit = createGroupCommit(database);
+    const transfers = Array.from({ length: 8 }, () => fresh(tenantId));
+    await Promise.all(
+      transfers.map((transfer) => commitNamed(commit, acceptTransferMutation(transfer))),
+    );
+    const batches: number[] = [];
+    commit.onBatch(({ mutations }) => void batches.push(mutations));
+    const request = { submissions: 0, actor: 'bursar', dueAt: now() };
+    const fact = { ...byProvider, kind: 'succeeded', amountMinor: null, sessionId: 's' } as const;
+    await Promise.all(
+      transfers.map(({ _id: id }) =>
+        commitNamed(commit, { kind: 'grantTransferPermit', tenantId, id, request }),
+      ),
+    );
+    await Promise.all(
+      transfers.map(({ _id: id }) =>
+        commitNamed(commit, { kind: 'applyTransferFact', tenantId, id, fact }),
+      ),
+    );
+    expect(batches).toEqual([8, 8]);
+    const completed = { tenant_id: tenantId, status: 'completed' };
+    expect(await database.db.collection('transfers').countDocuments(completed)).toBe(8);
+  });
+
   test('the database stores amounts as longs, and refuses a float or an int', async () => {
     const wallets = database.db.collection<{ _id: string }>('wallets');
     const base = { receivable_minor: 0n, limit_day: '', limit_used_minor: 0n, version: 1 };
