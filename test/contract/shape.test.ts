@@ -39,7 +39,6 @@ const NOUNS: string[] = [
   'schedule.ts',
   'setup.ts',
   'suspense.ts',
-  'unmarked-reports.ts',
   'workflow-starter.ts',
 ];
 

@@ -18,7 +18,7 @@ import type { RefundCalls } from './provider-calls.js';
 import type { Refund } from './record.js';
 import { isId } from '../../shared/ids.js';
 import type { Refunds } from './store.js';
-import { createUnmarkedReports, type Report, type ReportDeps } from './unmarked-reports.js';
+import { createUnmarkedReports, type Report, type ReportDeps } from './messages.js';
 
 type Deps = ReportDeps & {
   refunds: {
