@@ -26,7 +26,8 @@ openssl rand -base64 756 | tr -d '\n' > mongodb-keyfile
 
 new_key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1"; }
 new_key ca.key
-openssl req -x509 -key ca.key -subj '/CN=Bursar of docker-compose.yml' -days 3650 -out ca.pem \
+# While one authority takes the place of another, both are trusted: two of one name could not be told apart.
+openssl req -x509 -key ca.key -subj "/CN=Bursar of docker-compose.yml $(openssl rand -hex 4)" -days 3650 -out ca.pem \
   -addext 'basicConstraints=critical,CA:TRUE' -addext 'keyUsage=critical,keyCertSign,cRLSign'
 
 # certificate <name> <alternative names>: usable by a server and by a client, because members call each other.

@@ -1,13 +1,14 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Decisions } from '../capabilities/card-authorizations/create.js';
+import { DECISION_RESULTS, type Decisions } from '../capabilities/card-authorizations/create.js';
 
 const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3];
 const RATIOS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 
-/** Registers the decisions on card payments, with their time and its share of the issuer's deadline. */
+/** Registers the decisions on card payments of these issuers, with their time and its share of the issuer's deadline. */
 export function measureDecisions(
   registry: Registry,
   decisions: Pick<Decisions, 'onAnswered'>,
+  issuers: readonly { name: string }[],
 ): void {
   const registers = [registry];
   const total = new Counter({
@@ -16,6 +17,10 @@ export function measureDecisions(
     labelNames: ['provider', 'result'],
     registers,
   });
+  // Prometheus sees no increase in the first sample of a series: an alert would miss the first late answer.
+  for (const { name: provider } of issuers) {
+    for (const result of DECISION_RESULTS) total.inc({ provider, result }, 0);
+  }
   const duration = new Histogram({
     name: 'bursar_card_decision_duration_seconds',
     help: 'Time from an authorization request to its answer.',

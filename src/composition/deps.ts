@@ -88,7 +88,7 @@ export async function createDeps(config: Config, name: string, connection?: Conn
   };
   lookOnChange(groupCommit, core.completionWaiters);
   const capabilities = createParts(list, core);
-  measureDecisions(registry, capabilities.parts.cardAuthorizations.decisions);
+  measureDecisions(registry, capabilities.parts.cardAuthorizations.decisions, providers.issuers);
   const providerEvents: ProviderEvents = createProviderEvents({
     ...core,
     handlers: providerEventHandlers({ ...core, ...capabilities.parts }),

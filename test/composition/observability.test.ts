@@ -51,7 +51,7 @@ async function allMetrics(): Promise<string> {
     forwarding: { onForwarded: () => undefined, contendedWallets: () => 0 },
     processes: { known: () => 0, reportedAt: () => null },
   });
-  measureDecisions(registry, { onAnswered: () => undefined });
+  measureDecisions(registry, { onAnswered: () => undefined }, []);
   measureDeliveries(registry);
   measureMoney(registry, { db: client.db('nowhere'), log });
   measureRequests(registry, { now: () => ({ working: 0, waiting: 0, refused }) });
@@ -184,8 +184,13 @@ test('a batch, a decision on a card payment and an attempt to deliver an event e
   let batch: (batch: CommittedBatch) => void = () => undefined;
   let answered: (decision: AnsweredDecision) => void = () => undefined;
   measureCommits(registry, { onBatch: (listener) => void (batch = listener) });
-  measureDecisions(registry, { onAnswered: (listener) => void (answered = listener) });
+  const decisions = { onAnswered: (listener: typeof answered) => void (answered = listener) };
+  measureDecisions(registry, decisions, [{ name: 'issuer' }]);
   const attempted = measureDeliveries(registry);
+  // An alert on the increase would miss the first sample of a series.
+  expect(await registry.metrics()).toContain(
+    'bursar_card_decisions_total{provider="issuer",result="late"} 0\n',
+  );
   batch({ mutations: 12, seconds: 0.02, conflicts: 1, committed: true });
   batch({ mutations: 1, seconds: 5, conflicts: 3, committed: false });
   answered({ provider: 'issuer', result: 'approved', seconds: 0.1, ratio: 0.07 });

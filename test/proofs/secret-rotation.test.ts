@@ -3,7 +3,7 @@ import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import type { ManagedProcess } from '../support/processes.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startClients } from '../support/rotation.js';
+import { rollingRestarts, startClients } from '../support/rotation.js';
 import { startService, type Api, type Service } from '../support/service.js';
 import { apiClient, type TestTenant } from '../support/tenant.js';
 import { sign } from '../../sandbox-bank/shared/signature.js';
@@ -27,14 +27,16 @@ const LAST = {
 let service: Service;
 let tenant: TestTenant;
 let receiver: Receiver;
-/** The running processes. Callbacks come to the first API's port. */
-let running: { first: Api; second: Api; worker: ManagedProcess; bank: ManagedProcess };
+/** The processes of the service, without the bank. Callbacks come to the first API's port. */
+let rolling: ReturnType<typeof rollingRestarts>;
+let bank: ManagedProcess;
 
 beforeAll(async () => {
   service = await startService({ env: { ...FIRST, BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' } });
   const second = await service.newApi();
   await second.start();
-  running = { first: service.api, second, worker: service.worker, bank: service.bank };
+  rolling = rollingRestarts(service, { first: service.api, second, worker: service.worker });
+  bank = service.bank;
   // Its requests go on for as long as the exchange takes, however slow the machine is.
   tenant = await service.tenant({ balanceMinor: 100_000_000_000 });
   receiver = await startReceiver();
@@ -88,12 +90,8 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
       { $set: { 'secrets.0.sealed': sealedByPepper(endpoint.secret, endpoint.id) } },
     );
 
-  let apis: readonly Api[] = [running.first, running.second];
   let key = tenant.key;
-  const clients = startClients(
-    () => apis,
-    () => key,
-  );
+  const clients = startClients(rolling.apis, () => key);
   /** Waits until each client has finished what it was at, and has done a whole round since. */
   const goOn = async () => {
     await clients.turnOver();
@@ -101,28 +99,10 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
   };
   /** Restarts every process with other settings, one after the other. */
   async function restart(settings: Record<string, string>): Promise<void> {
-    const { first, second, worker, bank } = running;
-    const other = service.newWorker(settings);
-    await other.start();
-    await worker.stop();
-    apis = [first];
-    await goOn();
-    await second.stop();
-    const newSecond = await service.newApi(settings);
-    await newSecond.start();
-    apis = [first, newSecond];
-    await goOn();
-    apis = [newSecond];
-    await goOn();
-    await first.stop();
-    const newFirst = await service.newApi(settings, first.port);
-    await newFirst.start();
-    apis = [newFirst, newSecond];
-    await goOn();
+    await rolling.restart(settings, goOn);
     await bank.stop();
-    const newBank = service.newBank({ SANDBOX_BANK_SECRET: settings['SANDBOX_BANK_SECRET'] ?? '' });
-    await newBank.start();
-    running = { first: newFirst, second: newSecond, worker: other, bank: newBank };
+    bank = service.newBank({ SANDBOX_BANK_SECRET: settings['SANDBOX_BANK_SECRET'] ?? '' });
+    await bank.start();
     await goOn();
   }
 
@@ -152,7 +132,7 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
   const detailOf = (name: string) => checks.find(({ check }) => check === name)?.detail;
   expect(detailOf('key pepper')).toMatch(/[1-9]\d* under earlier/);
   expect(detailOf('provider secrets')).toMatch(/SANDBOX_BANK_SECRET number 2: 20/);
-  expect(await callback(running.first, BANK.earlier)).toBe(200);
+  expect(await callback(rolling.running().first, BANK.earlier)).toBe(200);
 
   await restart(LAST);
   await goOn();
@@ -161,11 +141,11 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
 
   // The old values work no more.
   const at = (token: string) =>
-    apiClient(running.first.url, token).call('GET', '/balance', undefined);
+    apiClient(rolling.running().first.url, token).call('GET', '/balance', undefined);
   expect((await at(key)).status).toBe(200);
   expect((await at(idle.key)).body.error.code).toBe('unauthorized');
-  expect(await callback(running.first, BANK.earlier)).toBe(401);
-  expect(await callback(running.first, BANK.later)).toBe(200);
+  expect(await callback(rolling.running().first, BANK.earlier)).toBe(401);
+  expect(await callback(rolling.running().first, BANK.later)).toBe(200);
   const old = { authorization: `Bearer ${BANK.earlier}` };
   expect((await fetch(`${service.bank.url}/v1/banks`, { headers: old })).status).toBe(401);
   await command(`keys revoke ${(await service.deps.apiKeys.list(tenant.id))[0]?.id}`, LAST);
@@ -177,7 +157,10 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
   const before = receiver.received.length;
-  await apiClient(running.first.url, key).transfer({ ...clients.made[0]?.body, reference: 'last' });
+  await apiClient(rolling.running().first.url, key).transfer({
+    ...clients.made[0]?.body,
+    reference: 'last',
+  });
   await eventually('a webhook after the rotation', () =>
     receiver.received.length > before ? true : undefined,
   );

@@ -4,7 +4,7 @@ import { startMongod, type RunningMongod } from '../../devstack/mongod.js';
 import { claimPort } from '../../devstack/ports.js';
 import type { Running } from '../../devstack/processes.js';
 import { makeSecrets } from '../../devstack/secured/compose.js';
-import { startSecuredMongod } from '../../devstack/secured/mongod.js';
+import { startSecuredMongod, type SecuredMongod } from '../../devstack/secured/mongod.js';
 import { startTemporal, type RunningTemporal } from '../../devstack/temporal.js';
 import { createTemporaryFolder } from '../../devstack/temporary-folder.js';
 import { logFileOf } from './logs.js';
@@ -90,6 +90,13 @@ export async function privateTemporal(
 export async function securedMongod(): Promise<{ adminUri: string; remove: () => Promise<void> }> {
   const adminUri = process.env['BURSAR_TEST_MONGODB_ADMIN_URI'];
   if (adminUri !== undefined) return { adminUri, remove: async () => undefined };
+  return privateSecuredMongod((folder) => makeSecrets(join(folder, 'secrets')));
+}
+
+/** A MongoDB of one test with TLS and users. Its certificates are in the folder that `secretsIn` makes. */
+export async function privateSecuredMongod(
+  secretsIn: (folder: string) => string,
+): Promise<PrivateEngine<SecuredMongod>> {
   const { binary } = await findEngine('mongod', process.env, () => {});
   const { port } = await claimPort(28_600);
   return privateEngine((folder, onSpawn) =>
@@ -97,7 +104,7 @@ export async function securedMongod(): Promise<{ adminUri: string; remove: () =>
       binary,
       port,
       folder,
-      secrets: makeSecrets(join(folder, 'secrets')),
+      secrets: secretsIn(folder),
       logFile: logFileOf(basename(folder), 'mongod'),
       onSpawn,
     }),

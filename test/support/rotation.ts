@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.js';
-import type { Api } from './service.js';
+import type { ManagedProcess } from './processes.js';
+import type { Api, Service } from './service.js';
 import { apiClient, transferBody } from './tenant.js';
 
 /** A transfer that was accepted during a rotation, with the bytes of its answer. */
@@ -56,6 +57,44 @@ export function startClients(apis: () => readonly Api[], apiKey: () => string) {
     async stop() {
       stopping.abort();
       await Promise.all(running);
+    },
+  };
+}
+
+/** Two APIs and a worker whose settings are exchanged while clients go on. */
+export type Rolling = { first: Api; second: Api; worker: ManagedProcess };
+
+/**
+ * Restarts of two APIs and a worker, one after the other, with other settings. Clients use the APIs of `apis`, as those of a
+ * balancer: not the one that is about to stop.
+ */
+export function rollingRestarts(service: Service, started: Rolling) {
+  let running = started;
+  let apis: readonly Api[] = [started.first, started.second];
+  return {
+    apis: () => apis,
+    running: () => running,
+    /** `goOn` waits until no client uses an API that has left `apis`, and each has done a whole round. */
+    async restart(settings: Record<string, string>, goOn: () => Promise<void>): Promise<void> {
+      const { first, second, worker } = running;
+      const other = service.newWorker(settings);
+      await other.start();
+      await worker.stop();
+      apis = [first];
+      await goOn();
+      await second.stop();
+      const newSecond = await service.newApi(settings);
+      await newSecond.start();
+      apis = [first, newSecond];
+      await goOn();
+      apis = [newSecond];
+      await goOn();
+      await first.stop();
+      const newFirst = await service.newApi(settings, first.port);
+      await newFirst.start();
+      apis = [newFirst, newSecond];
+      await goOn();
+      running = { first: newFirst, second: newSecond, worker: other };
     },
   };
 }

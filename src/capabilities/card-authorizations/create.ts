@@ -34,10 +34,13 @@ type DecisionDeps = {
   log: Log;
 };
 
+/** The results of an answer; late: declined because the deadline was over. */
+export const DECISION_RESULTS = ['approved', 'declined', 'late'] as const;
+
 /** A decision as it was answered. `ratio`: the time that it took, as a share of the deadline. */
 export type AnsweredDecision = {
   provider: string;
-  result: 'approved' | 'declined' | 'late';
+  result: (typeof DECISION_RESULTS)[number];
   seconds: number;
   ratio: number;
 };

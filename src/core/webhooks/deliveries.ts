@@ -182,7 +182,8 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
 function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection<Delivery>) {
   return {
     /** By id alone, for operators. */
-    get: (id: string) => deliveries.findOne({ _id: id }, acrossTenants('look_up')),
+    get: (id: string, session?: ClientSession) =>
+      deliveries.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
     /** By id alone, for operators. */
     event: (id: string) => events.findOne({ _id: id }, acrossTenants('look_up')),
 

@@ -17,7 +17,7 @@ export function createRedelivery({
 }) {
   /** Delivers once more, with the whole schedule, whatever became of it. Null if there is no such delivery. */
   async function redeliver(id: string, session?: ClientSession): Promise<Delivery | null> {
-    const delivery = await deliveries.get(id);
+    const delivery = await deliveries.get(id, session);
     return delivery && deliveries.again(delivery, session);
   }
 

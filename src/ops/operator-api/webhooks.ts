@@ -208,15 +208,16 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   }),
 
   route(changeEndpoint, async (ctx, { params: { id, change }, body }) => {
-    const before = await webhooks.endpoints.get(id);
-    if (!before) throw noSuch('endpoint');
+    const found = await webhooks.endpoints.get(id);
+    if (!found) throw noSuch('endpoint');
     const act = actOf(ctx, `webhooks.endpoints.${change}`, id, {
-      tenantId: before.tenantId,
+      tenantId: found.tenantId,
       reason: body.reason ?? null,
     });
     const within: Within = async (write) => {
       const done = await audit.act(act, async (session) => {
-        if (!(await write(session))) return null;
+        const before = await webhooks.endpoints.get(id, session);
+        if (!before || !(await write(session))) return null;
         const after = await webhooks.endpoints.get(id, session);
         const shown = { before: presentEndpoint(before), after: after && presentEndpoint(after) };
         return { result: true, ...shown };
@@ -241,13 +242,15 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   }),
 
   route(rotateEndpoint, async (ctx, { params: { id }, body }) => {
-    const before = await webhooks.endpoints.get(id);
-    if (!before) throw noSuch('endpoint');
+    const found = await webhooks.endpoints.get(id);
+    if (!found) throw noSuch('endpoint');
     const act = actOf(ctx, 'webhooks.endpoints.rotate', id, {
-      tenantId: before.tenantId,
+      tenantId: found.tenantId,
       reason: body.reason ?? null,
     });
     const rotated = await audit.act(act, async (session) => {
+      const before = await webhooks.endpoints.get(id, session);
+      if (!before) return null;
       const result = await webhooks.endpoints.rotate(id, body.overlap_hours * HOUR_MS, session);
       const after = await webhooks.endpoints.get(id, session);
       const shown = { before: presentEndpoint(before), after: after && presentEndpoint(after) };
@@ -301,9 +304,10 @@ const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
     const why = { tenantId: found.tenant_id, reason: body.reason ?? null };
     const act = actOf(ctx, 'webhooks.deliveries.redeliver', id, why);
     const delivery = await audit.act(act, async (session) => {
+      const before = await webhooks.deliveries.get(id, session);
       const result = await webhooks.redeliver(id, session);
-      const before = { status: found.status };
-      return result && { result, before, after: { status: result.status } };
+      if (!before || !result) return null;
+      return { result, before: { status: before.status }, after: { status: result.status } };
     });
     if (!delivery) throw noSuch('delivery');
     sendData(ctx, 200, { id: delivery._id, status: delivery.status });

@@ -6,6 +6,14 @@ export const DATABASE_USERS = ['migrate', 'service', 'operator', 'read_only'] as
 /** One of the users of a deployment. */
 export type DatabaseUser = (typeof DATABASE_USERS)[number];
 
+/** A user, or the second one with the same role: while passwords are exchanged, processes sign in as either. */
+export type DatabaseAccount = DatabaseUser | `${DatabaseUser}_2`;
+
+/** Both users of each role. */
+export const DATABASE_ACCOUNTS: readonly DatabaseAccount[] = DATABASE_USERS.flatMap(
+  (user): DatabaseAccount[] => [user, `${user}_2`],
+);
+
 /** An act on the documents or the schema of a collection, in MongoDB's word. */
 type Action =
   | 'find'
@@ -24,12 +32,13 @@ export type Rights = {
   database: readonly Action[];
 };
 
-/** The name of a user in the database `admin`, which is also that of its role. */
-export const databaseUserName = (database: string, user: DatabaseUser): string =>
-  `${database}_${user}`;
+/** The name of a user in the database `admin`. That of the first user is also that of the role. */
+export const databaseUserName = (database: string, account: DatabaseAccount): string =>
+  `${database}_${account}`;
 
 const ROLE_EXISTS = 51_002;
 const USER_EXISTS = 51_003;
+const NO_SUCH_USER = 11;
 
 /**
  * Creates the roles of a database, or brings them up to date, and gives each user with a password its role. A user without
@@ -44,26 +53,64 @@ export async function ensureDatabaseUsers(
   }: {
     database: string;
     rights: Readonly<Record<DatabaseUser, Rights>>;
-    passwords: Readonly<Partial<Record<DatabaseUser, string>>>;
+    passwords: Readonly<Partial<Record<DatabaseAccount, string>>>;
   },
-): Promise<DatabaseUser[]> {
+): Promise<DatabaseAccount[]> {
   const admin = client.db('admin');
-  const made: DatabaseUser[] = [];
+  const made: DatabaseAccount[] = [];
   for (const user of DATABASE_USERS) {
-    const name = databaseUserName(database, user);
-    await ensure(admin, ['createRole', 'updateRole', ROLE_EXISTS], name, {
+    const role = databaseUserName(database, user);
+    await ensure(admin, ['createRole', 'updateRole', ROLE_EXISTS], role, {
       privileges: privilegesOf(database, rights[user]),
       roles: [],
     });
-    const password = passwords[user];
-    if (password === undefined) continue;
-    await ensure(admin, ['createUser', 'updateUser', USER_EXISTS], name, {
-      pwd: password,
-      roles: [{ role: name, db: 'admin' }],
-    });
-    made.push(user);
+    for (const account of [user, `${user}_2`] as const) {
+      const password = passwords[account];
+      if (password === undefined) continue;
+      await ensure(
+        admin,
+        ['createUser', 'updateUser', USER_EXISTS],
+        databaseUserName(database, account),
+        { pwd: password, roles: [{ role, db: 'admin' }] },
+      );
+      made.push(account);
+    }
   }
   return made;
+}
+
+/** The connections to the primary that are signed in as this user, by the name of their process. */
+export async function connectionsOf(
+  client: MongoClient,
+  user: string,
+): Promise<{ app: string; connections: number }[]> {
+  const operations = client
+    .db('admin')
+    .aggregate<{ _id: string | null; connections: number }>(
+      [
+        { $currentOp: { allUsers: true, idleConnections: true } },
+        { $match: { effectiveUsers: { $elemMatch: { user, db: 'admin' } } } },
+        { $group: { _id: '$appName', connections: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ],
+      { readConcern: { level: 'local' } },
+    );
+  const found = await operations.toArray();
+  return found.map(({ _id, connections }) => ({
+    app: _id ?? 'unnamed',
+    connections,
+  }));
+}
+
+/** Removes a user. False if there is none. */
+export async function removeDatabaseUser(client: MongoClient, name: string): Promise<boolean> {
+  try {
+    await client.db('admin').command({ dropUser: name });
+    return true;
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === NO_SUCH_USER) return false;
+    throw error;
+  }
 }
 
 async function ensure(

@@ -4,7 +4,7 @@ import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract
 import type { Workload } from './workload.js';
 import { wrongHistories } from './histories.js';
 import type { ChaosCluster } from './cluster.js';
-import { leaksInDataFiles } from './planted.js';
+import { leaksInDataFiles, leaksInLogFiles } from './planted.js';
 import { readReceivedWebhooks } from './received-webhooks.js';
 
 type Documents = Record<string, unknown>;
@@ -23,6 +23,7 @@ export async function check(
     ...received.problems,
     ...(await wrongHistories(cluster)),
     ...leaksInLogs(),
+    ...(await leaksInLogFiles()),
   ];
   for (const workload of workloads) {
     const found = [...workload.problems, ...(await workload.check(received))];

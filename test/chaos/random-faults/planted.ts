@@ -51,3 +51,15 @@ export async function leaksInDataFiles({ service, dataFolders }: ChaosCluster): 
   const leaks = found.filter((each) => !CONTROLS.some(([what]) => each.startsWith(what)));
   return [...leaks, ...missingControls(found)];
 }
+
+/** Each worker logs it: a search that does not find it would find no leak either. */
+const LOGGED: Sought = ['the control of logs', 'worker is running'];
+
+/** Searches every byte of the logs of this run. */
+export async function leaksInLogFiles(): Promise<string[]> {
+  const logs = String(process.env['BURSAR_TEST_LOGS']);
+  const found = await searchFiles([logs], [...secretsAndPersonalData(), LOGGED]);
+  const inLogs = found.filter((each) => each.endsWith('.log'));
+  const leaks = inLogs.filter((each) => !each.startsWith(LOGGED[0]));
+  return inLogs.length > leaks.length ? leaks : [...leaks, 'the logs are not readable'];
+}

@@ -65,8 +65,12 @@ async function startRows(service: Service, kind: Kind): Promise<Rows> {
   async function startRow(suffix: string): Promise<Row> {
     const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
     const body = kind.body(suffix);
-    const reply = await kind.create(tenant, body, { key: 'one key' });
-    if (reply.status >= 500) throw new Error(`${suffix} was answered ${reply.text}`);
+    // A machine that is busy for seconds answers 503: nothing is lost, and the same request is tried again.
+    const reply = await eventually(`${suffix} is accepted or refused`, async () => {
+      const answer = await kind.create(tenant, body, { key: 'one key' });
+      if (answer.status >= 500) throw new Error(`it was answered ${answer.text}`);
+      return answer;
+    });
     return { tenant, body, reply, id: reply.body.data?.id };
   }
   // One after the other: at once, a slow machine would miss the time of the name enquiries.

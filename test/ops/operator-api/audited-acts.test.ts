@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Filter, Document } from 'mongodb';
 import type { RecurringCharge } from '../../../src/capabilities/recurring-charges/record.js';
-import type { AuditEntry } from '../../../src/core/audit/entry.js';
+import type { Act, AuditEntry } from '../../../src/core/audit/entry.js';
 import type { Deps } from '../../../src/composition/deps.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { deadDelivery, failedEvent } from '../../support/dead-letters.js';
@@ -138,3 +139,21 @@ test.each(Object.entries(ACTS))(
   },
   120_000,
 );
+
+test('the entry of a delivery that is sent again has the state before it, also if an attempt ends after the request has come', async () => {
+  const { delivery: target } = await deadDelivery(deps, await tenant());
+  // Acts of one process are carried out one after the other: the request waits for this one.
+  let release = (_: null) => {};
+  const gate = new Promise<null>((resolve) => (release = resolve));
+  const waiting = deps.audit.note({} as Act, () => gate);
+  const sent = post(`/webhooks/deliveries/${target}/redeliver`);
+  await sleep(1_000);
+  await database.db
+    .collection<{ _id: string }>('webhook_deliveries')
+    .updateOne({ _id: target }, { $set: { status: 'delivered' } });
+  release(null);
+  await waiting;
+  expect(await sent).toBe(200);
+  const entry = await database.db.collection<AuditEntry>('audit_log').findOne({ target });
+  expect(entry).toMatchObject({ before: { status: 'delivered' }, after: { status: 'pending' } });
+});
