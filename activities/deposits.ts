@@ -86,7 +86,7 @@ const depositHandler = (
   stoppedBy: FEATURES_STOPPED_BY,
   // The payer chooses the amount of a return, which must not stop every transfer.
   perhapsOfOne: ['float'],
-  isSuperseded: (deposit) => deposit.instruction !== instruction,
+  instruction,
 
   providerCallsFor: (deposit) => ({
     provider: deposit.provider,

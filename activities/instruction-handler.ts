@@ -33,8 +33,8 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   perhapsOfOne?: readonly Fault[];
   /** True if a provider of these records prepares submissions. */
   prepares?: () => boolean;
-  /** True if a later instruction of the record has a workflow of its own, so that this one ends. */
-  isSuperseded?: (record: R) => boolean;
+  /** The instruction of these workflows, if a record has several one after another, each with a workflow of its own. */
+  instruction?: string;
   /** Returns how this record is submitted to its provider, and verified there. */
   providerCallsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
   /** Commits a fact. Returns the record after it, or null if there is no such record. */
@@ -54,6 +54,12 @@ export type ProviderCalls = {
   submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome>;
   verify(signal: AbortSignal): Promise<ProviderOutcome>;
 };
+
+/** True if the record is about a later instruction, which has a workflow of its own: this one ends, and submits nothing. */
+export const isSuperseded = (
+  { instruction }: { instruction?: string },
+  record: InstructionRecord & { instruction?: string },
+): boolean => instruction !== undefined && record.instruction !== instruction;
 
 /** Returns the record. If there is none, the activity fails and is not retried. */
 export async function load<R extends InstructionRecord, Own>(

@@ -21,7 +21,12 @@ import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
 import { createAttestation } from './attestations.js';
 import { noSuch } from './errors.js';
-import { load, type InstructionHandler, type ProviderCalls } from './instruction-handler.js';
+import {
+  isSuperseded,
+  load,
+  type InstructionHandler,
+  type ProviderCalls,
+} from './instruction-handler.js';
 import {
   CAPABILITIES,
   instructionStores,
@@ -50,6 +55,9 @@ const LOCAL_WITHIN_MS = 2_000;
 
 /** A line for the timeline; with `operator`, a command and its outcome. */
 type OperatorNote = InstructionRef & { actor: string; detail: string; operator?: OperatorMessage };
+
+/** A record with a later instruction is closed to the workflow of the earlier one. */
+const SUPERSEDED = { kind: 'closed', attention: null } as const;
 
 /** Input of the generic activities: one instruction, by its type and id. */
 type InstructionRef = RecordRef & { type: InstructionType };
@@ -123,8 +131,10 @@ async function submit<R extends InstructionRecord, Own>(
   // Taken before the permit: the time in the request must not be later than the decision to submit.
   const requestedAt = new Date();
   const began = performance.now();
-  const record = await records.acquireSubmitPermit(input, ready.resendSafety, ready.handle);
-  if (!record) return whyPermitDenied(records, await load(handler, { tenantId, id }));
+  const { instruction } = handler;
+  const permit = instruction === undefined ? input : { ...input, instruction };
+  const record = await records.acquireSubmitPermit(permit, ready.resendSafety, ready.handle);
+  if (!record) return whyPermitDenied(handler, await load(handler, { tenantId, id }));
   const calls = await handler.providerCallsFor(record);
   const isOver = calls.notAfter != null && calls.notAfter <= new Date();
   const isLate = performance.now() - began > SUBMIT_WITHIN_MS || cancellationSignal().aborted;
@@ -173,6 +183,7 @@ async function makeReady<R extends InstructionRecord, Own>(
   const looks = submissions > 0 || handler.prepares?.() === true || faults?.mayStop() === true;
   if (!looks) return { resendSafety: undefined, handle: null };
   const record = await load(handler, ref, { batched });
+  if (isSuperseded(handler, record)) return SUPERSEDED;
   const { provider, resendSafety, prepare } = await handler.providerCallsFor(record);
   if (record.submissions !== submissions) return { resendSafety, handle: null };
   const parts = { records, log, faults, stoppedBy, provider, resendSafety, prepare };
@@ -242,10 +253,12 @@ async function submitLocally<R extends InstructionRecord, Own>(
   );
 }
 
-async function whyPermitDenied<R extends InstructionRecord>(
-  records: InstructionStore<R>,
+async function whyPermitDenied<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
   record: R,
 ): Promise<ProviderCallResult> {
+  if (isSuperseded(handler, record)) return SUPERSEDED;
+  const { records } = handler;
   const attention = record.attention?.reason ?? null;
   if (isOpen(record)) {
     return record.submissions === 0 ? notSubmitted(record) : { kind: 'permit_denied', attention };
@@ -261,7 +274,7 @@ async function verify<R extends InstructionRecord, Own>(
 ): Promise<ProviderCallResult> {
   const { records } = handler;
   const record = await load(handler, { tenantId, id });
-  if (handler.isSuperseded?.(record)) return { kind: 'closed', attention: null };
+  if (isSuperseded(handler, record)) return SUPERSEDED;
   const closed = !isOpen(record);
   if (closed && !evenIfClosed && !(await isMonitored(records, record))) {
     // A workflow that waits for an operator counts polls too, so the dispatcher does not restart it.

@@ -57,7 +57,7 @@ const accountHandler = (
   capability: 'virtual-accounts',
   faults,
   stoppedBy: FEATURES_STOPPED_BY,
-  isSuperseded: (account) => account.instruction !== instruction,
+  instruction,
 
   providerCallsFor: (account) => ({
     provider: account.provider,

@@ -2,10 +2,10 @@ import type { AccountEvent } from '../../core/providers/account-provider.js';
 import {
   applied,
   sourceOf,
+  splitReference,
   type Applied,
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
-import { opaqueId } from '../../shared/card-data.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
 import type { Deposit } from './record.js';
 import type { DepositCalls } from './provider-calls.js';
@@ -38,7 +38,8 @@ export const depositEventHandler = ({
     if (about.subject !== 'deposit') return [];
     const { id, kind, amountMinor, accountNumber } = about;
     const state = { kind, amount_minor: amountMinor };
-    const secret = { ...(accountNumber !== null && { accountNumber }), ...hiddenReference(id) };
+    const { secret: hidden } = splitReference(id);
+    const secret = { ...(accountNumber !== null && { accountNumber }), ...hidden };
     const isSealed = Object.keys(secret).length > 0;
     return [{ subject: 'deposit', reference: id, state, ...(isSealed && { secret }) }];
   },
@@ -72,9 +73,6 @@ export const depositEventHandler = ({
     return applied('recorded');
   },
 });
-
-/** A reference that is not stored in the open, because it has other characters than an id or could be a card number. */
-const hiddenReference = (id: string) => (opaqueId(id) === null ? { reference: id } : {});
 
 /**
  * A refund that staff made did not reach the sender, so its money is with us again. That calls an operator if the deposit was

@@ -1,4 +1,5 @@
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
+import { MAX_SUBMISSIONS } from '../../core/instructions/workflow-contract.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import type {
   CheckState,
@@ -8,18 +9,35 @@ import type {
 import { faultOf, type Rejected } from '../../core/providers/port.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { Sealing } from '../../platform/sealing/sealing.js';
+import { DAY_MS } from '../../shared/durations.js';
 import { subjectPlace, type IdentityCheck } from './record.js';
 
 /** The calls of identity checks to their provider. */
 export type IdentityCheckCalls = ReturnType<typeof createIdentityCheckCalls>;
 
+/**
+ * A check that was submitted as often as it may be, and that its provider does not know a day after the first submission, could
+ * not be done. It ends, so that its number is not kept until an operator acts. No money depends on it.
+ */
+function isGivenUp(check: IdentityCheck, now: Date): boolean {
+  const { submissions, rejected_submissions: rejected, first_submitted_at: first } = check;
+  return (
+    check.acknowledged_at === null &&
+    submissions - rejected >= MAX_SUBMISSIONS &&
+    first !== null &&
+    now.getTime() - first.getTime() > DAY_MS
+  );
+}
+
 /** Creates the calls. The subject of a check is opened for its request alone. */
 export function createIdentityCheckCalls({
   providers,
   sealing,
+  clock = () => new Date(),
 }: {
   providers: Pick<Providers, 'identity'>;
   sealing: Pick<Sealing, 'open'>;
+  clock?: () => Date;
 }) {
   function subjectOf({ _id: id, sealed }: IdentityCheck): CheckSubject | null {
     const opened = sealed === null ? null : sealing.open(sealed, subjectPlace(id));
@@ -49,12 +67,14 @@ export function createIdentityCheckCalls({
       return outcomeOf(await providers.identity(check.provider).startCheck(request, signal));
     },
 
-    verify: async (check: IdentityCheck, signal: AbortSignal): Promise<ProviderOutcome> =>
-      outcomeOf(
-        await providers
-          .identity(check.provider)
-          .verifyCheck({ reference: check._id, acceptedAt: check.acknowledged_at }, signal),
-      ),
+    async verify(check: IdentityCheck, signal: AbortSignal): Promise<ProviderOutcome> {
+      const about = { reference: check._id, acceptedAt: check.acknowledged_at };
+      const answer = await providers.identity(check.provider).verifyCheck(about, signal);
+      const { kind, providerRequestId } = answer;
+      return kind === 'not_found' && isGivenUp(check, clock())
+        ? { kind: 'rejected', code: 'not_checked', scope: 'instruction', providerRequestId }
+        : outcomeOf(answer);
+    },
   };
 }
 

@@ -133,13 +133,16 @@ function submissionWrites<R extends InstructionRecord>({
      * permit is granted twice. Returns null to all others, which must verify. The first permit changes the status: it is
      * committed with its event if the tenant has subscribers, and together with others if it is `batched`; otherwise one
      * update suffices. A further permit also requires that the provider's resend safety still covers the record. `handle`:
-     * what the provider has prepared for this submission; null if there is nothing new.
+     * what the provider has prepared for this submission; null if there is nothing new. `instruction`: of a record that has
+     * several one after another, whose submissions are counted anew, the one that this permit is for.
      */
     async acquireSubmitPermit(
-      { tenantId, id, submissions, suppressTimeline = false, batched = false }: SubmitInput,
+      permit: SubmitInput & { instruction?: string },
       resendSafety: ResendSafety = { kind: 'never' },
       handle: string | null = null,
     ): Promise<R | null> {
+      const { tenantId, id, submissions, instruction } = permit;
+      const { suppressTimeline = false, batched = false } = permit;
       const now = clock();
       const dueAt = new Date(now.getTime() + stallTimeoutMs);
       const first = submissions === 0;
@@ -152,6 +155,7 @@ function submissionWrites<R extends InstructionRecord>({
           _id: id,
           tenant_id: tenantId,
           submissions,
+          ...(instruction !== undefined && { instruction }),
           status: statusForPermit(submissions),
           $nor: [{ next_attempt_at: { $gt: now } }],
           ...(!first && resendCondition(resendSafety, now)),

@@ -1,7 +1,7 @@
 import type { Port, PortEvents } from '../providers/registry.js';
 import type { SecretBox } from '../webhooks/secrets.js';
 import type { ProviderEvent, StoredFact } from './event.js';
-import type { OpenFact, ProviderEventHandler } from './handler.js';
+import { splitReference, type OpenFact, type ProviderEventHandler } from './handler.js';
 import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEventStore } from './store.js';
 
@@ -47,7 +47,7 @@ export function createProviderEventFacts({
         .flatMap((handler) => handler.toFacts(event))
         .map(({ secret, ...fact }) => ({
           ...fact,
-          reference: opaqueId(fact.reference),
+          reference: splitReference(fact.reference).open,
           ...(fact.issuer_card !== undefined && { issuer_card: opaqueId(fact.issuer_card) }),
           ...(secret && { sealed: secretBox.seal(JSON.stringify(secret), id) }),
         })),

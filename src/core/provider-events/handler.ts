@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 import type { Port, PortEvents } from '../providers/registry.js';
 import type { FactSource } from '../instructions/fact.js';
+import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEvent, ProviderEventOwner, StoredFact } from './event.js';
 
 /** A fact of a provider's event in our terms, before it is stored. */
@@ -34,6 +35,15 @@ export type ProviderEventHandler = {
   /** Applies a fact to its record and notifies the record's workflow. Throws only if it could not be applied now. */
   apply(fact: OpenFact, event: ProviderEvent): Promise<Applied>;
 };
+
+/**
+ * A reference as a fact is stored with it: in the open if it is an id that cannot be a card number. Otherwise `open` is null,
+ * and a capability whose records have such references adds `secret` to the secret of its fact.
+ */
+export function splitReference(reference: string | null) {
+  const open = opaqueId(reference);
+  return { open, secret: open === null && reference !== null ? { reference } : {} };
+}
 
 /** The source of an event's facts, for timelines. */
 export const sourceOf = ({ _id, provider }: Pick<ProviderEvent, '_id' | 'provider'>) =>

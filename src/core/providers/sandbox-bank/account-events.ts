@@ -1,7 +1,7 @@
 import type { AccountEvent } from '../account-provider.js';
 import type { MessageReading, SafeFields } from '../provider-message.js';
 import { accountAnswer, accountState, depositData } from './account-wire.js';
-import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
+import { readEnvelope } from './envelope.js';
 
 /** The status that the account must have, by the name of the event. */
 const STATUS_OF_EVENT = new Map([
@@ -29,23 +29,12 @@ export function readAccountMessage(
   body: unknown,
   hash: () => string,
 ): MessageReading<AccountEvent> {
-  const parsed = eventBody.safeParse(body);
-  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
-  const isOurs = name.startsWith('account.') || name.startsWith('deposit.');
-  if (!isOurs) {
-    return IRRELEVANT_EVENTS.has(name)
-      ? { kind: 'irrelevant', dedupeKey, name }
-      : { kind: 'other_port', dedupeKey, name };
-  }
-  // A message of the other environment says nothing about this one's money.
-  if (environment !== undefined) return { kind: 'irrelevant', dedupeKey, name };
+  const message = readEnvelope(body, hash, (event) => !/^(account|deposit)\./.test(event));
+  if (message.kind !== 'own') return message;
+  const { dedupeKey, name, occurredAt, data } = message;
   const about = name.startsWith('account.') ? readAccount(data, name) : readDeposit(data, name);
   if (!about) return { kind: 'unreadable', dedupeKey: hash(), name };
-  return {
-    kind: 'event',
-    event: { dedupeKey, name, about, occurredAt: new Date(occurred_at) },
-  };
+  return { kind: 'event', event: { dedupeKey, name, about, occurredAt } };
 }
 
 function readAccount(data: unknown, name: string): AccountEvent['about'] | null {

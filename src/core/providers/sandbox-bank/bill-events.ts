@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { BillEvent } from '../bill-provider.js';
 import type { MessageReading, SafeFields } from '../provider-message.js';
 import { billAnswer, billState } from './bill-wire.js';
-import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
+import { readEnvelope } from './envelope.js';
 
 /** The status that the bill must have, by the name of the event. */
 const STATUS_OF_EVENT = new Map([
@@ -11,6 +11,9 @@ const STATUS_OF_EVENT = new Map([
   ['bill.refused', 'refused'],
   ['bill.reversed', 'reversed'],
 ]);
+
+/** The events of other ports, which have the same address. */
+const OTHER_PORTS = /^(transfer|charge|refund|setup|check|account|deposit)\./;
 
 /** The fields of the bank's messages about bills that hold nothing of a customer. A token is a secret. */
 export const BILL_SAFE_FIELDS: SafeFields = {
@@ -27,13 +30,9 @@ export const BILL_SAFE_FIELDS: SafeFields = {
 
 /** Reads an authentic message of the bank about bills. Never throws. */
 export function readBillMessage(body: unknown, hash: () => string): MessageReading<BillEvent> {
-  const parsed = eventBody.safeParse(body);
-  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
-  if (/^(transfer|charge|refund|setup|check|account|deposit)\./.test(name))
-    return { kind: 'other_port', dedupeKey, name };
-  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
-  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
+  const message = readEnvelope(body, hash, (event) => OTHER_PORTS.test(event));
+  if (message.kind !== 'own') return message;
+  const { dedupeKey, name, occurredAt, data } = message;
   const status = STATUS_OF_EVENT.get(name);
   if (status === undefined) return { kind: 'unreadable', dedupeKey, name };
   const about = billAnswer.safeParse(data);
@@ -48,7 +47,7 @@ export function readBillMessage(body: unknown, hash: () => string): MessageReadi
       reference: about.data.reference,
       name,
       state: billState(about.data),
-      occurredAt: new Date(occurred_at),
+      occurredAt,
     },
   };
 }

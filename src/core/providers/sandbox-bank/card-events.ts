@@ -24,7 +24,7 @@ import {
   type Report,
   stateData,
 } from './card-wire.js';
-import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
+import { readEnvelope } from './envelope.js';
 
 type About = Pick<CardEvent, 'card' | 'reference' | 'state' | 'reports'>;
 type Money = { amount_minor: bigint; code?: string | null | undefined };
@@ -159,20 +159,17 @@ export function readCardMessage(
   body: unknown,
   hash: () => string,
 ): MessageReading<CardEvent> | AuthorizationReading {
-  const parsed = eventBody.safeParse(body);
-  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
-  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
+  const message = readEnvelope(body, hash);
+  if (message.kind !== 'own') return message;
+  const { dedupeKey, name, occurredAt, data } = message;
   if (name === 'card.authorization_requested') {
     return readRequest(data) ?? { kind: 'unreadable', dedupeKey: hash(), name };
   }
-  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const read = readerOf(name);
   if (!read) return { kind: 'unreadable', dedupeKey, name };
   const about = read(name, data);
   // By its hash: the issuer may send the event again under the same id, corrected.
   if (!about) return { kind: 'unreadable', dedupeKey: hash(), name };
-  const occurredAt = new Date(occurred_at);
   return { kind: 'event', event: { dedupeKey, name, ...about, occurredAt } };
 }
 

@@ -1,7 +1,7 @@
 import type { IdentityEvent } from '../identity-provider.js';
 import type { MessageReading, SafeFields } from '../provider-message.js';
 import { checkAnswer, checkState } from './identity-wire.js';
-import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
+import { readEnvelope } from './envelope.js';
 
 /** The status that the check must have, by the name of the event. */
 const STATUS_OF_EVENT = new Map([
@@ -28,12 +28,9 @@ export function readIdentityMessage(
   body: unknown,
   hash: () => string,
 ): MessageReading<IdentityEvent> {
-  const parsed = eventBody.safeParse(body);
-  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
-  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
-  if (!name.startsWith('check.')) return { kind: 'other_port', dedupeKey, name };
-  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
+  const message = readEnvelope(body, hash, (event) => !event.startsWith('check.'));
+  if (message.kind !== 'own') return message;
+  const { dedupeKey, name, occurredAt, data } = message;
   const status = STATUS_OF_EVENT.get(name);
   if (status === undefined) return { kind: 'unreadable', dedupeKey, name };
   const check = checkAnswer.safeParse(data);
@@ -41,6 +38,5 @@ export function readIdentityMessage(
   // By its hash: the provider may send the event again under the same id, corrected.
   if (!check.success || !state) return { kind: 'unreadable', dedupeKey: hash(), name };
   const { reference } = check.data;
-  const occurredAt = new Date(occurred_at);
   return { kind: 'event', event: { dedupeKey, reference, name, state, occurredAt } };
 }

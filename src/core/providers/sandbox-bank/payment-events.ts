@@ -12,7 +12,7 @@ import {
   setupAnswer,
   setupState,
 } from './payment-wire.js';
-import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
+import { readEnvelope } from './envelope.js';
 
 type About = Pick<PaymentEvent, 'reference' | 'about'>;
 
@@ -60,25 +60,22 @@ export const PAYMENT_SAFE_FIELDS: SafeFields = {
   due_at: 'value',
 };
 
+/** The events of other ports, which have the same address. */
+const OTHER_PORTS = /^(transfer|check|bill|account|deposit)\./;
+
 /** Reads an authentic message of the payment network. Never throws. */
 export function readPaymentMessage(
   body: unknown,
   hash: () => string,
 ): MessageReading<PaymentEvent> {
-  const parsed = eventBody.safeParse(body);
-  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
-  if (/^(transfer|check|bill|account|deposit)\./.test(name))
-    return { kind: 'other_port', dedupeKey, name };
-  // It concerns nothing of ours: an operator looks at it.
-  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
-  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
+  const message = readEnvelope(body, hash, (event) => OTHER_PORTS.test(event));
+  if (message.kind !== 'own') return message;
+  const { dedupeKey, name, occurredAt, data } = message;
   const reader = READERS.get(name);
   if (reader === undefined) return { kind: 'unreadable', dedupeKey, name };
   const found = statusOf(data) === reader.status ? reader.read(data) : null;
   // By its hash: the provider may send the event again under the same id, corrected.
   if (!found) return { kind: 'unreadable', dedupeKey: hash(), name };
-  const occurredAt = new Date(occurred_at);
   return { kind: 'event', event: { dedupeKey, name, ...found, occurredAt } };
 }
 

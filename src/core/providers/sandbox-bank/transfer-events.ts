@@ -1,6 +1,7 @@
 import type { MessageReading, SafeFields } from '../provider-message.js';
 import type { TransferEvent } from '../transfer-provider.js';
-import { eventBody, IRRELEVANT_EVENTS, nameOf, paymentState, transferData } from './wire.js';
+import { readEnvelope } from './envelope.js';
+import { paymentState, transferData } from './wire.js';
 
 const STATUS_OF_EVENT = new Map([
   ['transfer.paid', 'paid'],
@@ -22,19 +23,17 @@ export const TRANSFER_SAFE_FIELDS: SafeFields = {
   code: 'value',
 };
 
+/** The events of other ports, which have the same address. */
+const OTHER_PORTS = /^(charge|refund|setup|check|bill|account|deposit)\./;
+
 /** Reads an authentic message of the bank about transfers. Never throws. */
 export function readTransferMessage(
   body: unknown,
   hash: () => string,
 ): MessageReading<TransferEvent> {
-  const parsed = eventBody.safeParse(body);
-  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
-  const { id: dedupeKey, event: name, occurred_at, data, environment } = parsed.data;
-  if (/^(charge|refund|setup|check|bill|account|deposit)\./.test(name))
-    return { kind: 'other_port', dedupeKey, name };
-  // It concerns nothing of ours: an operator looks at it.
-  if (environment !== undefined) return { kind: 'unreadable', dedupeKey, name };
-  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
+  const message = readEnvelope(body, hash, (event) => OTHER_PORTS.test(event));
+  if (message.kind !== 'own') return message;
+  const { dedupeKey, name, occurredAt, data } = message;
   const status = STATUS_OF_EVENT.get(name as 'transfer.paid');
   if (!status) return { kind: 'unreadable', dedupeKey, name };
   const about = transferData.safeParse(data);
@@ -49,7 +48,7 @@ export function readTransferMessage(
       reference: about.data.reference,
       name,
       state,
-      occurredAt: new Date(occurred_at),
+      occurredAt,
     },
   };
 }

@@ -79,24 +79,6 @@ export const banksAnswer = z.object({
 /** The bank's error body. */
 export const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
 
-/** The envelope of the bank's messages. */
-export const eventBody = z.object({
-  id: z.string().min(1).max(200),
-  event: z.string(),
-  environment: z.string().max(100).optional(),
-  occurred_at: z.iso.datetime({ offset: true }),
-  data: z.unknown(),
-});
-
-/** Events that nothing follows from at any port. */
-export const IRRELEVANT_EVENTS: ReadonlySet<string> = new Set(['bank.notice']);
-
-/** The event's name in a message that cannot be read otherwise. */
-export function nameOf(body: unknown): string | null {
-  const parsed = z.object({ event: z.string() }).safeParse(body);
-  return parsed.success ? parsed.data.event : null;
-}
-
 /** The data of a message about a transfer. */
 export const transferData = z.object({
   reference: z.string().min(1).max(200),
