@@ -45,6 +45,10 @@ const PEAK_SECONDS = 10;
 const SAMPLE = isShort ? 25 : 200;
 const INTAKE_REQUESTS = 20;
 const INTAKE_WITHIN_MS = 60_000;
+/** The workers poll a bank from their start on. */
+const FIRST_POLL_WITHIN_MS = 60_000;
+/** The last part of the window, in which all workers have long been at work. */
+const END_SECONDS = isShort ? 5 : 30;
 /** Temporal's TIMEOUT_TYPE_SCHEDULE_TO_START and TIMEOUT_TYPE_SCHEDULE_TO_CLOSE: a call that expires before it begins. */
 const QUEUE_TIMEOUTS = new Set<unknown>([2, 3]);
 
@@ -158,6 +162,19 @@ async function countExpired(config: Config, ids: readonly string[]): Promise<num
   }
 }
 
+/** Waits for the first poll, and returns its time. */
+async function firstPoll({ calls }: PendingBank): Promise<number> {
+  const giveUpAt = performance.now() + FIRST_POLL_WITHIN_MS;
+  for (;;) {
+    const [first] = calls;
+    if (first) return first.at;
+    if (performance.now() > giveUpAt) {
+      throw new Error(`no transfer was polled within ${FIRST_POLL_WITHIN_MS / 1_000} s`);
+    }
+    await sleep(10);
+  }
+}
+
 /** The share of the polled transfers that are among the longest waiting: as many as were polled, and those in hand. */
 function oldestShare(polled: readonly string[], ids: readonly string[]): number {
   const oldest = new Set(ids.slice(0, polled.length + IN_HAND));
@@ -175,10 +192,13 @@ function figuresOf({ calls }: PendingBank, from: number, ids: readonly string[])
     peak = Math.max(peak, last - first + 1);
   }
   const polled = [...new Set(inWindow.map(({ reference }) => reference))];
+  if (polled.length === 0) throw new Error('no transfer was polled in the window');
+  const endFrom = from + WINDOW_MS - END_SECONDS * 1_000;
   return {
     calls: inWindow.length,
     perSecond: inWindow.length / (WINDOW_MS / 1_000),
     peakPerSecond: peak / PEAK_SECONDS,
+    endPerSecond: times.filter((at) => at >= endFrom).length / END_SECONDS,
     polled,
     oldestShare: oldestShare(polled, ids),
   };
@@ -187,9 +207,10 @@ function figuresOf({ calls }: PendingBank, from: number, ids: readonly string[])
 const once = (value: number) => spreadOf([value]);
 
 function print(
-  { calls, perSecond, peakPerSecond, polled, oldestShare: share }: ReturnType<typeof figuresOf>,
+  figures: ReturnType<typeof figuresOf>,
   given: { started: number; expired: number; attention: number; refused: number },
 ): void {
+  const { calls, perSecond, peakPerSecond, endPerSecond, polled, oldestShare: share } = figures;
   printTable(
     [
       'open',
@@ -214,6 +235,11 @@ function print(
       measured: once(peakPerSecond / PER_SECOND),
       // The workers may have saved some calls while they had nothing to ask.
       goal: { most: 1.1 },
+    },
+    {
+      what: `the same, in the last ${END_SECONDS} s: how much of the rate is used`,
+      measured: once(endPerSecond / PER_SECOND),
+      goal: { least: 0.5 },
     },
     {
       what: 'share of the polled that had waited longest',
@@ -248,8 +274,7 @@ async function main(): Promise<void> {
     say(`${whole(OPEN)} transfers are open`);
     const workers = await startWorkers();
     const { result, othersShare } = await measureCpu({ ...processes, ...workers }, async () => {
-      while (front.calls.length === 0) await sleep(10);
-      const from = front.calls[0]?.at ?? 0;
+      const from = await firstPoll(front);
       const refused = await refusedShare(url, key);
       await sleep(Math.max(0, from + WINDOW_MS - performance.now()));
       return { figures: figuresOf(front, from, ids), refused };

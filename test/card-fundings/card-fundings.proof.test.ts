@@ -1,4 +1,6 @@
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { accounts } from '../../src/core/ledger/posting.js';
+import type { PostingDocument } from '../../src/core/ledger/collections.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import { approvedPayload } from '../support/approvals.js';
 import { cardClient, type CardClient, type CardView } from '../support/cards.js';
@@ -226,15 +228,45 @@ describe('jit-fund, by the table of test values', () => {
     expect(await stored(`${id}-reversal`)).toMatchObject({ attention: null, next_check_at: null });
   });
 
+  /** The postings of the hold of a funding, the first one first. */
+  async function holdPostings(id: string) {
+    const found = await service.deps.database.db
+      .collection<PostingDocument>('postings')
+      .find({ _id: { $in: [`${id}/hold`, `${id}/resolve`] } })
+      .sort({ at: 1 })
+      .toArray();
+    return found.map(({ _id, legs, at }) => ({
+      step: _id.slice(id.length + 1),
+      at,
+      amounts: new Map(legs.map((leg) => [leg.account, leg.amount_minor])),
+    }));
+  }
+
   test('005: an absent funding keeps its hold until its absence is proven, and is not submitted after the deadline', async () => {
     const before = await tenant.balance();
     const { id, answer } = await jit('005');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
-    const { held } = await tenant.balance();
-    // Afterwards its absence may be proven already.
-    const reversal = await service.deps.cards.operations.get(tenant.id, `${id}-reversal`);
-    if (!reversal || isOpen(reversal)) expect(held - before.held).toBe(5_000);
-    expect((await fundReversalOf(id)).status).toBe('failed');
+    const reversal = await fundReversalOf(id);
+    expect(reversal.status).toBe('failed');
+    const [held, released, ...more] = await holdPostings(id);
+    const [onHold, toSpend] = [accounts.held(tenant.id), accounts.available(tenant.id)];
+    expect(held).toMatchObject({ step: 'hold' });
+    expect(held?.amounts).toEqual(
+      new Map([
+        [toSpend, -5_000n],
+        [onHold, 5_000n],
+      ]),
+    );
+    expect(released).toMatchObject({ step: 'resolve' });
+    expect(released?.amounts).toEqual(
+      new Map([
+        [onHold, -5_000n],
+        [toSpend, 5_000n],
+      ]),
+    );
+    expect(more).toEqual([]);
+    // The reversal is created at the deadline, and releases the hold only with the proof that nothing was funded.
+    expect(Number(released?.at)).toBeGreaterThan(Number(reversal.created_at));
     expect(await tenant.balance()).toEqual(before);
     expect(await journalOf(id)).toEqual([]);
     const { submissions: sends } = await stored(id);
