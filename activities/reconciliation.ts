@@ -44,7 +44,9 @@ export async function reconcilePage(
   const report = emptyReport();
   const of = reconciled[kind];
   if (!of) return { counts: countsWith(report, report), position: null };
-  const since = new Date(Date.now() - days * DAY_MS);
+  // A position has the time of the first page: a run that takes long leaves out none of its oldest records.
+  const begin = position === null ? Date.now() : Date.parse(position.until);
+  const since = new Date(begin - days * DAY_MS);
   const run = {
     apply: true,
     takeTurn: createPace(perSecond),

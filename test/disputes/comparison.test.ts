@@ -91,6 +91,13 @@ test('a page goes on to further tenants until it is full, so that a dispute with
   expect([await pageFrom(next, 12), report.asked]).toEqual([null, 20]);
 });
 
+test('a position in a tenant that is not listed any more goes on with the tenants after it', async () => {
+  const { pageFrom, report } = comparisonOf(['ten_a', 'ten_b', 'ten_d'], async () => [theirs]);
+  const after = { id: 'dsp_1', createdAt: NOW.toISOString() };
+  expect(await pageFrom({ tenant: 'ten_c', after, until: NOW.toISOString() }, 12)).toBeNull();
+  expect(report.asked).toBe(1);
+});
+
 test('the comparison of a dispute whose provider is not configured any more has no answer, and ends', async () => {
   const comparison = reconciledDisputes({
     charges: { store: { find: async () => charge, get: async () => charge } },

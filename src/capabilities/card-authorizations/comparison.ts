@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { CardIssuer, FindAuthorizationAnswer } from '../../core/providers/card-issuer.js';
+import type { BreakKind } from '../../core/reconciliation/break.js';
 import {
   reconciledBy,
   verdictOf,
@@ -7,18 +8,30 @@ import {
   type Reconciled,
   type ReconcileScope,
 } from '../../core/reconciliation/comparison.js';
-import { PAGE, type PagePosition, type RecordPage } from '../../core/reconciliation/pages.js';
+import {
+  PAGE,
+  tenantsLeft,
+  type PagePosition,
+  type RecordPage,
+} from '../../core/reconciliation/pages.js';
 import type { Database } from '../../platform/database/client.js';
 import { issuerRateLimitKey } from '../../platform/temporal/queues.js';
-import { balanceAfter, type AuthorizationFact } from './facts.js';
+import { balanceAfter, isOwn, type AuthorizationFact } from './facts.js';
+import type { AuthorizationTerms } from './mutations.js';
 import { BY_TENANT, takenOf, type AuthorizationStatus, type CardAuthorization } from './record.js';
-import { factOf, type AuthorizationNotice, type AuthorizationStore } from './store.js';
+import {
+  factOf,
+  type AuthorizationStore,
+  type FoundAuthorization,
+  type NamedAuthorization,
+} from './store.js';
 
 type Deps = {
   cardAuthorizations: {
     store: Pick<AuthorizationStore, 'get'>;
-    applyAuthorizationState(notice: AuthorizationNotice): Promise<unknown>;
+    applyReports(found: NamedAuthorization, answer: FoundAuthorization): Promise<void>;
   };
+  config: { cards: { authorizationTerms: Pick<AuthorizationTerms, 'holdMs'> } };
   database: Database;
   providers: { issuer(name: string): CardIssuer };
 };
@@ -37,10 +50,14 @@ const asCompared = (one: CardAuthorization): Compared => ({
 
 /**
  * Payments without a hold, as they are compared with their issuers: nobody else asks about them any more. A report that no
- * message told, such as a forced clearing or a refund, is booked as if its message had come.
+ * message told, such as a forced clearing or a refund, is booked as if its message had come. A report that the issuer does not
+ * have, and another amount, stay a difference: nothing is booked for them. A payment may be held for its whole time first, so those
+ * that were created that much before the time of the comparison belong to it. One that we declined is compared too: the network
+ * may have approved it in our place.
  */
 export const reconciledAuthorizations = ({
   cardAuthorizations,
+  config,
   database,
   providers,
 }: Deps): Reconciled => {
@@ -60,44 +77,39 @@ export const reconciledAuthorizations = ({
       describe: describeAuthorization,
       async apply(record, answer) {
         if (answer.kind !== 'authorization') return null;
-        const { tenant_id: tenantId, _id: id, card_id: card, provider, token } = record;
-        for (const report of answer.reports) {
-          await cardAuthorizations.applyAuthorizationState({
-            tenantId,
-            card,
-            provider,
-            token,
-            ...report,
-          });
-        }
-        return verdictOf(record, await get(tenantId, id));
+        await cardAuthorizations.applyReports(record, answer);
+        return verdictOf(record, await get(record.tenant_id, record._id));
       },
     },
-    (scope, from) => endedSince(collection, scope, from),
+    ({ since, ...scope }, from) => {
+      const begin = new Date(since.getTime() - config.cards.authorizationTerms.holdMs);
+      return endedSince(collection, { ...scope, since: begin }, from);
+    },
   );
 };
 
-/** The facts of a payment with those that its issuer has reported and that are missing here. */
-function factsWith(
-  { facts }: Pick<CardAuthorization, 'facts'>,
-  answer: FindAuthorizationAnswer,
+/**
+ * The facts of a payment as its issuer has them: our own ones, and its reports. A report that is known here has the place and the
+ * hold that it has here.
+ */
+function factsThere(
+  facts: readonly AuthorizationFact[],
+  { reports }: FoundAuthorization,
 ): AuthorizationFact[] {
-  if (answer.kind !== 'authorization') return facts;
-  const known = new Set(facts.map(({ key }) => key));
-  const reported = answer.reports.map(({ state, at }) => factOf(state, at));
-  return [...facts, ...reported.filter(({ key }) => !known.has(key))];
+  const known = new Map(facts.map((fact) => [fact.key, fact]));
+  const reported = reports.map(({ state, at }): AuthorizationFact => {
+    const theirs = factOf(state, at);
+    const ours = known.get(theirs.key);
+    if (!ours) return theirs;
+    return theirs.kind === 'approved' && ours.kind === 'approved'
+      ? { ...theirs, at: ours.at, held_minor: ours.held_minor }
+      : { ...theirs, at: ours.at };
+  });
+  return [...facts.filter(isOwn), ...reported];
 }
 
-/**
- * True if the issuer's reports lead to the amounts that are booked. A payment that it does not know agrees if nothing of it is
- * taken: an issuer may forget what it has declined or ended.
- */
-export function authorizationAgrees(
-  one: Pick<CardAuthorization, 'facts'> & Parameters<typeof takenOf>[0],
-  answer: FindAuthorizationAnswer,
-): boolean {
-  if (answer.kind === 'not_found') return takenOf(one) === 0n;
-  const [ours, theirs] = [balanceAfter(one.facts), balanceAfter(factsWith(one, answer))];
+function isSameMoney(some: readonly AuthorizationFact[], others: readonly AuthorizationFact[]) {
+  const [ours, theirs] = [balanceAfter(some), balanceAfter(others)];
   return (
     ours.clearedMinor === theirs.clearedMinor &&
     ours.refundedMinor === theirs.refundedMinor &&
@@ -105,22 +117,59 @@ export function authorizationAgrees(
   );
 }
 
-function describeAuthorization(one: Compared, answer: FindAuthorizationAnswer): Described {
-  const { standing, amount_minor: amount } = one;
-  if (answer.kind === 'not_found') {
-    const difference = `${standing} with us, unknown at the issuer`;
-    return { breakKind: 'missing_there', amountMinor: takenOf(one), ours: standing, difference };
-  }
-  const theirs = balanceAfter(factsWith(one, answer));
-  const taken = theirs.clearedMinor - theirs.refundedMinor;
-  const missing = taken - (one.cleared_minor - one.refunded_minor);
-  return {
-    breakKind: 'other_state',
-    amountMinor: missing === 0n ? amount : missing < 0n ? -missing : missing,
-    ours: standing,
-    difference: `${standing} with us, with reports at the issuer that are missing here`,
-  };
+/**
+ * True if the issuer's reports, with our own decisions and disputes, lead to the amounts that are booked. A payment that it does
+ * not know agrees if nothing of it is taken: an issuer may forget what it has declined or ended.
+ */
+export function authorizationAgrees(
+  one: Pick<CardAuthorization, 'facts'> & Parameters<typeof takenOf>[0],
+  answer: FindAuthorizationAnswer,
+): boolean {
+  if (answer.kind !== 'authorization') return takenOf(one) === 0n;
+  return isSameMoney(one.facts, factsThere(one.facts, answer));
 }
+
+/** The difference of a payment that does not agree. A report that is missing here comes first: it is the one that is booked. */
+export function describeAuthorization(
+  one: Pick<Compared, 'facts' | 'standing' | 'amount_minor'> & Parameters<typeof takenOf>[0],
+  answer: FindAuthorizationAnswer,
+): Described {
+  const { facts, standing, amount_minor: amount } = one;
+  if (answer.kind !== 'authorization') {
+    const difference = `${standing} with us, unknown at the issuer`;
+    const amountMinor = absolute(takenOf(one));
+    return { breakKind: 'missing_there', amountMinor, ours: standing, difference };
+  }
+  const there = factsThere(facts, answer);
+  const missing = absolute(movedIn(there) - movedIn(facts));
+  const amountMinor = missing === 0n ? amount : missing;
+  const [breakKind, words] = differenceOf(facts, there);
+  return { breakKind, amountMinor, ours: standing, difference: `${standing} with us, ${words}` };
+}
+
+function differenceOf(
+  facts: readonly AuthorizationFact[],
+  there: readonly AuthorizationFact[],
+): [BreakKind, string] {
+  const known = new Map(facts.map((fact) => [fact.key, fact]));
+  const missing = there.filter(({ key }) => !known.has(key));
+  if (!isSameMoney(facts, [...facts, ...missing])) {
+    return ['other_state', 'with reports at the issuer that are missing here'];
+  }
+  const isOther = ({ key, amount_minor: amount }: AuthorizationFact) =>
+    known.has(key) && known.get(key)?.amount_minor !== amount;
+  return there.some(isOther)
+    ? ['other_amount', 'with another amount in a report of the issuer']
+    : ['missing_there', 'with reports here that are missing at the issuer'];
+}
+
+/** The amount that was taken and that no refund has returned. */
+function movedIn(facts: readonly AuthorizationFact[]): bigint {
+  const { clearedMinor, refundedMinor } = balanceAfter(facts);
+  return clearedMinor - refundedMinor;
+}
+
+const absolute = (amount: bigint) => (amount < 0n ? -amount : amount);
 
 /** The order of the index of a tenant's payments, backwards. */
 const OLDEST_FIRST = { created_at: 1, status: -1, _id: 1 } as const;
@@ -136,8 +185,9 @@ async function* endedSince(
 ): AsyncGenerator<RecordPage<Compared>> {
   const until = from?.until ?? new Date().toISOString();
   const options = { projection: { timeline: 0 }, hint: BY_TENANT };
-  let after = from?.after ?? null;
-  for (const tenant of tenants.slice(Math.max(0, tenants.indexOf(from?.tenant ?? '')))) {
+  const { tenants: left, after: place } = tenantsLeft(tenants, from);
+  let after = place;
+  for (const tenant of left) {
     const ended = { tenant_id: tenant, held_minor: 0n };
     for (let isFull = true; isFull;) {
       const begin = after ? { $gt: new Date(after.createdAt) } : { $gte: since };

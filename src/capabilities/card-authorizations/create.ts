@@ -8,6 +8,7 @@ import type {
 } from '../../core/providers/card-issuer.js';
 import type { CardParts } from '../cards/index.js';
 import { authorizationId, isApproved, messageIn, type CardAuthorization } from './record.js';
+import { OUR_VOID } from './facts.js';
 import type { AuthorizationKey, AuthorizationTerms } from './mutations.js';
 import type { Decline } from './rules.js';
 import type { AuthorizationStore } from './store.js';
@@ -215,7 +216,7 @@ function createApprovalVoider({
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       const about = {
-        key: `voided-${authorizationRequestId}`,
+        key: `${OUR_VOID}${authorizationRequestId}`,
         kind: 'declined',
         message_id: request.messageId,
         amount_minor: 0n,

@@ -222,6 +222,25 @@ const isEnd = (fact: AuthorizationFact): boolean =>
 /** The beginning of the key of an expiry that our own clock found. */
 export const OUR_EXPIRY = 'hold-expired-';
 
+/** The beginning of the key of our own withdrawal of an approval. */
+export const OUR_VOID = 'voided-';
+
+/** True if the fact is our own: the issuer's reports do not name it. */
+export function isOwn(fact: AuthorizationFact): boolean {
+  switch (fact.kind) {
+    case 'approved':
+      return fact.stand_in === null;
+    case 'cleared':
+      return fact.of !== undefined;
+    case 'declined':
+      return fact.key.startsWith(OUR_VOID);
+    case 'expired':
+      return fact.key.startsWith(OUR_EXPIRY);
+    default:
+      return fact.kind === 'dispute_credited' || fact.kind === 'dispute_debited';
+  }
+}
+
 function balanceAfterFact(
   balance: AuthorizationBalance,
   fact: AuthorizationFact,

@@ -18,7 +18,12 @@ import { createDecisions } from './create.js';
 import { authorizationEventHandler } from './provider-events.js';
 import { cardAuthorizationRoutes } from './routes.js';
 import { cardAuthorizationEvents } from './webhook-events.js';
-import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
+import {
+  createAuthorizationStore,
+  type AuthorizationNotice,
+  type FoundAuthorization,
+  type NamedAuthorization,
+} from './store.js';
 import { authorizationWorkflowId, type AuthorizationRef } from './workflow-contract.js';
 import { applyCardAuthorizationFact, decideCardAuthorization } from './mutations.js';
 
@@ -52,6 +57,12 @@ function createCardAuthorizationParts(
       const outcome = await store.applyState(notice);
       starter.notifyChangedSoon({ _id: authorizationId(notice.provider, notice.token) });
       return outcome;
+    },
+
+    /** Applies what the issuer has reported about a payment. Repeats change nothing. */
+    async applyReports(found: NamedAuthorization, answer: FoundAuthorization): Promise<void> {
+      await store.applyReports(found, answer);
+      starter.notifyChangedSoon(found);
     },
 
     /** Waits for the pending decisions, which start workflows, and then for those starts. */

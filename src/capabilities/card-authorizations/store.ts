@@ -43,6 +43,15 @@ export type AuthorizationNotice = {
   at: Date;
 };
 
+/** The reports of an issuer about a payment. */
+export type FoundAuthorization = Extract<FindAuthorizationAnswer, { kind: 'authorization' }>;
+
+/** A payment by its names. */
+export type NamedAuthorization = Pick<
+  CardAuthorization,
+  '_id' | 'tenant_id' | 'card_id' | 'provider' | 'token'
+>;
+
 /** Pause until the next question if the issuer did not answer. */
 const SILENT_PAUSE_MS = 60 * 60 * 1000;
 
@@ -151,32 +160,38 @@ function answersOf({
     return isOverdue && modifiedCount > 0 ? ISSUER_SILENT : null;
   }
 
+  /** Applies every report that was missed, and then, if nothing is held there any more, the end of the hold. */
+  async function applyReports(
+    found: NamedAuthorization,
+    { reports, over }: FoundAuthorization,
+  ): Promise<void> {
+    const { _id: id, tenant_id: tenantId, card_id: card, provider, token } = found;
+    const authorization = { tenantId, id, card, provider, token };
+    for (const { state, at } of reports) {
+      const code = state.kind === 'declined' ? state.code : null;
+      const fact = factOf(state, at);
+      await commitFact({ ...authorization, fact, code, by: 'issuer', terms });
+    }
+    if (!over) return;
+    const now = clock();
+    const key = `${OUR_EXPIRY}${now.getTime()}`;
+    const fact = { key, kind: 'expired', amount_minor: 0n, at: now } as const;
+    const code = 'the issuer holds nothing for this payment';
+    await commitFact({ ...authorization, fact, code, by: 'clock', terms });
+  }
+
   return {
+    applyReports,
+
     /**
-     * Applies the issuer's answer about a held authorization: every report that was missed, and then, if nothing is held
-     * there any more, the end of the hold. Without an answer the hold stays, and past its time an operator is called:
-     * the reason of the attention that was raised is returned.
+     * Applies the issuer's answer about a held authorization. Without an answer the hold stays, and past its time an operator
+     * is called: the reason of the attention that was raised is returned.
      */
     async applyAnswer(
       found: CardAuthorization,
       answer: FindAuthorizationAnswer,
     ): Promise<string | null> {
-      const { _id: id, tenant_id: tenantId, card_id: card, provider, token } = found;
-      const authorization = { tenantId, id, card, provider, token };
-      if (answer.kind === 'authorization') {
-        for (const { state, at } of answer.reports) {
-          const code = state.kind === 'declined' ? state.code : null;
-          const fact = factOf(state, at);
-          await commitFact({ ...authorization, fact, code, by: 'issuer', terms });
-        }
-        if (answer.over) {
-          const now = clock();
-          const key = `${OUR_EXPIRY}${now.getTime()}`;
-          const fact = { key, kind: 'expired', amount_minor: 0n, at: now } as const;
-          const code = 'the issuer holds nothing for this payment';
-          await commitFact({ ...authorization, fact, code, by: 'clock', terms });
-        }
-      }
+      if (answer.kind === 'authorization') await applyReports(found, answer);
       return postpone(found, answer.kind === 'authorization');
     },
   };

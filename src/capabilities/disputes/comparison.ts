@@ -14,7 +14,12 @@ import {
   type ReconcileRun,
   type ReconcileScope,
 } from '../../core/reconciliation/comparison.js';
-import { PAGE, type PagePosition, type RecordPage } from '../../core/reconciliation/pages.js';
+import {
+  PAGE,
+  tenantsLeft,
+  type PagePosition,
+  type RecordPage,
+} from '../../core/reconciliation/pages.js';
 import type { RecordKey } from '../../core/reconciliation/breaks.js';
 import { reconciliationSource } from '../../core/reconciliation/payment-answers.js';
 import { mapWithConcurrency } from '../../shared/concurrency.js';
@@ -91,9 +96,9 @@ async function openPage(
 ): Promise<RecordPage<Dispute>> {
   const until = from?.until ?? new Date().toISOString();
   const records: Dispute[] = [];
-  let after = from?.after ?? null;
-  const begin = from?.tenant == null ? 0 : tenants.indexOf(from.tenant);
-  for (const tenant of begin < 0 ? [] : tenants.slice(begin)) {
+  const { tenants: left, after: place } = tenantsLeft(tenants, from);
+  let after = place;
+  for (const tenant of left) {
     const at = after && { id: after.id, createdAt: new Date(after.createdAt) };
     records.push(...(await store.openOf(tenant, at, limit - records.length)));
     const last = records.length === limit ? records.at(-1) : undefined;

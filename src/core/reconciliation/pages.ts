@@ -24,6 +24,22 @@ export type PagePosition = {
   list?: { provider: string; cursor: string | null };
 };
 
+/**
+ * The tenants whose records a position has not passed, the first with its place in them. If the tenant of the position is not
+ * listed any more, they are those after it, in the order of ids.
+ */
+export function tenantsLeft(
+  tenants: readonly string[],
+  from: PagePosition | null,
+): { tenants: readonly string[]; after: PagePosition['after'] } {
+  if (from?.tenant == null) return { tenants, after: null };
+  const { tenant, after } = from;
+  const begin = tenants.indexOf(tenant);
+  return begin < 0
+    ? { tenants: tenants.filter((each) => each > tenant), after: null }
+    : { tenants: tenants.slice(begin), after };
+}
+
 /** A condition of records, and the index with a tenant's ones by the time of their creation. */
 type Among<R> = { filter: Filter<R>; index: Readonly<Record<string, 1 | -1>> };
 
@@ -45,6 +61,10 @@ export async function* recordsSince<R extends InstructionRecord>(
   const until = from?.until ?? new Date().toISOString();
   const order = [null, ...tenants];
   let at: PagePosition | null = from ?? { tenant: null, after: null, until };
+  if (at.tenant !== null) {
+    const { tenants: left, after } = tenantsLeft(tenants, at);
+    at = left[0] === undefined ? null : { tenant: left[0], after, until };
+  }
   while (at) {
     const { tenant, after }: PagePosition = at;
     const records: R[] =

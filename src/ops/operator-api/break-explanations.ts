@@ -27,6 +27,16 @@ const ACTS: Readonly<Record<BreakKind, string>> = {
   gap: 'Get the statement again. A complete one closes the break by itself.',
 };
 
+/** The acts for the records of a capability that has no commands to end them. */
+const ACTS_OF: Readonly<Record<string, Partial<Record<BreakKind, string>>>> = {
+  'card-authorizations': {
+    missing_there:
+      'Show the payment, and ask the issuer which of its reports are right. No command takes back what is booked: once the issuer reports a reversal, a refund or a correction, it is booked.',
+    other_amount:
+      'Show the payment, and ask the issuer which amount is right. Its correction, reversal or refund is booked once it reports it.',
+  },
+};
+
 /** The commands for the records of a capability, if its own name is none. */
 const COMMANDS: Readonly<Record<string, string>> = {
   'card-fundings': 'cards',
@@ -50,7 +60,7 @@ export function explainBreak({
   return {
     meaning: MEANINGS[kind],
     acts: [
-      ACTS[kind],
+      (capability !== null && ACTS_OF[capability]?.[kind]) || ACTS[kind],
       ...(capability === 'disputes'
         ? [`If the provider contradicts itself: bursar disputes decide ${reference}.`]
         : []),

@@ -9,7 +9,7 @@ import {
   type Compared,
 } from '../../../src/core/reconciliation/breaks.js';
 import type { VerifyAnswer } from '../../../src/core/providers/transfer-provider.js';
-import { reconciledBy } from '../../../src/core/reconciliation/comparison.js';
+import { reconciledBy, type Reconciled } from '../../../src/core/reconciliation/comparison.js';
 import {
   describePayment,
   paymentAgrees,
@@ -246,6 +246,36 @@ test('open breaks without an answer end their comparison, and are not counted as
   );
   expect(asked).toHaveLength(16);
   expect(page.counts).toEqual({ asked: 0, unanswered: 0, differing: 0, settled: 0 });
+});
+
+test('the days of a scheduled run count from its first page, however long it takes', async () => {
+  const since: Date[] = [];
+  const charges: Reconciled = {
+    kind: 'charges',
+    reconcile: async () => undefined,
+    reconcileOne: async () => false,
+    reconcileAll: async () => undefined,
+    async reconcilePage(_, scope) {
+      since.push(scope.since);
+      return null;
+    },
+  };
+  const until = new Date(START).toISOString();
+  await reconcilePage(
+    {
+      reconciled: { charges },
+      breaks,
+      tenants: { list: async () => [] },
+      callRates: { answered: () => undefined },
+    },
+    {
+      kind: 'charges',
+      days: 3,
+      perSecond: 1_000,
+      position: { tenant: 'ten_9', after: null, until },
+    },
+  );
+  expect(since).toEqual([new Date(START - 72 * HOUR_MS)]);
 });
 
 test('a scheduled run closes the break of a record that is too old for its days, once both sides agree', async () => {

@@ -134,7 +134,7 @@ test('the fundings of a tenant that a reconciliation compares are read from thei
   expect(new Set(plans[0]?.match(/[A-Z]+ \{[^}]*\}/g))).toEqual(new Set([ofIndex]));
 });
 
-test('a comparison of card payments reads an index in its order, and each payment is on one page, also those of one moment', async () => {
+test('a comparison of card payments reads an index in its order, from the time of a hold before, and each payment is on one page, also those of one moment', async () => {
   const { db } = database;
   const at = (ms: number) => new Date(1_700_000_000_000 + ms);
   const payment = (id: number, createdAt: Date, status: CardAuthorization['status']) => {
@@ -148,7 +148,9 @@ test('a comparison of card payments reads an index in its order, and each paymen
   );
   await db.collection<CardAuthorization>('card_authorizations').insertMany(payments);
   const asked: string[] = [];
+  const holdMs = 3;
   const reconciled = reconciledAuthorizations({
+    config: { cards: { authorizationTerms: { holdMs } } },
     database,
     cardAuthorizations: withEmptyParts({}),
     providers: {
@@ -164,7 +166,7 @@ test('a comparison of card payments reads an index in its order, and each paymen
   const report = emptyReport();
   const breaks = { note: async () => undefined };
   const run = { apply: false, takeTurn: async () => undefined, report, breaks };
-  const scope = { since: at(0), tenants: ['ten_0', 'ten_a'], limit: 2 };
+  const scope = { since: at(holdMs), tenants: ['ten_0', 'ten_a'], limit: 2 };
   const compare = async () => {
     let position = await reconciled.reconcilePage(run, scope, null);
     while (position !== null) position = await reconciled.reconcilePage(run, scope, position);
@@ -173,6 +175,12 @@ test('a comparison of card payments reads an index in its order, and each paymen
   expect(asked.toSorted()).toEqual(payments.map(({ token }) => token));
   const ofIndex = 'IXSCAN { tenant_id: 1, created_at: -1, status: 1, _id: -1 }';
   expect(new Set(plans)).toEqual(new Set([ofIndex]));
+  // A tenant that is not listed any more hides no payment of those after it.
+  asked.length = 0;
+  const after = { id: 'aut_9', createdAt: at(3).toISOString() };
+  const gone = { tenant: 'ten_1', after, until: at(9).toISOString() };
+  await reconciled.reconcilePage(run, { ...scope, tenants: ['ten_0', 'ten_a'] }, gone);
+  expect(asked[0]).toBe(payments[0]?.token);
 });
 
 function notConfigured(name: string): never {
