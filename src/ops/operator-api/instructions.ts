@@ -123,25 +123,28 @@ function routesOf(
       const record = await store.find(params.id);
       if (!record) throw noSuch(instruction.labels.record);
       const deliveries = await deps.webhooks.deliveries.timelineOf(record.tenant_id, record._id);
-      const { record: fields, timeline } = shownRecord(instruction, record, deliveries);
       const page = workflowPage(deps.config.temporal, starter.workflowId(record));
-      sendData(ctx, 200, { record: { ...fields, temporal_page: page }, timeline });
+      sendData(ctx, 200, shownRecord(instruction, record, deliveries, page));
     }),
 
     ...OPERATOR_COMMANDS.map((kind) => commandRoute(deps, capability, instruction, command(kind))),
   ];
 }
 
-/** A record as operators see it: with the request that created it, which its first entry names too. */
+/**
+ * A record as operators see it: with the request that created it, which its first entry names too, and the address of its
+ * workflow's page; null without one.
+ */
 export function shownRecord(
   { presentDetails }: Pick<OperatedInstruction<never>, 'presentDetails'>,
   record: InstructionRecord,
   deliveries: readonly TimelineEntry[],
+  page: string | null,
 ) {
   const { http_request_id: requestId = null, timeline } = record;
   const created = requestId === null ? undefined : timeline[0];
   return {
-    record: { ...presentDetails(record), http_request_id: requestId },
+    record: { ...presentDetails(record), http_request_id: requestId, temporal_page: page },
     timeline: timelineWithDeliveries(record, deliveries).map((entry) => ({
       ...entry,
       at: entry.at.toISOString(),

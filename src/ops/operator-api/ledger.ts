@@ -174,7 +174,8 @@ export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
     const found = await findArchived(archives, { collection, id }).catch(refuseArchive);
     if (!found) throw noSuch(labels.record);
     const record = found.record as unknown as InstructionRecord;
-    sendData(ctx, 200, shownRecord(instruction, record, found.deliveries));
+    // Temporal keeps histories for a shorter time than a day stays before it is archived.
+    sendData(ctx, 200, shownRecord(instruction, record, found.deliveries, null));
   }),
 
   route(listArchived, async (ctx, { query }) => {

@@ -103,9 +103,9 @@ const timedOut = { kind: 'unknown', reason: 'timeout', providerRequestId: null }
 async function unlessAborted<List>(list: Promise<List>, signal: AbortSignal) {
   if (signal.aborted) return 'aborted';
   const over = new AbortController();
-  const aborted = new Promise<'aborted'>((resolve) => {
+  const aborted = new Promise<'aborted'>((end) => {
     const options = { once: true, signal: over.signal };
-    signal.addEventListener('abort', () => resolve('aborted'), options);
+    signal.addEventListener('abort', () => end('aborted'), options);
   });
   return Promise.race([list, aborted]).finally(() => over.abort());
 }
