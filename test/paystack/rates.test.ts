@@ -15,12 +15,17 @@ const PROVIDERS = {
   billpay: null,
 };
 
-test.each(['test', 'live'] as const)(
-  'all ports of Paystack share one rate under a %s key',
-  (domain) => {
+test.each([
+  ['test', null],
+  ['live', null],
+  ['live', 20],
+] as const)(
+  'all ports of Paystack share one rate under a %s key, with %s calls per second',
+  (domain, callsPerSecond) => {
     const settings = {
       ...settingsFor('http://127.0.0.1:1'),
       domain,
+      callsPerSecond,
       customerDomain: CUSTOMER_DOMAIN,
     };
     const banks = banksFor(settings);
@@ -37,6 +42,6 @@ test.each(['test', 'live'] as const)(
     );
     expect(rateLimits).toHaveLength(4);
     expect(new Set(rateLimits.map(({ bucket }) => bucket)).size).toBe(1);
-    expect(rateLimits[0]?.bucket).toMatch(/^paystack\//);
+    expect(rateLimits[0]?.bucket).toBe(domain === 'test' ? 'paystack/test' : 'paystack/shared');
   },
 );

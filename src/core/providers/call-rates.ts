@@ -9,7 +9,10 @@ import type { RateLimit } from '../../platform/temporal/queues.js';
  */
 export type CallKind = 'first' | 'queued' | 'bulk' | 'reconciliation';
 
-/** The part of a provider's rate that each kind always has. What one does not use is lent to the others. */
+/**
+ * The part of a provider's rate that each kind always has. What one does not use is lent to the others, to bulk transfers last.
+ * Ports that share a rate have an equal part of it each, which is divided in the same way.
+ */
 const SHARES: Record<CallKind, number> = { first: 0.25, queued: 0.75, bulk: 0, reconciliation: 0 };
 const SHARES_WITH_BULK = { first: 0.25, queued: 0.2, bulk: 0.5, reconciliation: 0.05 };
 
@@ -26,20 +29,25 @@ const LONGEST_PAUSE_MS = 5_000;
 /** Pause between two attempts of a call that waits for its turn. */
 const RETRY_MS = 20;
 
-/** The state of one provider. `saved`: calls of each kind; `lent`: those of all kinds that nobody has used. */
-type Provider = {
+/** A rate that one limit has, or several share. `lent`: calls that none of their kinds has used. */
+type Bucket = {
   perSecond: number;
-  shares: Record<CallKind, number>;
-  saved: Record<CallKind, number>;
+  /** The part of this process. */
+  rate: number;
+  limits: Limit[];
   lent: number;
   at: number;
+};
+
+/** The state of one limit: the calls that each kind has `saved`, and its own circuit breaker. */
+type Limit = {
+  bucket: Bucket;
+  shares: Record<CallKind, number>;
+  saved: Record<CallKind, number>;
   unanswered: number;
   pauseMs: number;
   nextCallAt: number;
 };
-
-/** A provider with the calls of the time until now. `rate`: calls per second of this process. */
-type FilledProvider = Provider & { rate: number };
 
 /** Decides in one process when a provider may be called. Providers are named by their rate-limit key. */
 export type CallRates = ReturnType<typeof createCallRates>;
@@ -48,7 +56,7 @@ export type CallRates = ReturnType<typeof createCallRates>;
  * Keeps the calls of all processes within each provider's rate: each process has its part, by the number of processes
  * (`workers`; 0 while it is unknown, which allows no call). Unused calls are lent between kinds. A provider that gives no
  * usable answer several times in a row is down (a circuit breaker): it then gets single calls with growing pauses, until one
- * of them is answered.
+ * of them is answered. Limits that share a rate have a breaker each: a silent port says nothing about the others.
  */
 export function createCallRates({
   limits,
@@ -61,29 +69,28 @@ export function createCallRates({
   log?: Log;
   now?: () => number;
 }) {
-  const providers = providersOf(limits, now());
+  const known = limitsOf(limits, now());
   let lastKnown = 0;
 
-  /** The provider with the calls of the time that has passed; null if nothing is known about it. */
-  function providerOf(name: string): FilledProvider | null {
-    const provider = providers.get(name);
+  /** The limit with the calls of the time that has passed; null if nothing is known about it. */
+  function limitOf(name: string): Limit | null {
+    const limit = known.get(name);
     lastKnown = workers() || lastKnown;
-    if (!provider || lastKnown === 0) return null;
-    const rate = provider.perSecond / lastKnown;
-    refill(provider, rate, now());
-    return Object.assign(provider, { rate });
+    if (!limit || lastKnown === 0) return null;
+    refill(limit.bucket, limit.bucket.perSecond / lastKnown, now());
+    return limit;
   }
 
   function isAllowed(name: string, kind: CallKind, aside = 0): boolean {
-    const provider = providerOf(name);
-    return provider !== null && !(kind === 'first' && workers() === 0)
-      ? mayCall(provider, kind, { aside, at: now() })
+    const limit = limitOf(name);
+    return limit !== null && !(kind === 'first' && workers() === 0)
+      ? mayCall(limit, kind, { aside, at: now() })
       : false;
   }
 
   function spend(name: string, kind: CallKind): void {
-    const provider = providerOf(name);
-    if (provider) countCall(provider, kind, now());
+    const limit = limitOf(name);
+    if (limit) countCall(limit, kind, now());
   }
 
   function take(name: string, kind: CallKind): boolean {
@@ -93,7 +100,10 @@ export function createCallRates({
   }
 
   return {
-    /** True if a call of this kind may be made now, in addition to those that are set aside already. */
+    /**
+     * True if a call of this kind may be made now, in addition to those that this limit has set aside already. Limits that share
+     * a rate do not see the calls that the others have set aside: those may use a lent call twice, and later calls repay it.
+     */
     isAllowed,
 
     /** Counts a call. While the provider is down, the next one has to wait. */
@@ -119,94 +129,108 @@ export function createCallRates({
 
     /** Notes whether a call had a usable answer. */
     answered(name: string, usable: boolean): void {
-      const provider = providers.get(name);
-      if (!provider) return;
-      const wasDown = isDown(provider);
-      provider.unanswered = usable ? 0 : provider.unanswered + 1;
-      if (wasDown === isDown(provider)) return;
+      const limit = known.get(name);
+      if (!limit) return;
+      const wasDown = isDown(limit);
+      limit.unanswered = usable ? 0 : limit.unanswered + 1;
+      if (wasDown === isDown(limit)) return;
       if (wasDown) return log?.info({ provider: name }, 'provider answers again');
       log?.warn({ provider: name }, 'provider does not answer, its calls wait');
-      pause(provider, FIRST_PAUSE_MS, now());
+      pause(limit, FIRST_PAUSE_MS, now());
     },
 
     /** Notes that a counted call was not made: while the provider is down, another one may be made in its place. */
     unused(name: string): void {
-      const provider = providers.get(name);
-      if (provider) provider.nextCallAt = Math.min(provider.nextCallAt, now());
+      const limit = known.get(name);
+      if (limit) limit.nextCallAt = Math.min(limit.nextCallAt, now());
     },
 
     /** True if the provider and the number of processes are known. */
-    isKnown: (name: string): boolean => workers() > 0 && providers.has(name),
+    isKnown: (name: string): boolean => workers() > 0 && known.has(name),
   };
 }
 
-/** The state of each limit. Limits with one bucket share theirs, at the slowest rate of them. */
-function providersOf(limits: readonly RateLimit[], at: number): Map<string, Provider> {
-  const buckets = groupBy(limits, ({ name, bucket }) => bucket ?? name);
-  return new Map(
-    [...buckets.values()].flatMap((sharing) => {
-      const provider = newProvider(sharing, at);
-      return sharing.map(({ name }): [string, Provider] => [name, provider]);
-    }),
-  );
+/** The state of each limit. Limits with one bucket share a rate: that of the slowest of them. */
+function limitsOf(limits: readonly RateLimit[], at: number): Map<string, Limit> {
+  const known = new Map<string, Limit>();
+  for (const sharing of groupBy(limits, ({ name, bucket }) => bucket ?? name).values()) {
+    const perSecond = Math.min(...sharing.map(({ callsPerSecond }) => callsPerSecond));
+    const bucket: Bucket = { perSecond, rate: 0, limits: [], lent: 0, at };
+    for (const { name, bulkTransfersOf } of sharing) {
+      const shares = bulkTransfersOf === null ? SHARES : SHARES_WITH_BULK;
+      const limit = newLimit(bucket, partOf(shares, sharing.length));
+      bucket.limits.push(limit);
+      known.set(name, limit);
+    }
+  }
+  return known;
 }
 
-const newProvider = (sharing: readonly RateLimit[], at: number): Provider => ({
-  perSecond: Math.min(...sharing.map(({ callsPerSecond }) => callsPerSecond)),
-  shares: sharing.some(({ bulkTransfersOf }) => bulkTransfersOf !== null)
-    ? SHARES_WITH_BULK
-    : SHARES,
+const partOf = (shares: Record<CallKind, number>, limits: number): Record<CallKind, number> => ({
+  first: shares.first / limits,
+  queued: shares.queued / limits,
+  bulk: shares.bulk / limits,
+  reconciliation: shares.reconciliation / limits,
+});
+
+const newLimit = (bucket: Bucket, shares: Record<CallKind, number>): Limit => ({
+  bucket,
+  shares,
   saved: { first: 0, queued: 0, bulk: 0, reconciliation: 0 },
-  lent: 0,
-  at,
   unanswered: 0,
   pauseMs: 0,
   nextCallAt: 0,
 });
 
-const isDown = ({ unanswered }: Provider): boolean => unanswered >= DOWN_AFTER;
+const isDown = ({ unanswered }: Limit): boolean => unanswered >= DOWN_AFTER;
 
-function pause(provider: Provider, ms: number, at: number): void {
-  provider.pauseMs = Math.min(ms, LONGEST_PAUSE_MS);
-  provider.nextCallAt = at + provider.pauseMs;
+function pause(limit: Limit, ms: number, at: number): void {
+  limit.pauseMs = Math.min(ms, LONGEST_PAUSE_MS);
+  limit.nextCallAt = at + limit.pauseMs;
 }
 
 /** True if one more call may be made beside those that are set aside. A provider that is down gets one at a time. */
 function mayCall(
-  provider: FilledProvider,
+  limit: Limit,
   kind: CallKind,
   { aside, at }: { aside: number; at: number },
 ): boolean {
-  if (isDown(provider) && (aside > 0 || at < provider.nextCallAt)) return false;
-  return Math.floor(provider.saved[kind]) + borrowable(provider, kind) - aside >= 1;
+  if (isDown(limit) && (aside > 0 || at < limit.nextCallAt)) return false;
+  return Math.floor(limit.saved[kind]) + borrowable(limit.bucket, kind) - aside >= 1;
 }
 
-function countCall(provider: FilledProvider, kind: CallKind, at: number): void {
-  if (provider.saved[kind] < 1 && borrowable(provider, kind) >= 1) provider.lent -= 1;
-  else provider.saved[kind] -= 1;
-  if (isDown(provider)) pause(provider, 2 * provider.pauseMs, at);
+function countCall(limit: Limit, kind: CallKind, at: number): void {
+  if (limit.saved[kind] < 1 && borrowable(limit.bucket, kind) >= 1) limit.bucket.lent -= 1;
+  else limit.saved[kind] -= 1;
+  if (isDown(limit)) pause(limit, 2 * limit.pauseMs, at);
 }
 
 /** Calls that only first submissions may borrow, so that they find some beside kinds that always wait for more. */
 const keptForFirst = (rate: number): number => Math.max(1, LENT_SECONDS.first * rate);
+/** Lent calls that bulk transfers leave to the queues, which then come before them. */
+const KEPT_FOR_QUEUES = 1;
 
 /** Calls that a kind may borrow now. */
-const borrowable = ({ lent, rate }: FilledProvider, kind: CallKind): number =>
-  Math.max(0, Math.floor(lent - (kind === 'first' ? 0 : keptForFirst(rate))));
+function borrowable({ lent, rate }: Bucket, kind: CallKind): number {
+  if (kind === 'first') return Math.max(0, Math.floor(lent));
+  const kept = keptForFirst(rate) + (kind === 'bulk' ? KEPT_FOR_QUEUES : 0);
+  return Math.max(0, Math.floor(lent - kept));
+}
 
-/** Gives each kind the calls of the time since the last refill. What a kind cannot save is lent. */
-function refill(provider: Provider, rate: number, at: number): void {
-  const { shares, saved } = provider;
-  const seconds = (at - provider.at) / 1_000;
-  provider.at = at;
+/** Gives each kind of each limit the calls of the time since the last refill. What a kind cannot save is lent. */
+function refill(bucket: Bucket, rate: number, at: number): void {
+  const seconds = (at - bucket.at) / 1_000;
+  Object.assign(bucket, { at, rate });
   let left = 0;
-  for (const kind of Object.keys(shares) as CallKind[]) {
-    const share = shares[kind] * rate;
-    const full = share === 0 ? 0 : Math.max(1, share * SAVED_SECONDS);
-    const filled = saved[kind] + share * seconds;
-    saved[kind] = Math.min(filled, full);
-    left += filled - saved[kind];
+  for (const { shares, saved } of bucket.limits) {
+    for (const kind of Object.keys(shares) as CallKind[]) {
+      const share = shares[kind] * rate;
+      const full = share === 0 ? 0 : Math.max(1, share * SAVED_SECONDS);
+      const filled = saved[kind] + share * seconds;
+      saved[kind] = Math.min(filled, full);
+      left += filled - saved[kind];
+    }
   }
-  const most = keptForFirst(rate) + Math.max(2, LENT_SECONDS.others * rate);
-  provider.lent = Math.min(provider.lent + left, most);
+  const forOthers = Math.max(2 + KEPT_FOR_QUEUES, LENT_SECONDS.others * rate);
+  bucket.lent = Math.min(bucket.lent + left, keptForFirst(rate) + forOthers);
 }

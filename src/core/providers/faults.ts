@@ -136,7 +136,7 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
     /** Ends a fault: first submissions go on. Returns false if it did not last. */
     async end(provider: string, name: string): Promise<boolean> {
       const { modifiedCount } = await collection.updateOne(
-        { provider, name, ended_at: null },
+        { provider, kind: 'fault', name, ended_at: null },
         { $set: { ended_at: clock() } },
       );
       present.expire();

@@ -112,6 +112,8 @@ export type Traits<Call extends string> = {
   };
   /** The rate of each call. Calls with the same bucket share one rate. */
   rates: Readonly<Record<Call, { bucket: string; perSecond: number }>>;
+  /** The name of a rate that the provider's ports share; left out if this port has one of its own. */
+  bucket?: string;
 };
 
 /** References of a provider that takes ours as they are. */

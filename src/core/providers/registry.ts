@@ -83,11 +83,11 @@ const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
       ...limitOf(transferRateLimitKey(name), name, traits),
       bulkTransfersOf: name,
     })),
-    ...cards.all.map(({ name, cards: { rates } }) =>
-      limitOf(issuerRateLimitKey(name), name, slowest(rates)),
+    ...cards.all.map(({ name, cards: { rates, bucket } }) =>
+      limitOf(issuerRateLimitKey(name), name, { callsPerSecond: slowest(rates), bucket }),
     ),
-    ...payments.all.map(({ name, payments: { rates } }) =>
-      limitOf(paymentRateLimitKey(name), name, slowest(rates)),
+    ...payments.all.map(({ name, payments: { rates, bucket } }) =>
+      limitOf(paymentRateLimitKey(name), name, { callsPerSecond: slowest(rates), bucket }),
     ),
     ...accounts.all.map(({ name, accounts: traits }) =>
       limitOf(accountRateLimitKey(name), name, traits),
@@ -156,10 +156,8 @@ export function createRegistry(adapters: Adapters, settings: PortSettings) {
 }
 
 /** One queue has all calls of a port, so the slowest of them bounds it. */
-const slowest = (rates: Traits<string>['rates']): PortRate => {
-  const [first] = Object.values(rates).toSorted((a, b) => a.perSecond - b.perSecond);
-  return { callsPerSecond: first?.perSecond ?? 0, bucket: first?.bucket };
-};
+const slowest = (rates: Traits<string>['rates']): number =>
+  Math.min(...Object.values(rates).map(({ perSecond }) => perSecond));
 
 /** The rate of a port. Ports of a provider that name one bucket share it. */
 type PortRate = { callsPerSecond: number; bucket?: string | undefined };

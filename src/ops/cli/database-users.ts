@@ -11,7 +11,7 @@ Each role may have a second user, named <database>_migrate_2 and so on, by BURSA
 
 /** Adds the command that makes the users of the database. It needs an administrator of MongoDB in MONGODB_URI. */
 export function addDatabaseUsersCommand(program: Command): void {
-  addPlainCommand<{ remove?: DatabaseAccount }>(
+  addPlainCommand<{ remove?: DatabaseAccount; everyMongos?: true }>(
     program,
     'database-users',
     (command) =>
@@ -22,8 +22,12 @@ export function addDatabaseUsersCommand(program: Command): void {
             'remove this user, such as service or service_2, if no process is signed in as it',
           ),
         )
+        .option(
+          '--every-mongos',
+          'with --remove behind a mongos: the check at each other mongos found no process either',
+        )
         .addHelpText('after', HELP),
-    async ({ json, options: { remove } }) => {
+    async ({ json, options: { remove, everyMongos = false } }) => {
       const [{ createMongoClient }, roles, { withSecretFiles }] = await Promise.all([
         import('../../platform/database/client.js'),
         import('../../platform/database/roles.js'),
@@ -43,7 +47,12 @@ export function addDatabaseUsersCommand(program: Command): void {
         const done =
           remove === undefined
             ? { users: await makeUsers(client, database, env) }
-            : { removed: await removeUser(client, roles.databaseUserName(database, remove)) };
+            : {
+                removed: await removeUser(client, {
+                  name: roles.databaseUserName(database, remove),
+                  everyMongos,
+                }),
+              };
         print(json, { database, ...done });
       } finally {
         await client.close();
@@ -76,14 +85,25 @@ async function makeUsers(
   return made.map((account) => roles.databaseUserName(database, account));
 }
 
-/** Removes a user that no process uses. Returns its name. */
-async function removeUser(client: MongoClient, name: string): Promise<string> {
+/**
+ * Removes a user that no process uses. Returns its name. A mongos knows its own connections alone, so behind one an operator
+ * has to say that all were checked.
+ */
+export async function removeUser(
+  client: MongoClient,
+  { name, everyMongos }: { name: string; everyMongos: boolean },
+): Promise<string> {
   const roles = await import('../../platform/database/roles.js');
-  const used = await roles.connectionsOf(client, name);
-  if (used.length > 0) {
-    const by = used.map(({ app, connections }) => `${app}: ${connections}`).join(', ');
+  const { isMongos, found } = await roles.connectionsOf(client, name);
+  if (found.length > 0) {
+    const by = found.map(({ app, connections }) => `${app}: ${connections}`).join(', ');
     throw new CommandError(
       `${name} is signed in (connections of ${by}): restart these processes with the other user first`,
+    );
+  }
+  if (isMongos && !everyMongos) {
+    throw new CommandError(
+      `${name} has no connection to this mongos, which does not know those of others: it is not removed. Run this at each mongos, and then with --every-mongos`,
     );
   }
   if (!(await roles.removeDatabaseUser(client, name))) {

@@ -1,4 +1,5 @@
 import { MongoServerError, type Db, type Document, type MongoClient } from 'mongodb';
+import { isMongos } from './client.js';
 
 /** The users of a deployment: schema changes; API and worker; operator API and operators' commands; reports. */
 export const DATABASE_USERS = ['migrate', 'service', 'operator', 'read_only'] as const;
@@ -79,27 +80,34 @@ export async function ensureDatabaseUsers(
   return made;
 }
 
-/** The connections to the primary that are signed in as this user, by the name of their process. */
-export async function connectionsOf(
-  client: MongoClient,
-  user: string,
-): Promise<{ app: string; connections: number }[]> {
-  const operations = client
-    .db('admin')
-    .aggregate<{ _id: string | null; connections: number }>(
-      [
-        { $currentOp: { allUsers: true, idleConnections: true } },
-        { $match: { effectiveUsers: { $elemMatch: { user, db: 'admin' } } } },
-        { $group: { _id: '$appName', connections: { $sum: 1 } } },
-        { $sort: { _id: 1 } },
-      ],
-      { readConcern: { level: 'local' } },
-    );
-  const found = await operations.toArray();
-  return found.map(({ _id, connections }) => ({
+/** The connections of a user, by the name of their process. `isMongos`: they are those of one mongos, which sees no others. */
+export type Connections = {
+  isMongos: boolean;
+  found: { app: string; connections: number }[];
+};
+
+/**
+ * The connections to the primary that are signed in as this user, or those to the mongos. Without `localOps` a mongos answers
+ * for the shards, where its clients do not appear.
+ */
+export async function connectionsOf(client: MongoClient, user: string): Promise<Connections> {
+  const routed = isMongos(await client.db('admin').command({ hello: 1 }));
+  const operations = client.db('admin').aggregate<{ _id: string | null; connections: number }>(
+    [
+      {
+        $currentOp: { allUsers: true, idleConnections: true, ...(routed && { localOps: true }) },
+      },
+      { $match: { effectiveUsers: { $elemMatch: { user, db: 'admin' } } } },
+      { $group: { _id: '$appName', connections: { $sum: 1 } } },
+      { $sort: { _id: 1 } },
+    ],
+    { readConcern: { level: 'local' } },
+  );
+  const found = (await operations.toArray()).map(({ _id, connections }) => ({
     app: _id ?? 'unnamed',
     connections,
   }));
+  return { isMongos: routed, found };
 }
 
 /** Removes a user. False if there is none. */

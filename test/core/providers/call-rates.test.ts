@@ -198,10 +198,11 @@ test('a call that waits gives up in time, and stops waiting when it is cancelled
   await expect(rates.takeWithin('bank', 'bulk', 60_000, aborted)).rejects.toThrow();
 });
 
-test('ports that share a bucket have one rate together, and are down together', () => {
+/** Ports of one provider that share a rate, of which the first has bulk transfers. */
+function sharing() {
   const at = { ms: 0 };
   const rates = createCallRates({
-    limits: ['transfers', 'payments', 'accounts'].map((name) => ({
+    limits: ['transfers', 'payments', 'accounts', 'identity'].map((name) => ({
       name,
       callsPerSecond: RATE,
       bulkTransfersOf: name === 'transfers' ? 'bank' : null,
@@ -210,19 +211,72 @@ test('ports that share a bucket have one rate together, and are down together', 
     workers: () => 1,
     now: () => at.ms,
   });
-  const count = (ms: number): number => {
-    let calls = 0;
+  /** The calls of streams that always have one waiting, for this long; the first of them asks first. */
+  function streams(of: readonly (readonly [name: string, kind: CallKind])[], ms: number): number[] {
+    const counts = of.map(() => 0);
     for (const end = at.ms + ms; at.ms < end; at.ms += 5) {
-      for (const name of ['transfers', 'payments', 'accounts']) {
-        while (rates.take(name, 'queued')) calls += 1;
+      for (const [i, [name, kind]] of of.entries()) {
+        while (rates.take(name, kind)) counts[i] = (counts[i] ?? 0) + 1;
       }
     }
-    return calls;
-  };
-  count(2_000);
-  const calls = count(10_000);
-  expect(calls).toBeGreaterThanOrEqual(10 * RATE - 2);
-  expect(calls).toBeLessThanOrEqual(10 * RATE + 2);
-  for (let i = 0; i < 5; i += 1) rates.answered('payments', false);
+    return counts;
+  }
+  return { rates, at, streams };
+}
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
+test('ports that share a rate keep it together, and one alone has all of it', () => {
+  const { streams } = sharing();
+  const all = ['transfers', 'payments', 'accounts'].map((name) => [name, 'queued'] as const);
+  streams(all, 2_000);
+  for (const streaming of [all, all.slice(1, 2), [['transfers', 'bulk'] as const]]) {
+    streams(streaming, 2_000);
+    const calls = sum(streams(streaming, 10_000));
+    expect(calls).toBeGreaterThanOrEqual(10 * RATE - 2);
+    expect(calls).toBeLessThanOrEqual(10 * RATE + 2);
+  }
+});
+
+test('beside a bulk transfer and its polls, the queue of each other port has its part of the shared rate', () => {
+  const { streams } = sharing();
+  const of = [
+    ['transfers', 'bulk'],
+    ['transfers', 'queued'],
+    ['payments', 'queued'],
+    ['accounts', 'queued'],
+    ['identity', 'queued'],
+  ] as const;
+  streams(of, 2_000);
+  const [bulk = 0, , ...others] = streams(of, 10_000);
+  for (const queued of others) {
+    expect(queued).toBeGreaterThanOrEqual((0.75 / 4) * 10 * RATE - 2);
+    expect(queued).toBeGreaterThan(bulk);
+  }
+});
+
+test('beside a bulk transfer, a queue gets what the other ports do not use', () => {
+  const { streams } = sharing();
+  const of = [
+    ['transfers', 'bulk'],
+    ['payments', 'queued'],
+  ] as const;
+  streams(of, 2_000);
+  const [bulk = 0, queued = 0] = streams(of, 10_000);
+  expect(bulk).toBeLessThanOrEqual((0.5 / 4) * 10 * RATE + 2);
+  expect(queued).toBeGreaterThanOrEqual(0.85 * 10 * RATE);
+});
+
+test('of ports that share a rate, only the one that is silent is down', () => {
+  const { rates, at } = sharing();
+  at.ms += 1_000;
+  for (let silent = 0; silent < 5; silent += 1) {
+    rates.answered('transfers', false);
+    rates.answered('payments', true);
+  }
   expect(rates.isAllowed('transfers', 'queued')).toBe(false);
+  expect(rates.isAllowed('payments', 'queued')).toBe(true);
+  rates.answered('transfers', true);
+  for (let silent = 0; silent < 5; silent += 1) rates.answered('identity', false);
+  expect(rates.isAllowed('identity', 'queued')).toBe(false);
+  expect(rates.isAllowed('transfers', 'queued')).toBe(true);
 });

@@ -50,7 +50,6 @@ test('the slowest call of an issuer bounds the calls of its queue', () => {
       name: issuerRateLimitKey('sandbox-bank'),
       callsPerSecond: 3,
       bulkTransfersOf: null,
-      bucket: 'sandbox-bank/find',
     },
   ]);
 });

@@ -23,7 +23,7 @@ import { at, pageOf, PAGE_SIZE, query, refundList } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { createPaymentReader } from './payment-events.js';
 import { faultOf } from '../port.js';
-import { rateOf } from './rates.js';
+import { rateOf, sharedRate } from './rates.js';
 import { chargeReferences } from './references.js';
 import {
   readDisputeList,
@@ -196,6 +196,7 @@ function traitsOf(settings: PaystackSettings): PaymentProvider['payments'] {
       find: rate('shared'),
       revoke: rate('shared'),
     },
+    bucket: sharedRate(settings).bucket,
     charges: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
     refunds: { kind: 'never' },
     pages: 'new_reference',

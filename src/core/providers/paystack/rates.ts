@@ -37,7 +37,7 @@ export function rateOf(
   return { bucket, perSecond: callsPerSecond ?? perSecond(SHARED_PER_MINUTE) };
 }
 
-/** The rate of the ports whose calls share one limit. */
+/** The rate that all ports share. Those of charges bound it: their slowest call has a limit of its own. */
 export function sharedRate(settings: Parameters<typeof rateOf>[1]) {
   const { bucket, perSecond: callsPerSecond } = rateOf('shared', settings);
   return { bucket, callsPerSecond };
