@@ -1,6 +1,7 @@
-import type { Db, FindCursor } from 'mongodb';
+import type { Db, Filter, FindCursor } from 'mongodb';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { PostingDocument } from '../ledger/collections.js';
+import { DAY_MS } from '../../shared/durations.js';
 import { groupBy } from '../../shared/group.js';
 import { accounts } from '../ledger/posting.js';
 import type { FoundBreak } from './break.js';
@@ -41,7 +42,16 @@ export type MatchingDeps = {
 /** Records that are compared at once. */
 const BATCH = 500;
 
+/**
+ * A return of a payment from suspense is booked this long before or after its row at most. One that is further away is a break
+ * of its refund.
+ */
+const RETURN_WITHIN_MS = 7 * DAY_MS;
+
 type Booked = { tenantId: string; movements: Movement[] };
+
+/** `returnsOf`: the ids of the postings by which these refunds have returned payments from suspense. */
+type Parts = MatchingDeps & { returnsOf: (refunds: readonly string[]) => Promise<string[]> };
 
 /** The sums of a comparison. */
 type Totals = { records: number; breaks: number; clearingMinor: bigint; inFlightMinor: bigint };
@@ -50,9 +60,10 @@ type Totals = { records: number; breaks: number; clearingMinor: bigint; inFlight
  * Compares a statement with the clearing account of its provider, record by record, in constant memory. It keeps the breaks,
  * and returns the verdicts. A repeat finds the same. A movement of ours has to be in the statement if it is within the period.
  */
-export async function matchStatement(deps: MatchingDeps, run: StatementRun): Promise<Verdicts> {
-  const { from, to } = await periodOf(deps, run);
+export async function matchStatement(given: MatchingDeps, run: StatementRun): Promise<Verdicts> {
+  const { from, to } = await periodOf(given, run);
   const period = { from, to, slackMs: run.slack_ms };
+  const deps: Parts = { ...given, returnsOf: createReturnsOf(given, run.provider, period) };
   const totals: Totals = { records: 0, breaks: 0, clearingMinor: 0n, inFlightMinor: 0n };
   await matchRows(deps, run, period, totals);
   for (const tenantId of deps.tenants) {
@@ -94,7 +105,7 @@ async function closeGaps(
 }
 
 /** Compares every record that the statement names. */
-async function matchRows(deps: MatchingDeps, run: StatementRun, period: Period, totals: Totals) {
+async function matchRows(deps: Parts, run: StatementRun, period: Period, totals: Totals) {
   const found = deps.statements.rows
     .find({ run: run._id, record: { $type: 'string' } })
     .sort({ record: 1 })
@@ -105,7 +116,7 @@ async function matchRows(deps: MatchingDeps, run: StatementRun, period: Period, 
     const others = await rowsOfOtherRuns(deps, run, records);
     const runs = [...others.values()].flat().map((row) => row.run);
     const spans = await deps.statements.spans(new Set([run._id, ...runs]));
-    const booked = await bookedOf(deps.db, run.provider, records);
+    const booked = await bookedOf(deps, run.provider, records);
     const known = await deps.known(records.filter((record) => !booked.has(record)));
     const breaks: FoundBreak[] = [];
     for (const [record, rows] of own) {
@@ -175,33 +186,74 @@ const movedOf = (row: RowDocument, spans: ReadonlyMap<string, Span>): Moved => (
 
 /** The movements of these records on the clearing account of a provider, the oldest first. Without any: known, not moved. */
 async function bookedOf(
-  db: Db,
+  { db, returnsOf }: Parts,
   provider: string,
   records: readonly string[],
 ): Promise<Map<string, Booked>> {
   const clearing = accounts.clearing(provider);
+  const asked = new Set(records);
   const booked = new Map<string, Booked>();
-  if (records.length === 0) return booked;
+  const note = async (filter: Filter<PostingDocument>) => {
+    const found = db
+      .collection<PostingDocument>('postings')
+      .find(filter, acrossTenants('report'))
+      .batchSize(2_000);
+    for await (const posting of found) {
+      const record = recordOf(posting);
+      if (!asked.has(record)) continue;
+      const of = booked.get(record) ?? { tenantId: posting.tenant_id, movements: [] };
+      booked.set(record, of);
+      const movement = movementOf(posting, clearing);
+      if (movement) of.movements.push(movement);
+    }
+  };
   // Ids of postings are `<record>/<step>`, and `0` is the character after the slash.
   const ranges = records.map((id) => ({ _id: { $gte: `${id}/`, $lt: `${id}0` } }));
-  const found = db
-    .collection<PostingDocument>('postings')
-    .find({ $or: ranges }, acrossTenants('report'))
-    .batchSize(2_000);
-  for await (const posting of found) {
-    const record = recordOf(posting);
-    const of = booked.get(record) ?? { tenantId: posting.tenant_id, movements: [] };
-    booked.set(record, of);
-    const movement = movementOf(posting, clearing);
-    if (movement) of.movements.push(movement);
-  }
+  if (ranges.length > 0) await note({ $or: ranges });
+  const unbooked = records.filter((id) => !booked.has(id));
+  const returns = unbooked.length > 0 ? await returnsOf(unbooked) : [];
+  if (returns.length > 0) await note({ _id: { $in: returns } });
   for (const { movements } of booked.values()) {
     movements.sort((a, b) => a.at.getTime() - b.at.getTime());
   }
   return booked;
 }
 
-const recordOf = ({ _id }: PostingDocument): string => _id.slice(0, _id.indexOf('/'));
+/** The return of a payment from suspense is booked on its charge, and its refund is what the provider moves. */
+const RETURN = /\/return-(.+?)(?:-back)?$/;
+
+/** The record that moves the money of a posting at the provider. */
+const recordOf = ({ _id }: Pick<PostingDocument, '_id'>): string =>
+  RETURN.exec(_id)?.[1] ?? _id.slice(0, _id.indexOf('/'));
+
+/** Reads the returns of a period from the postings once, when a record without postings of its own is asked for. */
+function createReturnsOf(
+  { db, tenants }: MatchingDeps,
+  provider: string,
+  { from, to }: Period,
+): Parts['returnsOf'] {
+  const at = {
+    $gte: new Date(from.getTime() - RETURN_WITHIN_MS),
+    $lte: new Date(to.getTime() + RETURN_WITHIN_MS),
+  };
+  const moved = { $all: [accounts.suspense, accounts.clearing(provider)] };
+  const read = async () => {
+    const found: { _id: string }[] = [];
+    for (const tenant of tenants) {
+      const filter = { tenant_id: tenant, at, 'legs.account': moved };
+      const postings = db
+        .collection<PostingDocument>('postings')
+        .find(filter, { projection: { _id: 1 } });
+      for await (const { _id } of postings) if (RETURN.test(_id)) found.push({ _id });
+    }
+    return groupBy(found, recordOf);
+  };
+  let reading: Promise<Map<string, { _id: string }[]>> | null = null;
+  return async (refunds) => {
+    const returns = await (reading ??= read());
+    return refunds.flatMap((id) => (returns.get(id) ?? []).map(({ _id }) => _id));
+  };
+}
 
 /** The effect of a posting on our balance at the provider: what leaves the clearing account arrives there. */
 function movementOf({ legs, at }: PostingDocument, clearing: string): Movement | null {
@@ -226,7 +278,7 @@ type TenantsPart = { run: StatementRun; period: Period; tenantId: string };
 
 /** Finds the movements of a tenant that the statement lacks, and sums the clearing account over the period. */
 async function matchMovements(
-  deps: MatchingDeps,
+  deps: Parts,
   { run, period, tenantId }: TenantsPart,
   totals: Totals,
 ): Promise<void> {
@@ -255,7 +307,7 @@ async function matchMovements(
 
 /** The movements of these postings whose records the statement does not name. */
 async function missingOf(
-  deps: MatchingDeps,
+  deps: Parts,
   { run, period, tenantId }: TenantsPart,
   postings: readonly PostingDocument[],
   totals: Totals,
@@ -271,7 +323,7 @@ async function missingOf(
   const anywhere = new Set(rows.map(({ record }) => record));
   const absent = candidates.filter((record) => !anywhere.has(record));
   const elsewhere = candidates.filter((each) => anywhere.has(each) && !inThisRun.has(each));
-  const booked = await bookedOf(deps.db, provider, [...absent, ...elsewhere]);
+  const booked = await bookedOf(deps, provider, [...absent, ...elsewhere]);
   const breaks: FoundBreak[] = [];
   for (const [record, { movements }] of booked) {
     const within = movements.filter((each) => each.amountMinor !== 0n && isWithin(each, period));

@@ -1,4 +1,9 @@
 import { createStatementStore, matchingParts } from '../../../src/composition/reconciliation.js';
+import { UNOWNED } from '../../../src/capabilities/deposits/record.js';
+import { deskRefundId } from '../../../src/capabilities/refunds/record.js';
+import type { PostingDocument } from '../../../src/core/ledger/collections.js';
+import { accounts } from '../../../src/core/ledger/posting.js';
+import { newId } from '../../../src/shared/ids.js';
 import { createBreaks } from '../../../src/core/reconciliation/breaks.js';
 import { matchStatement } from '../../../src/core/reconciliation/matching.js';
 import type { StatementRow } from '../../../src/core/reconciliation/statement.js';
@@ -19,14 +24,11 @@ beforeEach(() => {
   provider = `bank-${(banks += 1)}`;
 });
 
-/** A row without a reference: its amount and its time, or its day. */
-type Unreferenced = readonly [amountMinor: bigint, at: string];
+/** A row: its amount, its time or its day, and its reference, if it has one. */
+type Given = readonly [amountMinor: bigint, at: string, reference?: string];
 
 /** Imports a statement of these rows, portion by portion, and compares it. */
-async function statement(
-  portions: readonly (readonly Unreferenced[])[],
-  slackMs = 60_000,
-): Promise<void> {
+async function statement(portions: readonly (readonly Given[])[], slackMs = 60_000): Promise<void> {
   const breaks = createBreaks(database.db);
   const statements = createStatementStore(database.db, breaks);
   const tenants = createTenants({ db: database.db, environment: 'sandbox' });
@@ -43,9 +45,9 @@ async function statement(
   } as const;
   let run = await statements.begin({ ...given, slackMs });
   for (const portion of portions) {
-    const rows = portion.map(([amountMinor, at], i): StatementRow => ({
+    const rows = portion.map(([amountMinor, at, reference = null], i): StatementRow => ({
       line: run.rows + 1 + i,
-      reference: null,
+      reference,
       amountMinor,
       feeMinor: null,
       balanceMinor: null,
@@ -146,4 +148,65 @@ test('a break without a reference that an operator has accepted stays closed in 
     ],
   ]);
   expect(await open()).toEqual([700n]);
+});
+
+describe('the return of a payment from suspense, which is booked on its charge', () => {
+  const charge = newId('charge');
+  /** A return of this amount, booked at this time, by the refund that names its row; `-back`: the provider has taken it back. */
+  async function book(refund: string, amountMinor: bigint, at: string, suffix = ''): Promise<void> {
+    await database.db.collection<PostingDocument>('postings').insertOne({
+      _id: `${charge}/return-${refund}${suffix}`,
+      tenant_id: UNOWNED,
+      at: new Date(at),
+      legs: [
+        { account: accounts.suspense, amount_minor: -amountMinor },
+        { account: accounts.clearing(provider), amount_minor: amountMinor },
+      ],
+    });
+  }
+
+  test('agrees with a row that names its refund: an operator’s, and one from the provider’s desk', async () => {
+    const ordered = newId('refund');
+    const atDesk = deskRefundId(provider, '4711');
+    await book(ordered, 500n, TEN);
+    await book(atDesk, 700n, TEN);
+    await statement([
+      [
+        [50n, NINE],
+        [-500n, TEN, ordered],
+        [-700n, TEN, atDesk],
+        [90n, LATE],
+      ],
+    ]);
+    expect(await open()).toEqual([50n, 90n]);
+  });
+
+  test('is a break with the difference, if the provider has refunded another amount, or nothing', async () => {
+    const [less, none] = [newId('refund'), newId('refund')];
+    await book(less, 500n, TEN);
+    await book(none, 700n, TEN);
+    await statement([
+      [
+        [50n, NINE],
+        [-400n, TEN, less],
+        [90n, LATE],
+      ],
+    ]);
+    expect(await open()).toEqual([50n, 90n, 100n, 700n]);
+  });
+
+  test('is none once the provider has taken it back', async () => {
+    const refund = newId('refund');
+    await book(refund, 500n, TEN);
+    await book(refund, -500n, '2026-11-20T11:00:00.000Z', '-back');
+    await statement([
+      [
+        [50n, NINE],
+        [-500n, TEN, refund],
+        [500n, '2026-11-20T11:00:00.000Z', refund],
+        [90n, LATE],
+      ],
+    ]);
+    expect(await open()).toEqual([50n, 90n]);
+  });
 });
