@@ -1,4 +1,4 @@
-import { MongoError, type ClientSession } from 'mongodb';
+import { MongoError, MongoServerError, type ClientSession } from 'mongodb';
 import { createLane, type Lane } from '../../shared/batching.js';
 import { TRANSACTION_OPTIONS, type Database } from '../../platform/database/client.js';
 import { isDuplicate } from '../../platform/database/duplicate.js';
@@ -32,15 +32,17 @@ import {
 const WALLET_LANES = 4;
 /**
  * Captures and submit permits touch no wallet. A lane of their own keeps them from waiting behind acceptance. It is one, so that
- * those of a micro-batch share commits.
+ * those of a micro-batch share commits; behind a mongos, where each tenant has its own commits, there are two.
  */
-const CAPTURE_LANE = WALLET_LANES;
+const captureLanesOf = (isMongos: boolean): number => (isMongos ? 2 : 1);
 const MAX_BATCH = 256;
 const MAX_WAITING = 4_096;
 /** Callers get a 503 after this time. A mutation that waited longer is dropped before its batch begins, never during it. */
 const MAX_WAIT_MS = 4_000;
 /** A larger batch reads everything: its mutations share the round trips, and one duplicate would spoil the work of many. */
 const MAX_PARTIAL_READ = 16;
+/** After so many conflicts, a batch of captures and permits is divided, so that one record delays none of the others. */
+const MAX_SHARED_CONFLICTS = 3;
 /** Time during which a batch is decided again after conflicts, and its commit is repeated. */
 const RETRY_FOR_MS = 5_000;
 
@@ -102,13 +104,12 @@ export function createGroupCommit(
   const listeners = createListeners();
   const transact = createTransact(db, outbox, lacksIndex, listeners.committed);
   const decideUntilCommitted = retryConflicts(client, transact, forwarding, listeners.ended);
-  const run = (batch: PlannedMutation[]) =>
-    commitBatch(
-      batch,
-      batch.some(({ isRepeat }) => isRepeat === true),
-    );
-  const lanes = Array.from({ length: WALLET_LANES + 1 }, () =>
-    createLane<PlannedMutation, CommitAttempt>({
+  const newLane = (of: { isRepeat: boolean; maxConflicts: number }) => {
+    const run = (batch: PlannedMutation[]) => {
+      const isRepeat = of.isRepeat || batch.some((each) => each.isRepeat === true);
+      return commitBatch(batch, { ...of, isRepeat });
+    };
+    return createLane<PlannedMutation, CommitAttempt>({
       run: isMongos ? byTenant(run) : run,
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
@@ -116,19 +117,22 @@ export function createGroupCommit(
       maxBatchWeight: MAX_BATCH_BYTES,
       weigh,
       isUrgent: ({ mutation }) => mutation.urgent === true,
-    }),
+    });
+  };
+  const captureLanes = captureLanesOf(isMongos);
+  const lanes = Array.from({ length: WALLET_LANES + captureLanes }, (_, i) =>
+    newLane({ isRepeat: false, maxConflicts: i < WALLET_LANES ? Infinity : MAX_SHARED_CONFLICTS }),
   );
+  /** Captures and permits whose record another transaction holds: they wait for it beside the others. */
+  const contended = newLane({ isRepeat: true, maxConflicts: Infinity });
 
   /**
    * One transaction for the batch. If one mutation spoils it, the halves are tried alone until that one is found. A batch
    * that would write too much is divided by its size.
    */
-  async function commitBatch(
-    batch: PlannedMutation[],
-    isRepeat: boolean,
-  ): Promise<CommitAttempt[]> {
+  async function commitBatch(batch: PlannedMutation[], tries: Tries): Promise<CommitAttempt[]> {
     try {
-      const results = await decideUntilCommitted(batch, isRepeat);
+      const results = await decideUntilCommitted(batch, tries);
       return results.map((result) => ({ result }));
     } catch (error) {
       if (batch.length === 1 || !mayBeCausedByOneMutation(error))
@@ -136,14 +140,20 @@ export function createGroupCommit(
       const size = Math.ceil(batch.length / (error instanceof BatchTooLarge ? error.parts : 2));
       const attempts: CommitAttempt[] = [];
       for (let at = 0; at < batch.length; at += size) {
-        attempts.push(...(await commitBatch(batch.slice(at, at + size), true)));
+        attempts.push(
+          ...(await commitBatch(batch.slice(at, at + size), { ...tries, isRepeat: true })),
+        );
       }
       return attempts;
     }
   }
 
-  const commitHere = (planned: PlannedMutation): Promise<CommitAttempt> =>
-    (lanes[laneOf(planned)] as Lane<PlannedMutation, CommitAttempt>).enqueue(planned);
+  async function commitHere(planned: PlannedMutation): Promise<CommitAttempt> {
+    const lane = lanes[laneOf(planned, captureLanes)] as Lane<PlannedMutation, CommitAttempt>;
+    const attempt = await lane.enqueue(planned);
+    const isContended = 'error' in attempt && attempt.error instanceof Contended;
+    return isContended ? contended.enqueue(planned) : attempt;
+  }
 
   return {
     commitHere,
@@ -157,8 +167,11 @@ export function createGroupCommit(
     },
     hasSubscribers: (tenantId) => outbox.hasSubscribers(tenantId),
     ...listeners.of,
-    idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
-    waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
+    async idle() {
+      await Promise.all(lanes.map((lane) => lane.idle()));
+      await contended.idle();
+    },
+    waiting: () => [...lanes, contended].reduce((sum, lane) => sum + lane.waiting(), 0),
   };
 }
 
@@ -196,6 +209,16 @@ const changesOf = (records: RecordSet, before: RecordSet): RecordChange[] =>
     })),
   );
 
+/** Another transaction has a record of the batch. Nothing was written. */
+class Contended extends Error {
+  constructor(cause: unknown) {
+    super('another transaction has a record of this batch', { cause });
+  }
+}
+
+/** `isRepeat`: the batch may have been decided before. `maxConflicts`: then it is divided. */
+type Tries = { isRepeat: boolean; maxConflicts: number };
+
 /** Decides a batch again after conflicts, until it is committed, its cause is another one, or time is up. */
 function retryConflicts(
   client: Database['client'],
@@ -203,7 +226,7 @@ function retryConflicts(
   forwarding: Forwarding,
   notify: (batch: CommittedBatch) => void,
 ) {
-  return async (batch: PlannedMutation[], isRepeat: boolean): Promise<unknown[]> => {
+  return async (batch: PlannedMutation[], tries: Tries): Promise<unknown[]> => {
     const began = performance.now();
     const deadline = began + RETRY_FOR_MS;
     const ended = (conflicts: number, committed: boolean) => {
@@ -213,7 +236,7 @@ function retryConflicts(
     for (let attempt = 0; ; attempt += 1) {
       const session = client.startSession();
       try {
-        const results = await transact(batch, session, isRepeat || attempt > 0, deadline);
+        const results = await transact(batch, session, tries.isRepeat || attempt > 0, deadline);
         ended(attempt, true);
         return results;
       } catch (error) {
@@ -226,6 +249,10 @@ function retryConflicts(
         if (stays || performance.now() > deadline) {
           ended(attempt + 1, false);
           throw stays ? error : unavailable(error);
+        }
+        if (isWriteConflict(error) && attempt + 1 >= tries.maxConflicts) {
+          ended(attempt + 1, false);
+          throw new Contended(error);
         }
         if (!isDuplicate(error)) forwarding.conflicted(walletsOf(batch));
         // Another process has the same wallet: spread the next try.
@@ -313,9 +340,11 @@ function createTransact(
   };
 }
 
-/** The lane of a mutation: by its wallet, unless it leaves the wallet alone. */
-const laneOf = (planned: PlannedMutation): number =>
-  leavesWallet(planned) ? CAPTURE_LANE : hash(planned.input.tenantId) % WALLET_LANES;
+/** The lane of a mutation: by its tenant, among those of its kind. */
+const laneOf = (planned: PlannedMutation, captureLanes: number): number => {
+  const number = hash(planned.input.tenantId);
+  return leavesWallet(planned) ? WALLET_LANES + (number % captureLanes) : number % WALLET_LANES;
+};
 
 const leavesWallet = ({ mutation, input }: PlannedMutation): boolean =>
   input.id !== undefined && mutation.leavesWallet?.(input) === true;
@@ -355,6 +384,12 @@ function isConflict(error: unknown): boolean {
   if (isDuplicate(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 }
+
+const WRITE_CONFLICT = 112;
+
+/** True if another transaction has changed a document of this one, or is about to. */
+const isWriteConflict = (error: unknown): boolean =>
+  error instanceof MongoServerError && error.code === WRITE_CONFLICT;
 
 /** True if one mutation may be the cause. An unreachable or slow database is no reason to try them one by one. */
 const mayBeCausedByOneMutation = (error: unknown) =>

@@ -290,6 +290,39 @@ describe('group commit', () => {
     expect(await database.db.collection('transfers').countDocuments(completed)).toBe(8);
   });
 
+  test('a transfer that another transaction holds delays no permit of the others, and gets its own in the end', async () => {
+    const tenantId = await tenantWith(251_000n * 9n);
+    const commit = createGroupCommit(database);
+    const transfers = Array.from({ length: 9 }, () => fresh(tenantId));
+    await Promise.all(
+      transfers.map((transfer) => commitNamed(commit, acceptTransferMutation(transfer))),
+    );
+    const request = { submissions: 0, actor: 'bursar', dueAt: now() };
+    const permit = ({ _id: id }: Transfer) =>
+      commitNamed(commit, { kind: 'grantTransferPermit', tenantId, id, request });
+    const [held, ...others] = transfers as [Transfer, ...Transfer[]];
+    const session = other.client.startSession();
+    session.startTransaction();
+    const records = other.db.collection<{ _id: string }>('transfers');
+    const touch = { $set: { touched: true } };
+    await records.updateOne({ _id: held._id, tenant_id: tenantId }, touch, { session });
+
+    const committed: number[] = [];
+    commit.onBatch((batch) => void (batch.committed && committed.push(batch.mutations)));
+    const waiting = permit(held).catch(() => permit(held));
+    // The transaction ends after these, or when the server's limit of its time has passed.
+    await Promise.all(others.map(permit));
+    await session.abortTransaction();
+    await session.endSession();
+    await waiting;
+    // The one that is held is in no commit of the others, which are divided until it is alone.
+    expect(Math.max(...committed)).toBeLessThan(transfers.length);
+    expect(committed.at(-1)).toBe(1);
+    const submitted = { tenant_id: tenantId, submissions: 1 };
+    expect(await database.db.collection('transfers').countDocuments(submitted)).toBe(9);
+    await commit.idle();
+  });
+
   test('the database stores amounts as longs, and refuses a float or an int', async () => {
     const wallets = database.db.collection<{ _id: string }>('wallets');
     const base = { receivable_minor: 0n, limit_day: '', limit_used_minor: 0n, version: 1 };
