@@ -134,7 +134,7 @@ const REFUSED_AS_WRONG =
 
 /**
  * As `noteFaults`, of an answer about a record. A wrong request may be that of this record alone: an operator is called for it, and
- * the submissions of others stop only once several records have met the same.
+ * the submissions of others stop only once several records of several tenants have met the same.
  */
 export async function noteFaultsOf<R extends InstructionRecord>(
   rules: FaultRules & { records: Pick<InstructionStore<R>, 'raiseAttention'>; log: Log },
@@ -145,7 +145,7 @@ export async function noteFaultsOf<R extends InstructionRecord>(
   const isOfAll = rules.stoppedBy === undefined && answer.fault === 'bad_request';
   if (!rules.faults || !isOfAll) return noteFaults(rules, provider, answer, amountOf(record));
   const { tenant_id: tenantId, _id: id } = record;
-  await rules.faults.reportOfOne(provider, 'bad_request', id);
+  await rules.faults.reportOfOne(provider, 'bad_request', { record: id, tenant: tenantId });
   if (!(await rules.records.raiseAttention(tenantId, id, REFUSED_AS_WRONG))) return;
   logAttention(rules.log, { ...logIds({ tenantId, id }), reason: REFUSED_AS_WRONG });
 }

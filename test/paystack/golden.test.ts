@@ -132,6 +132,20 @@ describe('returns of deposits', () => {
     }
   });
 
+  test('a failed return whose note has no time is over only if it was made a minute before the order or earlier', () => {
+    const [, , failed] = RETURN_ANSWERS[4] ?? [];
+    const made = (msBefore: number) => {
+      const createdAt = new Date(order.orderedAt.getTime() - msBefore).toISOString();
+      return { ...(sent(failed) as object), merchant_note: order.marker, createdAt };
+    };
+    const read = (row: unknown) =>
+      readReturns({ data: [row], meta }, { ...order, domain: 'test' }, 1);
+    // Paystack's time has whole seconds, so that of a later request may be before the order.
+    expect(read(made(999))).toMatchObject({ kind: 'rejected' });
+    expect(read(made(59_000))).toMatchObject({ kind: 'rejected' });
+    expect(read(made(61_000))).toEqual({ kind: 'page', next: null });
+  });
+
   test('a return in the list that is of the other environment is no answer', () => {
     const [, , first] = RETURN_ANSWERS[2] ?? [];
     const row = { ...(sent(first) as object), merchant_note: order.marker, domain: 'live' };

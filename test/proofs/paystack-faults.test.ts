@@ -128,7 +128,10 @@ describe('faults that transfers meet', () => {
   test('a transfer that is refused for an unknown reason calls an operator, and stops no other', async () => {
     rehearsal.fake.plan('submit', 'wrong_request');
     const id = await transferId('100');
-    expect(await faultNamed('bad_request')).toMatchObject({ kind: 'word', records: [id] });
+    expect(await faultNamed('bad_request')).toMatchObject({
+      kind: 'word',
+      met_by: [{ record: id, tenant: tenant.id }],
+    });
     await eventually('the transfer has attention', async () =>
       (await tenant.get(id)).attention?.reason.includes('refuses the request') ? true : undefined,
     );

@@ -8,10 +8,11 @@ import {
   type Refund,
 } from '../../src/capabilities/refunds/record.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
-import { newProviderEvent } from '../../src/core/provider-events/event.js';
-import type { NewFact } from '../../src/core/provider-events/handler.js';
+import { newProviderEvent, type ProviderEvent } from '../../src/core/provider-events/event.js';
+import type { Applied, NewFact } from '../../src/core/provider-events/handler.js';
 import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
 import { chargeReferences } from '../../src/core/providers/paystack/references.js';
+import { newId } from '../../src/shared/ids.js';
 import { createLog } from '../../src/shared/log.js';
 import { isOpen } from '../../src/core/instructions/instruction.js';
 import { banksFor, never, settingsFor, startFakeWithReceiver } from '../paystack/support.js';
@@ -23,6 +24,9 @@ import { emptySnapshot } from '../support/transfers.js';
 
 const AMOUNT = 120_000n;
 const START = 1_000_000n;
+
+const isListOfRefunds = ({ method, path }: { method: string; path: string }) =>
+  method === 'GET' && path.startsWith('/refund');
 
 describe.each(['sample', 'named', 'noted'] as const)(
   'events of refunds in the form `%s`',
@@ -70,6 +74,7 @@ describe.each(['sample', 'named', 'noted'] as const)(
       const all = () => state.records.all(refunds);
       const chargeNow = () => state.records.get(charges, charge._id) as Charge;
       const notified: string[] = [];
+      const noted: string[] = [];
       const starter = { notifyChangedSoon: ({ _id }: { _id: string }) => void notified.push(_id) };
       const of = { tenantId: 'ten_a', charge: charge._id };
       const store = {
@@ -94,12 +99,21 @@ describe.each(['sample', 'named', 'noted'] as const)(
         noteUnnamedRefusal: async (
           _charge: unknown,
           refusal: { event: string; amountMinor: bigint },
-        ) =>
+        ) => {
+          noted.push(refusal.event);
           commit<never>({
             kind: 'noteUnnamedRefusal',
             tenantId: 'ten_a',
             id: charge._id,
             ...refusal,
+          });
+        },
+        forgetUnnamedRefusal: async (_charge: unknown, event: string) =>
+          commit<never>({
+            kind: 'forgetUnnamedRefusal',
+            tenantId: 'ten_a',
+            id: charge._id,
+            event,
           }),
       };
       const providers = { payment: () => provider };
@@ -120,7 +134,9 @@ describe.each(['sample', 'named', 'noted'] as const)(
         theirs,
         fake,
         notified,
+        noted,
         refunds: all,
+        lists: () => fake.requests.filter(isListOfRefunds).length,
         chargeNow,
         available: () => state.wallets.get('ten_a')?.availableMinor,
         books: () => [...balances(state).values()].reduce((sum, minor) => sum + minor, 0n),
@@ -153,17 +169,32 @@ describe.each(['sample', 'named', 'noted'] as const)(
           return submitted;
         },
         find: (id: string) => state.records.get(refunds, id),
-        /** Applies the messages with this name since the start, once one has come, and until it ends or `tries` are used up. */
-        async apply(name: string, tries = 40) {
-          const got = await eventually(`the event ${name}`, async () =>
-            receiver.received
-              .slice(since)
-              .find(({ event, raw }) => event === name && String(raw).includes(theirs)),
+        /** A refund at Paystack with a note of ours that no record here has. */
+        refundWithLostNote: () =>
+          provider.refund(
+            {
+              charge: { reference, handle: null },
+              amountMinor: AMOUNT,
+              currency: 'NGN',
+              marker: newId('refund'),
+              clientReference: 'lost',
+              requestedAt: new Date(),
+            },
+            never,
+          ),
+        /** Applies the message number `nth` with this name since the start, once it has come, until it ends or `tries` are used up. */
+        async apply(name: string, { tries = 15, nth = 0, pauseMs = 1_000 } = {}): Promise<Applied> {
+          const got = await eventually(
+            `the event ${name}`,
+            async () =>
+              receiver.received
+                .slice(since)
+                .filter(({ event, raw }) => event === name && String(raw).includes(theirs))[nth],
           );
           const reading = provider.readMessage(got.raw, got.headers, new Date());
           if (reading.kind !== 'event') throw new Error(`it is ${reading.kind}`);
           const facts: NewFact[] = handler.toFacts(reading.event);
-          const event = newProviderEvent(
+          const stored = newProviderEvent(
             {
               dedupeKey: reading.event.dedupeKey,
               provider: 'paystack',
@@ -176,12 +207,15 @@ describe.each(['sample', 'named', 'noted'] as const)(
             },
             new Date(),
           );
-          let result = await handler.apply({ ...facts[0], secret: null } as never, event);
-          for (let i = 1; i < tries && result.kind === 'unknown'; i += 1) {
-            await new Promise((resolve) => setTimeout(resolve, 200));
-            result = await handler.apply({ ...facts[0], secret: null } as never, event);
+          let result: string | null = null;
+          for (let attempt_count = 0; ; attempt_count += 1) {
+            const event: ProviderEvent = { ...stored, attempt_count, result };
+            const applied = await handler.apply({ ...facts[0], secret: null } as never, event);
+            if (applied.kind === 'applied' || attempt_count + 1 >= tries) return applied;
+            result = applied.reason;
+            const pause = attempt_count === 0 ? 0 : pauseMs;
+            await new Promise((resolve) => setTimeout(resolve, pause));
           }
-          return result;
         },
       };
     }
@@ -226,7 +260,7 @@ describe.each(['sample', 'named', 'noted'] as const)(
     test('wake the workflow of an open refund', async () => {
       const at = await given();
       const own = await at.refund();
-      await at.apply('refund.processing', 1);
+      await at.apply('refund.processing', { tries: 1 });
       expect(at.notified).toContain(own._id);
     });
 
@@ -238,6 +272,57 @@ describe.each(['sample', 'named', 'noted'] as const)(
       expect((await at.apply('refund.failed')).kind).toBe('applied');
       expect(at.refunds().length).toBeLessThan(2);
       expect([at.available(), at.chargeNow().refunded_minor]).toEqual([START, 0n]);
+    });
+
+    test('debit a refund of the desk that is listed after ours of the same amount', async () => {
+      const at = await given();
+      await at.refund(120_014n);
+      expect((await at.apply('refund.processed')).kind).toBe('applied');
+      at.fake.refundAtDesk(at.theirs, 120_014);
+      // Paystack lists it three seconds late.
+      const result = await at.apply('refund.processed', { nth: 1, pauseMs: 4_000 });
+      expect(result.kind).toBe('applied');
+      expect(at.refunds().map(({ made_by: by }) => by)).toEqual(['tenant', 'provider']);
+      expect(at.available()).toBe(START - 2n * 120_014n);
+    });
+
+    test('note the failure of a refund of the desk that is listed after ours of the same amount', async () => {
+      const at = await given();
+      await at.refund(120_016n);
+      expect((await at.apply('refund.failed')).kind).toBe('applied');
+      at.fake.refundAtDesk(at.theirs, 120_016);
+      await at.apply('refund.failed', { nth: 1, pauseMs: 4_000 });
+      expect(at.chargeNow().refused_refunds).toHaveLength(1);
+      expect(at.available()).toBe(START);
+    });
+
+    test('record a refund of the desk behind one of its amount that cannot be applied', async () => {
+      const at = await given();
+      at.fake.refundAtDesk(at.theirs, Number(AMOUNT));
+      await at.refundWithLostNote();
+      // Both are processed before the list is read.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const result = await at.apply('refund.processed', { tries: 3 });
+      expect(result.kind).toBe(form === 'sample' ? 'unknown' : 'applied');
+      expect(at.refunds()).toMatchObject([{ made_by: 'provider', status: 'completed' }]);
+      expect(at.available()).toBe(START - AMOUNT);
+    });
+
+    test('take back the note of a failure that the list explains later', async () => {
+      const at = await given();
+      at.fake.refundAtDesk(at.theirs, 120_016);
+      await at.apply('refund.failed');
+      expect(at.noted.length).toBeGreaterThan(0);
+      expect(at.chargeNow().unnamed_refusals).toEqual([]);
+    });
+
+    test('read no list in the process that receives them', async () => {
+      const at = await given();
+      at.fake.refundAtDesk(at.theirs, Number(AMOUNT));
+      const before = at.lists();
+      expect(await at.apply('refund.processed', { tries: 1 })).toMatchObject({ kind: 'unknown' });
+      expect(at.lists()).toBe(before);
+      expect(at.refunds()).toEqual([]);
     });
 
     test('book nothing of the refund of a lost dispute', async () => {

@@ -49,6 +49,7 @@ import {
   updateRecurringCharge,
 } from '../../src/capabilities/recurring-charges/mutations.js';
 import {
+  forgetUnnamedRefusal,
   noteUnnamedRefusal,
   recordDeskRefund,
   refuseDeskRefund,
@@ -116,6 +117,7 @@ const MUTATIONS = {
   forgetRefundAccount,
   recordDeskRefund,
   refuseDeskRefund,
+  forgetUnnamedRefusal,
   noteUnnamedRefusal,
   orderReturn,
   acceptRecurringCharge,

@@ -82,6 +82,26 @@ export const noteUnnamedRefusal: Mutation<
   leavesWallet: () => true,
 };
 
+/** Takes back the note of a failed refund that the provider has not named: its list has it now. */
+export const forgetUnnamedRefusal: Mutation<
+  { tenantId: string; id: string; event: string },
+  { forgotten: boolean }
+> = {
+  reads: ({ id }) => ({ records: [charges.ref(id)] }),
+  decide(uow, { tenantId, id, event }, now) {
+    const charge = uow.get(charges, id);
+    const known = charge?.unnamed_refusals ?? [];
+    const unnamed_refusals = known.filter((each) => each.event !== event);
+    if (charge?.tenant_id !== tenantId || unnamed_refusals.length === known.length) {
+      return { forgotten: false };
+    }
+    const version = charge.version + 1;
+    uow.change(charges, { ...charge, unnamed_refusals, version, updated_at: now });
+    return { forgotten: true };
+  },
+  leavesWallet: () => true,
+};
+
 /** The failed refund of this amount that the provider has not named; undefined if there is none. */
 const unnamedRefusalOf = (charge: Charge, { amountMinor }: RecordDeskRefund) =>
   charge.unnamed_refusals?.find((each) => each.amount_minor === amountMinor);

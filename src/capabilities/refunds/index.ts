@@ -22,7 +22,12 @@ import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
 import { refundEvents } from './webhook-events.js';
-import { noteUnnamedRefusal, recordDeskRefund, refuseDeskRefund } from './desk-refunds.js';
+import {
+  forgetUnnamedRefusal,
+  noteUnnamedRefusal,
+  recordDeskRefund,
+  refuseDeskRefund,
+} from './desk-refunds.js';
 import { acceptRefund, applyRefundFact } from './mutations.js';
 import { orderReturn } from './returns.js';
 
@@ -69,6 +74,7 @@ export const refundCapability = defineCapability({
     recordDeskRefund,
     refuseDeskRefund,
     noteUnnamedRefusal,
+    forgetUnnamedRefusal,
     orderReturn,
   }),
   needs: { charges: chargeCapability },

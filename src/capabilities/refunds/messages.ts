@@ -33,6 +33,7 @@ export type ReportDeps = {
       | 'recordDeskRefund'
       | 'refuseDeskRefund'
       | 'noteUnnamedRefusal'
+      | 'forgetUnnamedRefusal'
       | 'hasCompleted'
     >;
     starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
@@ -48,14 +49,18 @@ type ApplyReport = (refund: Refund, report: Report, event: ProviderEvent) => Pro
 
 const FINAL: ReadonlySet<string> = new Set(['succeeded', 'returned', 'rejected']);
 const FAILED: ReadonlySet<string> = new Set(['returned', 'rejected']);
-/** Bound of the pages of one look-up; the event is tried again after it. */
-const READ_WITHIN_MS = 20_000;
+/** Bound of one look-up, below that of the local activity which makes it (`ownStore`); the event is tried again after it. */
+const READ_WITHIN_MS = 10_000;
+/** A list may be this old, so that reports which come together share one. It is less than the pause before a second look. */
+const SHARED_MS = 900;
 
 /**
  * Creates the function that applies a report without a note of ours. A provider may leave out the note, its own id of the
  * refund, and the dispute whose money it is, so such a report says nothing about who made the refund. It has the provider's
  * list read, and the list alone is booked: a refund of ours there is applied to its record, one of the desk becomes a refund
  * here, and the money of a dispute is booked under the dispute.
+ *
+ * The process that has received the report reads no list: a list has the refunds of all charges, and a worker reads it soon.
  */
 export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport) =>
   async function applyUnmarked(stored: OpenFact, event: ProviderEvent): Promise<Applied> {
@@ -71,28 +76,69 @@ export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport
     // It may be about one of these, whose workflow asks the provider.
     for (const open of await refunds.store.openOf(charge)) refunds.starter.notifyChangedSoon(open);
     if (!isFinal) return NOTHING_TO_APPLY;
-    const listed = await readList(deps, charge, String(state['charge']));
+    if (isJustReceived(event)) return { kind: 'unknown', reason: 'list_not_read', ends: 'failed' };
+    const listed = await readList(deps, charge, String(state['charge']), event);
     if (listed === null) return unknownReference(true);
     const meant = listed.filter((each) => mayBe(each, stored));
-    const outcomes = new Set<string>();
+    const isExplained = meant.some((each) => explains(each, state.kind));
+    if (isExplained) await forgetRefusal(deps, charge, event);
+    const results: Applied[] = [];
     for (const each of meant) {
-      const result = await applyListed(deps, { charge, attempt, listed: each }, event, applyReport);
-      if (result.kind === 'unknown') return result;
-      outcomes.add(result.outcome);
+      results.push(await applyListed(deps, { charge, attempt, listed: each }, event, applyReport));
     }
-    if (meant.some((each) => explains(each, state.kind))) return applied([...outcomes].join(', '));
-    return unexplained(deps, charge, stored, event);
+    const unknown = results.find(({ kind }) => kind === 'unknown');
+    if (unknown) return unknown;
+    if (!isExplained) return unexplained(deps, charge, stored, event);
+    return explained(results, stored, event);
   };
+
+/** True in the process that has received the event. Later attempts are made by workers. */
+const isJustReceived = ({ status, attempt_count: attempts }: ProviderEvent): boolean =>
+  status === 'received' && attempts === 0;
+
+/** The outcome of a list that explains the report by refunds which are known here already. */
+const EXPLAINED_ALREADY = 'explained_by_known_refund';
+/** Outcomes of a refund that was not known here before. */
+const NEWS: ReadonlySet<string> = new Set(['recorded', 'applied']);
+
+/**
+ * The result of a report that the list explains. If it names no refund and everything that could be meant is known already, the
+ * list is read once more, later: the refund that is meant may be another one of the same amount, which it does not have yet.
+ */
+function explained(
+  results: readonly Applied[],
+  { state }: OpenFact,
+  event: ProviderEvent,
+): Applied {
+  const outcomes = new Set(results.map((each) => (each.kind === 'applied' ? each.outcome : '')));
+  const isNews = [...outcomes].some((each) => NEWS.has(each));
+  if (isNews || state['refund'] !== null || event.result === EXPLAINED_ALREADY) {
+    return applied([...outcomes].join(', '));
+  }
+  return { kind: 'unknown', reason: EXPLAINED_ALREADY, ends: 'processed' };
+}
+
+/** Takes back the note of an earlier attempt, at which the list did not have the failed refund. */
+async function forgetRefusal(
+  { refunds: { store } }: ReportDeps,
+  charge: Charge,
+  { _id: id }: ProviderEvent,
+): Promise<void> {
+  const isNoted = charge.unnamed_refusals?.some((each) => each.event === id);
+  if (isNoted) await store.forgetUnnamedRefusal(charge, id);
+}
 
 /** The provider's refunds of the charge; null without an answer. */
 async function readList(
   { providers }: ReportDeps,
   charge: Charge,
   reference: string,
+  { received_at: receivedAt }: ProviderEvent,
 ): Promise<ProviderRefund[] | null> {
   const { findRefunds } = providers.payment(charge.provider);
   const signal = AbortSignal.timeout(READ_WITHIN_MS);
-  const about = { reference, handle: charge.handle, since: charge.created_at };
+  const newEnough = new Date(Math.max(receivedAt.getTime(), Date.now() - SHARED_MS));
+  const about = { reference, handle: charge.handle, since: charge.created_at, newEnough };
   const answer = await readAll((cursor) => findRefunds({ ...about, cursor }, signal));
   if (answer.kind !== 'all') return null;
   return answer.items.filter((each) => each.charge.reference === reference);

@@ -6,7 +6,12 @@ import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { Charge } from '../charges/record.js';
-import { noteUnnamedRefusal, recordDeskRefund, refuseDeskRefund } from './desk-refunds.js';
+import {
+  forgetUnnamedRefusal,
+  noteUnnamedRefusal,
+  recordDeskRefund,
+  refuseDeskRefund,
+} from './desk-refunds.js';
 import {
   applyRefundFact,
   forgetRefundAccount,
@@ -131,6 +136,10 @@ const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) =
     { _id: id, tenant_id: tenantId }: ChargeKey,
     refusal: { event: string; amountMinor: bigint },
   ) => groupCommit.commit(noteUnnamedRefusal, { tenantId, id, ...refusal }),
+
+  /** Takes back what `noteUnnamedRefusal` has noted for an event. */
+  forgetUnnamedRefusal: ({ _id: id, tenant_id: tenantId }: ChargeKey, event: string) =>
+    groupCommit.commit(forgetUnnamedRefusal, { tenantId, id, event }),
 
   /** True if a completed refund has this charge and amount. */
   hasCompleted: async ({ _id, tenant_id }: ChargeKey, amountMinor: bigint): Promise<boolean> =>

@@ -12,7 +12,8 @@ import type { ProviderEventStore } from './store.js';
 import type { ProviderEventReplayResult, ProviderEventResult } from './workflow-contract.js';
 
 type Handled =
-  { done: true; outcome: string } | { done: false; reason: string; ends: 'ignored' | 'failed' };
+  | { done: true; outcome: string }
+  | { done: false; reason: string; ends: 'processed' | 'ignored' | 'failed' };
 
 const BROKEN = 'it could not be applied: the log of the worker says why';
 const UNREADABLE_STILL = 'its adapter still cannot read the message';
@@ -55,6 +56,10 @@ export function createProviderEventApplication(deps: Deps) {
     if (nextMs !== null) {
       await events.postpone(id, reason, nextMs + slackMs);
       return { kind: 'retry' };
+    }
+    if (ends === 'processed') {
+      await events.processed(id, reason);
+      return { kind: 'done' };
     }
     log.warn({ ...eventLogIds(event), provider, reason }, `provider event ${ends}`);
     if (ends === 'failed') {
@@ -148,9 +153,10 @@ function createReplaying(
     }
     if (!event) return notApplied(UNREADABLE_STILL);
     const handled = await handle(event);
-    if (!handled.done) return notApplied(handled.reason);
-    await events.processed(event._id, handled.outcome);
-    return { outcome: handled.outcome };
+    if (!handled.done && handled.ends !== 'processed') return notApplied(handled.reason);
+    const outcome = handled.done ? handled.outcome : handled.reason;
+    await events.processed(event._id, outcome);
+    return { outcome };
   }
 
   return async ({ id }: { id: string }): Promise<ProviderEventReplayResult> => {

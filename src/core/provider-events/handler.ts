@@ -18,7 +18,7 @@ export type Applied =
   /** `outcome`: the verdict of the record's transition, or that the fact changes nothing. */
   | { kind: 'applied'; outcome: string }
   /** There is no such record, so far. `ends`: the status of the event if none comes. */
-  | { kind: 'unknown'; reason: string; ends: 'ignored' | 'failed' };
+  | { kind: 'unknown'; reason: string; ends: 'processed' | 'ignored' | 'failed' };
 
 /**
  * A capability's part in the pipeline of provider events. Repeats and any order of arrival must end in the same ledger, so

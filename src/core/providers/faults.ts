@@ -1,5 +1,6 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
+import { HOUR_MS } from '../../shared/durations.js';
 import type { Log } from '../../shared/log.js';
 import type { Fault } from './port.js';
 
@@ -16,20 +17,31 @@ export type ProviderFault = {
   ended_at: Date | null;
   /** The smallest amount that our balance did not cover; null for other faults. */
   needed_minor: bigint | null;
-  /** The records that met it, if it may be about one of them alone: as many as make it a fault of the whole provider. */
-  records?: string[];
+  /** The records that have met it lately, if it may be about one of them alone. */
+  met_by?: MetBy[];
 };
 
-/** So many records that meet the same refusal are no coincidence: the request of every record is wrong. */
-export const MANY_RECORDS = 5;
+/** A record that met a fault, its tenant, and the time of the last meeting. */
+type MetBy = { record: string; tenant: string; at: Date };
 
-/** The records that have met a fault, with this one. A fault that had ended begins anew. */
-export function recordsWith(
-  before: Pick<ProviderFault, 'records' | 'ended_at'> | null,
-  record: string,
-): string[] {
-  const known = before?.ended_at === null ? (before.records ?? []) : [];
-  return known.includes(record) ? known : [...known, record].slice(0, MANY_RECORDS);
+/** So many records that meet the same refusal within an hour are no coincidence: the request of every record is wrong. */
+export const MANY_RECORDS = 5;
+/** One tenant's records may all be wrong in the same way. So few of them count that they are never enough alone. */
+const OF_ONE_TENANT = MANY_RECORDS - 1;
+const COUNTED_MS = HOUR_MS;
+
+/** The records that have met a fault within an hour, with this one. A fault that had ended begins anew. */
+export function metByWith(
+  before: Pick<ProviderFault, 'met_by' | 'ended_at'> | null,
+  met: MetBy,
+): MetBy[] {
+  const known = before?.ended_at === null ? (before.met_by ?? []) : [];
+  const others = known.filter(
+    ({ record, at }) => record !== met.record && at.getTime() > met.at.getTime() - COUNTED_MS,
+  );
+  const ofTenant = others.filter(({ tenant }) => tenant === met.tenant).slice(1 - OF_ONE_TENANT);
+  const ofOthers = others.filter(({ tenant }) => tenant !== met.tenant);
+  return [...ofOthers, ...ofTenant, met].slice(-MANY_RECORDS);
 }
 
 /** Faults of providers. */
@@ -109,7 +121,7 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
     reportWord: async (provider: string, word: string) =>
       report({ provider, kind: 'word', name: WORD.test(word) ? word : 'unreadable' }, null),
 
-    reportOfOne: createReportOfOne(collection, report),
+    reportOfOne: createReportOfOne(collection, report, clock),
 
     /** True if a provider may have a fault. Reads nothing itself, so that submissions without a fault cost nothing. */
     mayStop: present.any,
@@ -160,16 +172,17 @@ type Report = (
 
 /**
  * Creates the function that stores a fault which may be about one record alone: as a word, which stops nothing. Once several
- * records have met it, it is a fault of the whole provider.
+ * records, of two tenants at least, have met it within an hour, it is a fault of the whole provider.
  */
 const createReportOfOne =
-  (collection: Collection<ProviderFault>, report: Report) =>
-  async (provider: string, name: Fault, record: string): Promise<void> => {
+  (collection: Collection<ProviderFault>, report: Report, clock: () => Date) =>
+  async (provider: string, name: Fault, { record, tenant }: Omit<MetBy, 'at'>): Promise<void> => {
     const _id = `${provider}/word/${name}`;
-    const records = recordsWith(await collection.findOne({ _id }), record);
+    const met = { record, tenant, at: clock() };
+    const met_by = metByWith(await collection.findOne({ _id }), met);
     await report({ provider, kind: 'word', name }, null);
-    await collection.updateOne({ _id }, { $set: { records } });
-    if (records.length === MANY_RECORDS) await report({ provider, kind: 'fault', name }, null);
+    await collection.updateOne({ _id }, { $set: { met_by } });
+    if (met_by.length === MANY_RECORDS) await report({ provider, kind: 'fault', name }, null);
   };
 
 /** The faults that last, as this process has read them within the last second. */

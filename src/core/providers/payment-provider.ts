@@ -197,6 +197,12 @@ export type RefundAccount = { account: string; bankCode: string };
 /** A question about a refund or a dispute of a charge: those since this time, one page after the other. */
 export type FindRequest = About & { since: Date; cursor: string | null };
 
+/**
+ * A question about the refunds of a charge. `newEnough`: a list that the adapter has begun to read since then will do, so that
+ * many questions share one; without it the list is read now.
+ */
+export type FindRefundsRequest = FindRequest & { newEnough?: Date };
+
 /** An event of a charge, as its provider reports it. */
 export type PaymentEvent = {
   /** Equal for repeats of one event: the provider's event id, or a hash of the body. */
@@ -244,7 +250,7 @@ export type PaymentProvider = MessageReader<PaymentEvent> & {
     { kind: 'accepted'; refund: Refund }
   >;
   /** The refunds of a charge, page by page. A page may have refunds of other charges too. */
-  findRefunds: Verify<FindRequest, Page<Refund>>;
+  findRefunds: Verify<FindRefundsRequest, Page<Refund>>;
   /** The disputes of a charge, as `findRefunds`. */
   findDisputes: Verify<FindRequest, Page<Dispute>>;
   /** The disputes of all charges that were opened in a window. One that is missing in it may exist all the same. */

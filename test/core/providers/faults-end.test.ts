@@ -14,7 +14,7 @@ test('the end of a fault leaves the word with the same name, which a single reco
     log: createLog({ level: 'silent', name: 'test' }),
   });
   const lasting = async () => (await faults.list()).map(({ kind, name }) => [kind, name]);
-  await faults.reportOfOne('paystack', 'bad_request', 'trf_1');
+  await faults.reportOfOne('paystack', 'bad_request', { record: 'trf_1', tenant: 'ten_1' });
   expect(await faults.end('paystack', 'bad_request')).toBe(false);
   await faults.report('paystack', 'bad_request');
   expect(await faults.end('paystack', 'bad_request')).toBe(true);

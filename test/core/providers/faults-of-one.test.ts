@@ -1,7 +1,8 @@
 import { noteFaultsOf } from '../../../activities/preparation.js';
 import {
   MANY_RECORDS,
-  recordsWith,
+  metByWith,
+  type ProviderFault,
   type ProviderFaults,
 } from '../../../src/core/providers/faults.js';
 import { isFloatBack } from '../../../src/core/providers/health.js';
@@ -11,8 +12,8 @@ import { pendingTransfer } from '../../support/transfers.js';
 test('a refusal that may be about one transfer stops nothing: it counts for this record, which gets attention', async () => {
   const met: string[] = [];
   const faults = {
-    reportOfOne: async (provider: string, name: string, record: string) =>
-      void met.push(`${provider}/${name}/${record}`),
+    reportOfOne: async (provider: string, name: string, of: { record: string; tenant: string }) =>
+      void met.push(`${provider}/${name}/${of.tenant}/${of.record}`),
   } as unknown as ProviderFaults;
   const raised: string[] = [];
   const records = {
@@ -32,21 +33,48 @@ test('a refusal that may be about one transfer stops nothing: it counts for this
     answer,
     record,
   );
-  expect(met).toEqual([`paystack/bad_request/${record._id}`]);
+  expect(met).toEqual([`paystack/bad_request/${record.tenant_id}/${record._id}`]);
   expect(raised).toEqual([record._id]);
 });
 
-test('the same record counts once however often it meets a fault, and a fault that has ended begins anew', () => {
-  let fault = { records: [] as string[], ended_at: null as Date | null };
-  const meet = (record: string) => {
-    fault = { records: recordsWith(fault, record), ended_at: null };
-    return fault.records.length;
-  };
-  expect([meet('a'), meet('a'), meet('b')]).toEqual([1, 1, 2]);
-  expect(['c', 'd', 'e', 'f'].map(meet)).toEqual([3, 4, MANY_RECORDS, MANY_RECORDS]);
-  fault.ended_at = new Date();
-  expect(meet('a')).toBe(1);
-  expect(recordsWith(null, 'a')).toEqual(['a']);
+describe('the records that meet a refusal that may be about one of them', () => {
+  const START = Date.parse('2026-11-26T09:00:00.000Z');
+  let fault: Required<Pick<ProviderFault, 'met_by' | 'ended_at'>>;
+  beforeEach(() => void (fault = { met_by: [], ended_at: null }));
+
+  /** The number of records that count once this one has met the fault, so many minutes after the start. */
+  function meet(record: string, tenant: string, minute = 0): number {
+    const at = new Date(START + minute * 60_000);
+    fault = { met_by: metByWith(fault, { record, tenant, at }), ended_at: null };
+    return fault.met_by.length;
+  }
+
+  test('count once each, however often they meet it', () => {
+    expect([meet('a', 't1'), meet('a', 't1'), meet('b', 't2')]).toEqual([1, 1, 2]);
+  });
+
+  test('are never many if all are of one tenant', () => {
+    const counts = Array.from({ length: 20 }, (_, i) => meet(`r${i}`, 't1'));
+    expect(Math.max(...counts)).toBe(MANY_RECORDS - 1);
+    expect(meet('other', 't2')).toBe(MANY_RECORDS);
+  });
+
+  test('are many if those of several tenants meet it within an hour, also again', () => {
+    const tenants = ['t1', 't2', 't3', 't4', 't5', 't6'];
+    expect(tenants.map((tenant, i) => meet(`r${i}`, tenant, i))).toEqual([1, 2, 3, 4, 5, 5]);
+  });
+
+  test('do not count for longer than an hour', () => {
+    for (let i = 0; i < 4; i += 1) meet(`r${i}`, 't1', i);
+    expect(meet('late', 't2', 62)).toBe(2);
+  });
+
+  test('begin anew once the fault has ended', () => {
+    meet('a', 't1');
+    fault.ended_at = new Date();
+    expect(meet('b', 't2')).toBe(1);
+    expect(metByWith(null, { record: 'a', tenant: 't1', at: new Date(START) })).toHaveLength(1);
+  });
 });
 
 test('a float that covers an amount but not the provider’s fee is not back', () => {

@@ -22,6 +22,7 @@ import {
 import { at, pageOf, PAGE_SIZE, query, refundList } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { createPaymentReader } from './payment-events.js';
+import { createSharedRefundLists } from './refund-lists.js';
 import { faultOf } from '../port.js';
 import { rateOf, sharedRate } from './rates.js';
 import { chargeReferences } from './references.js';
@@ -29,6 +30,7 @@ import {
   readDisputeList,
   readDisputes,
   readRefund,
+  readRefundList,
   readRefunds,
   readResumed,
   refundBody,
@@ -115,6 +117,7 @@ function createRefunds(
   'refund' | 'resumeRefund' | 'findRefunds' | 'findDisputes' | 'listDisputes'
 > {
   const transactionOf = createTransactionNumbers(client, domain);
+  const sharedList = createSharedRefundLists(client);
   return {
     async refund(order, signal) {
       const body = refundBody(order);
@@ -131,11 +134,15 @@ function createRefunds(
       const request = { call: 'resumeRefund', method: 'POST', path, body } as const;
       return client.submit(request, signal, (found) => readResumed(found, id, domain));
     },
-    async findRefunds({ reference, since, cursor }, signal) {
+    async findRefunds({ reference, since, cursor, newEnough }, signal) {
       const transaction = await transactionOf(reference, signal);
       if (typeof transaction !== 'string') return transaction;
       const page = pageOf(cursor);
       const wanted = { reference, transaction, domain };
+      if (newEnough) {
+        const list = await sharedList({ since, newEnough }, signal);
+        return list.kind === 'all' ? readRefundList(list, wanted) : list;
+      }
       return client.verify(refundList(since, page), signal, (found) =>
         readRefunds(found, wanted, page),
       );

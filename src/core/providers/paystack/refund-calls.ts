@@ -1,5 +1,6 @@
 import { toWireAmount } from '../../../shared/money.js';
 import type { Dispute, Refund, RefundRequest } from '../payment-provider.js';
+import type { Trace } from '../port.js';
 import { otherEnvironment, unreadable, type Data } from './client.js';
 import { disputeData, disputeOf } from './dispute-wire.js';
 import { wordOf } from './fields.js';
@@ -86,6 +87,20 @@ export function readRefunds({ data, meta }: Data, wanted: Wanted, page: number) 
     else if (reference === wanted.reference) return unrecognized(row.status);
   }
   return { kind: 'page', items, next: pageAfter(meta, page, rows.length) } as const;
+}
+
+/** Reads all pages of a list as one, each as `readRefunds`. */
+export function readRefundList(
+  { items: pages, providerRequestId }: Trace & { items: readonly Data[] },
+  wanted: Wanted,
+) {
+  const items: Refund[] = [];
+  for (const each of pages) {
+    const found = readRefunds(each, wanted, 1);
+    if (found.kind !== 'page') return { ...found, providerRequestId };
+    items.push(...found.items);
+  }
+  return { kind: 'page', items, next: null, providerRequestId } as const;
 }
 
 function isOf(row: Partial<RefundData>, { reference, transaction }: Wanted): boolean {

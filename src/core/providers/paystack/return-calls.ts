@@ -62,15 +62,20 @@ export function readReturn({ data }: Data, { id, amountMinor }: ReturnRequest, d
 /** A refund that is looked for: its marker, and the time of its order. */
 type Wanted = Pick<ReturnRequest, 'marker' | 'orderedAt'> & { domain: string };
 
+/** Paystack's time of a refund and our time of its order differ by less. */
+const CLOCKS_DIFFER_MS = 60_000;
+
 /**
  * True for a refund of an earlier order that has failed: it says nothing about the present order, which Paystack may list later.
- * One without the time of its order in the note has that of Paystack's clock.
+ * One without the time of its order in the note, as earlier releases made it, has that of Paystack's clock, which has whole
+ * seconds and may be behind ours: it is over only if it was made well before the order.
  */
 function isOver(refund: RefundData, { orderedAt }: Wanted): boolean {
   if (returnState(refund).kind !== 'rejected') return false;
   const noted = wordsIn(refund.merchant_note).find((each) => /^[0-9]{13}$/.test(each));
-  const at = noted === undefined ? dateOf(refund.createdAt, refund.created_at) : Number(noted);
-  return at !== null && Number(at) < orderedAt.getTime();
+  if (noted !== undefined) return Number(noted) < orderedAt.getTime();
+  const at = dateOf(refund.createdAt, refund.created_at);
+  return at !== null && at.getTime() < orderedAt.getTime() - CLOCKS_DIFFER_MS;
 }
 
 /**

@@ -1,0 +1,70 @@
+import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
+import { banksFor, never, settingsFor, startFake } from './support.js';
+
+const REFERENCE = 'chg_01k7y3w0000000000000000001-1';
+
+/** A paid charge at a Paystack of our own, and the number of requests for its list of refunds. */
+async function given() {
+  const fake = await startFake();
+  const settings = settingsFor(fake.url, 20_000);
+  const provider = createPaystackPayments(settings, banksFor(settings));
+  await provider.openPage(
+    {
+      reference: REFERENCE,
+      clientReference: 'INV-1',
+      amountMinor: 500_000n,
+      currency: 'NGN',
+      customer: { id: 'customer-1', email: 'payer@example.com', name: null },
+      channel: { type: 'card' },
+      returnUrl: null,
+      requestedAt: new Date(),
+    },
+    never,
+  );
+  const theirs = REFERENCE.replace('_', '-');
+  fake.pay(theirs);
+  const about = { reference: REFERENCE, handle: null, since: new Date(), cursor: null };
+  return {
+    fake,
+    theirs,
+    lists: () => fake.requests.filter(({ path }) => path.startsWith('/refund')).length,
+    find: (newEnough?: Date) =>
+      provider.findRefunds(
+        { ...about, ...(newEnough && { newEnough }) },
+        new AbortController().signal,
+      ),
+  };
+}
+
+test('questions that take a list of their time share one reading of all its pages', async () => {
+  const { fake, theirs, lists, find } = await given();
+  for (let i = 0; i < 130; i += 1) fake.refundAtDesk(theirs, 1_015);
+  const asked = new Date();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => find(asked)));
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ kind: 'page', next: null });
+    expect(answer.kind === 'page' && answer.items.length).toBe(130);
+  }
+  expect(lists()).toBe(2);
+  await fake.close();
+});
+
+test('a list that is too old, and a question that takes none, have the list read again', async () => {
+  const { fake, theirs, lists, find } = await given();
+  expect(await find(new Date())).toMatchObject({ kind: 'page', items: [] });
+  fake.refundAtDesk(theirs, 1_000);
+  expect(await find(new Date(Date.now() + 1))).toMatchObject({ items: [{ amountMinor: 1_000n }] });
+  expect(await find()).toMatchObject({ items: [{ amountMinor: 1_000n }] });
+  expect(lists()).toBe(3);
+  await fake.close();
+});
+
+test('a list without an answer is not kept', async () => {
+  const { fake, lists, find } = await given();
+  const asked = new Date();
+  fake.plan('refunds', 'drop_before');
+  expect(await find(asked)).toMatchObject({ kind: 'unknown' });
+  expect(await find(asked)).toMatchObject({ kind: 'page' });
+  expect(lists()).toBe(2);
+  await fake.close();
+});
