@@ -143,7 +143,7 @@ test.each(Object.entries(ACTS))(
 test('the entry of a delivery that is sent again has the state before it, also if an attempt ends after the request has come', async () => {
   const { delivery: target } = await deadDelivery(deps, await tenant());
   // Acts of one process are carried out one after the other: the request waits for this one.
-  let release = (_: null) => {};
+  let release: (nothing: null) => void = () => {};
   const gate = new Promise<null>((resolve) => (release = resolve));
   const waiting = deps.audit.note({} as Act, () => gate);
   const sent = post(`/webhooks/deliveries/${target}/redeliver`);
