@@ -118,7 +118,7 @@ const UNDER_WAY = new Set(['refund.pending', 'refund.processing']);
 describePaymentProvider('paystack', async () => {
   const started = await startFakeWithReceiver();
   const { fake, receiver } = started;
-  // The port's events are complete; golden examples and refunds/unmarked-reports.test.ts have the other forms.
+  // The port's events are complete; golden examples and refunds/unmarked-reports.proof.test.ts have the other forms.
   fake.setRefundForm('noted');
   return {
     provider: steered(adapterFor(fake.url), fake),
