@@ -116,7 +116,17 @@ describe.each(['sample', 'named', 'noted'] as const)(
             event,
           }),
       };
-      const providers = { payment: () => provider };
+      // The list may be behind the events: it has refunds of the desk that have not ended there.
+      let isDeskPending = false;
+      const findRefunds: typeof provider.findRefunds = async (...asked) => {
+        const answer = await provider.findRefunds(...asked);
+        if (answer.kind !== 'page' || !isDeskPending) return answer;
+        const items = answer.items.map((each) =>
+          each.marker === null ? { ...each, state: 'pending' as const } : each,
+        );
+        return { ...answer, items };
+      };
+      const providers = { payment: () => ({ ...provider, findRefunds }) };
       const providerCalls = createRefundCalls({
         refunds: {} as never,
         providers,
@@ -138,6 +148,7 @@ describe.each(['sample', 'named', 'noted'] as const)(
         refunds: all,
         lists: () => fake.requests.filter(isListOfRefunds).length,
         chargeNow,
+        listDeskAsPending: (is: boolean) => void (isDeskPending = is),
         available: () => state.wallets.get('ten_a')?.availableMinor,
         books: () => [...balances(state).values()].reduce((sum, minor) => sum + minor, 0n),
         /** A refund of ours, which the provider has accepted; its id there is known if `isKnown`. */
@@ -284,6 +295,19 @@ describe.each(['sample', 'named', 'noted'] as const)(
       expect(result.kind).toBe('applied');
       expect(at.refunds().map(({ made_by: by }) => by)).toEqual(['tenant', 'provider']);
       expect(at.available()).toBe(START - 2n * 120_014n);
+    });
+
+    test('wait for a refund of the desk that the list has as pending beside ours of the same amount', async () => {
+      const at = await given();
+      await at.refund();
+      expect((await at.apply('refund.processed')).kind).toBe('applied');
+      at.listDeskAsPending(true);
+      at.fake.refundAtDesk(at.theirs, Number(AMOUNT));
+      const early = await at.apply('refund.processed', { nth: 1, tries: 4 });
+      expect(early).toMatchObject({ kind: 'unknown', ends: 'failed' });
+      at.listDeskAsPending(false);
+      expect((await at.apply('refund.processed', { nth: 1 })).kind).toBe('applied');
+      expect(at.available()).toBe(START - 2n * AMOUNT);
     });
 
     test('note the failure of a refund of the desk that is listed after ours of the same amount', async () => {

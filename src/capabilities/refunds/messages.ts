@@ -167,11 +167,15 @@ async function applyListed(
   applyReport: ApplyReport,
 ): Promise<Applied> {
   const { id, marker, amountMinor, state, dispute } = listed;
-  if (dispute !== null || !FINAL.has(state)) return NOTHING_TO_APPLY;
+  if (dispute !== null) return NOTHING_TO_APPLY;
   const { store } = refunds;
   const isMarked = marker !== null && isId('refund', marker);
   const byId = id === null ? null : await store.byProviderId(charge, id);
   const known = byId ?? (isMarked ? await store.find(marker) : null);
+  if (!FINAL.has(state)) {
+    // The report may be about this one, whose end the list does not have yet.
+    return known ? NOTHING_TO_APPLY : unknownReference(true);
+  }
   if (known) {
     const isOfCharge = known.charge_id === charge._id;
     return isOfCharge ? applyReport(known, listed, event) : unknownReference(true);

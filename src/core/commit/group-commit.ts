@@ -124,7 +124,7 @@ export function createGroupCommit(
     newLane({ isRepeat: false, maxConflicts: i < WALLET_LANES ? Infinity : MAX_SHARED_CONFLICTS }),
   );
   /** Captures and permits whose record another transaction holds: they wait for it beside the others. */
-  const contended = newLane({ isRepeat: true, maxConflicts: Infinity });
+  const blocked = newLane({ isRepeat: true, maxConflicts: Infinity });
 
   /**
    * One transaction for the batch. If one mutation spoils it, the halves are tried alone until that one is found. A batch
@@ -138,11 +138,12 @@ export function createGroupCommit(
       if (batch.length === 1 || !mayBeCausedByOneMutation(error))
         return batch.map(() => ({ error: error instanceof MissingIndex ? error.refusal : error }));
       const size = Math.ceil(batch.length / (error instanceof BatchTooLarge ? error.parts : 2));
+      // The conflict of a half shows at once; repeats of each would make the others wait.
+      const maxConflicts = error instanceof Blocked ? 1 : tries.maxConflicts;
       const attempts: CommitAttempt[] = [];
       for (let at = 0; at < batch.length; at += size) {
-        attempts.push(
-          ...(await commitBatch(batch.slice(at, at + size), { ...tries, isRepeat: true })),
-        );
+        const part = batch.slice(at, at + size);
+        attempts.push(...(await commitBatch(part, { isRepeat: true, maxConflicts })));
       }
       return attempts;
     }
@@ -151,8 +152,8 @@ export function createGroupCommit(
   async function commitHere(planned: PlannedMutation): Promise<CommitAttempt> {
     const lane = lanes[laneOf(planned, captureLanes)] as Lane<PlannedMutation, CommitAttempt>;
     const attempt = await lane.enqueue(planned);
-    const isContended = 'error' in attempt && attempt.error instanceof Contended;
-    return isContended ? contended.enqueue(planned) : attempt;
+    const isBlocked = 'error' in attempt && attempt.error instanceof Blocked;
+    return isBlocked ? blocked.enqueue(planned) : attempt;
   }
 
   return {
@@ -169,9 +170,9 @@ export function createGroupCommit(
     ...listeners.of,
     async idle() {
       await Promise.all(lanes.map((lane) => lane.idle()));
-      await contended.idle();
+      await blocked.idle();
     },
-    waiting: () => [...lanes, contended].reduce((sum, lane) => sum + lane.waiting(), 0),
+    waiting: () => [...lanes, blocked].reduce((sum, lane) => sum + lane.waiting(), 0),
   };
 }
 
@@ -210,7 +211,7 @@ const changesOf = (records: RecordSet, before: RecordSet): RecordChange[] =>
   );
 
 /** Another transaction has a record of the batch. Nothing was written. */
-class Contended extends Error {
+class Blocked extends Error {
   constructor(cause: unknown) {
     super('another transaction has a record of this batch', { cause });
   }
@@ -252,7 +253,7 @@ function retryConflicts(
         }
         if (isWriteConflict(error) && attempt + 1 >= tries.maxConflicts) {
           ended(attempt + 1, false);
-          throw new Contended(error);
+          throw new Blocked(error);
         }
         if (!isDuplicate(error)) forwarding.conflicted(walletsOf(batch));
         // Another process has the same wallet: spread the next try.

@@ -137,7 +137,8 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
       const lasting = { provider, ended_at: null };
       const found = await collection.find(lasting, { session }).sort({ since: 1 }).toArray();
       const ids = found.map(({ _id }) => _id);
-      const ended = { $set: { ended_at: clock() } };
+      // The records that met a word count anew after an operator has ended it.
+      const ended = { $set: { ended_at: clock() }, $unset: { met_by: '' as const } };
       await collection.updateMany({ _id: { $in: ids } }, ended, { session });
       return found.map(({ name }) => name);
     },
