@@ -9,6 +9,7 @@ import { packageRoot } from '../../../src/shared/package-root.js';
 import { listProcesses } from '../../../devstack/processes.js';
 import { collectLogs, noteSecret } from '../../support/logs.js';
 import { temporaryFolder } from '../../devstack/support.js';
+import { startPaystack } from '../../fakes/paystack/server.js';
 
 /** Each test starts complete copies of the stack, on a machine of any speed. */
 const TIME_LIMIT_MS = 180_000;
@@ -355,6 +356,27 @@ async function startReceiver(cwd: string, copy: DevFile, env: NodeJS.ProcessEnv)
   }
   return { receiver, url, kept, has, replay, printed: () => printed };
 }
+
+test(
+  'with a test key of Paystack, transfers go through Paystack',
+  async () => {
+    const key = 'sk_test_inventedkey0000';
+    noteSecret(key);
+    const paystack = await startPaystack({
+      dataDir: join(root, 'paystack-data'),
+      keys: [key],
+      domain: 'test',
+      port: 0,
+      webhookUrl: null,
+    });
+    const env = { PAYSTACK_SECRET_KEY: key, PAYSTACK_BASE_URL: paystack.url };
+    const copy = await startCopy('paystack', env);
+    expect(await payAsPrinted(copy)).toMatchObject({ status: 'completed', provider: 'paystack' });
+    await stop(copy.supervisor);
+    await paystack.close();
+  },
+  TIME_LIMIT_MS,
+);
 
 test(
   'the examples run against npm start with the packed client, and SIGINT to npm alone stops everything',
