@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 /** A folder that is removed when the test file is done. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-test-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   return folder;
 }
 

@@ -17,7 +17,7 @@ export function temporaryFolder(): string {
 }
 
 export function removeFolder(path: string): void {
-  rmSync(path, { recursive: true, force: true });
+  rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
 let references = 0;
