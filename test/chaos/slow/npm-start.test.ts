@@ -107,13 +107,8 @@ test(
       process.kill(before, 'SIGKILL');
       while (copy.dev().pids[name] === before) await sleep(50);
     }
-    while (
-      !(await fetch(`${copy.dev().api_url}/health/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      ))
-    )
-      await sleep(100);
+    const ready = () => fetch(`${copy.dev().api_url}/health/ready`).catch(() => null);
+    while ((await ready())?.ok !== true) await sleep(100);
     expect((await payAsPrinted(copy)).status).toBe('completed');
 
     const { keys, tenant: tenantId } = copy.dev();
@@ -363,13 +358,8 @@ test(
   async () => {
     const key = 'sk_test_inventedkey0000';
     noteSecret(key);
-    const paystack = await startPaystack({
-      dataDir: join(root, 'paystack-data'),
-      keys: [key],
-      domain: 'test',
-      port: 0,
-      webhookUrl: null,
-    });
+    const at = { dataDir: join(root, 'paystack-data'), port: 0, webhookUrl: null };
+    const paystack = await startPaystack({ ...at, keys: [key], domain: 'test' });
     const env = { PAYSTACK_SECRET_KEY: key, PAYSTACK_BASE_URL: paystack.url };
     const copy = await startCopy('paystack', env);
     expect(await payAsPrinted(copy)).toMatchObject({ status: 'completed', provider: 'paystack' });
