@@ -1,3 +1,4 @@
+import { failureWith } from '../../core/instructions/instruction.js';
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { listIndexes } from '../../core/instructions/listing.js';
@@ -26,17 +27,15 @@ export const billPaymentWorkflowId = (id: string) => `bill-payment/${id}`;
 /** The place at which the token of a payment is sealed. */
 export const tokenPlace = (id: string) => ({ record: id, field: 'receipt.token' });
 
-const FAILURES: Record<string, string> = {
-  invalid_account: 'The biller does not know the customer.',
-  reversed: 'The payment was made and then reversed by the biller.',
-  operator: 'An operator ended this payment.',
-};
-
 /** Adds our message to the code of a failure. An unknown code stays as it is and gets a general message. */
-export const billFailure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The biller refused the payment.',
-});
+export const billFailure = failureWith(
+  {
+    invalid_account: 'The biller does not know the customer.',
+    reversed: 'The payment was made and then reversed by the biller.',
+    operator: 'An operator ended this payment.',
+  },
+  'The biller refused the payment.',
+);
 
 /** The index of the list by biller. */
 export const BY_BILLER = { tenant_id: 1, biller_id: 1, created_at: -1, _id: -1 } as const;

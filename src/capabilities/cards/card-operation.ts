@@ -3,7 +3,11 @@ import { collection } from '../../core/commit/collection.js';
 import type { Hold } from '../../core/ledger/hold-postings.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { newId } from '../../shared/ids.js';
-import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
+import {
+  failureWith,
+  START_WITHIN_MS,
+  type InstructionRecord,
+} from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 
 /**
@@ -148,28 +152,26 @@ export function newOperation(given: NewOperation, now: Date, detail: string): Ca
   };
 }
 
-const FAILURES: Record<string, string> = {
-  not_eligible: 'The issuer does not issue cards to this customer.',
-  funding_refused: 'The issuer refused the funding.',
-  card_locked: 'The card is locked at the issuer.',
-  card_closed: 'The card is closed at the issuer.',
-  card_expired: 'The card has expired.',
-  locked_by_issuer: 'The issuer has locked the card.',
-  locked_by_operator: 'An operator has locked the card.',
-  deadline_exceeded: 'The issuer had not confirmed the funding in time.',
-  dispute_refused: 'The issuer refused the dispute.',
-  not_withdrawable: 'The issuer does not withdraw the dispute.',
-  already_decided: 'The dispute was decided before.',
-  superseded: 'A later change of the card replaced it.',
-  reversed: 'The funding was made and then taken back by the issuer.',
-  operator: 'An operator ended it.',
-};
-
 /** The failure that tenants see for a code. Unknown codes have a general message. */
-export const operationFailure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The issuer refused.',
-});
+export const operationFailure = failureWith(
+  {
+    not_eligible: 'The issuer does not issue cards to this customer.',
+    funding_refused: 'The issuer refused the funding.',
+    card_locked: 'The card is locked at the issuer.',
+    card_closed: 'The card is closed at the issuer.',
+    card_expired: 'The card has expired.',
+    locked_by_issuer: 'The issuer has locked the card.',
+    locked_by_operator: 'An operator has locked the card.',
+    deadline_exceeded: 'The issuer had not confirmed the funding in time.',
+    dispute_refused: 'The issuer refused the dispute.',
+    not_withdrawable: 'The issuer does not withdraw the dispute.',
+    already_decided: 'The dispute was decided before.',
+    superseded: 'A later change of the card replaced it.',
+    reversed: 'The funding was made and then taken back by the issuer.',
+    operator: 'An operator ended it.',
+  },
+  'The issuer refused.',
+);
 
 /** The index of the operations with an amount, by which a reconciliation reads those of some types since a time. */
 export const OPERATIONS_BY_TIME = { tenant_id: 1, type: 1, created_at: 1, _id: 1 } as const;

@@ -1,6 +1,10 @@
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
-import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
+import {
+  failureWith,
+  START_WITHIN_MS,
+  type InstructionRecord,
+} from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { AboutCharge, Decline } from '../../core/providers/payment-provider.js';
 import { newId } from '../../shared/ids.js';
@@ -167,25 +171,23 @@ export function readAttempt(reference: string): { id: string; attempt: number } 
   return found ? { id: String(found[1]), attempt: Number(found[2]) } : null;
 }
 
-const FAILURES: Record<string, string> = {
-  abandoned: 'The customer left without paying.',
-  expired: 'The customer did not pay in time.',
-  cancelled: 'It was cancelled before it was paid.',
-  insufficient_funds: 'The account has not enough money.',
-  card_declined: 'The card was declined.',
-  expired_card: 'The card has expired.',
-  authorization_revoked: 'The customer’s authorization is no longer valid.',
-  token_revoked: 'The payment token was revoked.',
-  recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
-  payment_returned: 'The customer paid another amount, which was returned to them.',
-  operator: 'An operator ended this charge.',
-};
-
 /** A failure with its message. An unknown code gets a general message. */
-export const chargeFailure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The provider declined the charge.',
-});
+export const chargeFailure = failureWith(
+  {
+    abandoned: 'The customer left without paying.',
+    expired: 'The customer did not pay in time.',
+    cancelled: 'It was cancelled before it was paid.',
+    insufficient_funds: 'The account has not enough money.',
+    card_declined: 'The card was declined.',
+    expired_card: 'The card has expired.',
+    authorization_revoked: 'The customer’s authorization is no longer valid.',
+    token_revoked: 'The payment token was revoked.',
+    recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
+    payment_returned: 'The customer paid another amount, which was returned to them.',
+    operator: 'An operator ended this charge.',
+  },
+  'The provider declined the charge.',
+);
 
 /** The reference of an attempt. An adapter converts it to the characters that its provider allows. */
 export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt'>): string =>

@@ -7,6 +7,7 @@ import {
   type CheckType,
 } from '../../core/providers/identity-provider.js';
 import {
+  failureWith,
   isOpen,
   START_WITHIN_MS,
   type InstructionRecord,
@@ -42,18 +43,16 @@ export function checkStatusOf(check: Pick<IdentityCheck, 'status' | 'failure'>):
   return REJECTION_CODES.some((code) => code === check.failure?.code) ? 'rejected' : 'failed';
 }
 
-const FAILURES: Record<string, string> = {
-  name_mismatch: 'The number belongs to another name.',
-  number_not_found: 'There is no such number.',
-  account_mismatch: 'The account belongs to another person.',
-  operator: 'An operator ended this check.',
-};
-
 /** A failure with its message. An unknown code gets a general message. */
-export const checkFailure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The provider could not check the data.',
-});
+export const checkFailure = failureWith(
+  {
+    name_mismatch: 'The number belongs to another name.',
+    number_not_found: 'There is no such number.',
+    account_mismatch: 'The account belongs to another person.',
+    operator: 'An operator ended this check.',
+  },
+  'The provider could not check the data.',
+);
 
 /** The number of a subject, by which checks of the same number are recognized. */
 export const numberOf = (subject: CheckSubject): string =>

@@ -1,3 +1,4 @@
+import { failureWith } from '../../core/instructions/instruction.js';
 import type { SavedMethod } from '../../core/providers/payment-provider.js';
 import { bindToken, revokeLateMethod, type PaymentToken } from './record.js';
 
@@ -29,19 +30,17 @@ export type SetupFact =
   | { kind: 'expired' };
 
 /** Codes of failures: the provider's, and `cancelled`, `expired`, `token_revoked`, `method_not_reusable`. */
-const FAILURES: Record<string, string> = {
-  cancelled: 'The customer left without saving a payment method.',
-  expired: 'The customer did not save a payment method in time.',
-  token_revoked: 'The payment token was revoked.',
-  method_not_reusable: 'The customer left a payment method that cannot be charged again.',
-  setup_not_supported: 'The provider saves this kind of payment method with a payment only.',
-};
-
 /** A failure with its message. An unknown code gets a general message. */
-export const setupFailure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The provider saved no payment method.',
-});
+export const setupFailure = failureWith(
+  {
+    cancelled: 'The customer left without saving a payment method.',
+    expired: 'The customer did not save a payment method in time.',
+    token_revoked: 'The payment token was revoked.',
+    method_not_reusable: 'The customer left a payment method that cannot be charged again.',
+    setup_not_supported: 'The provider saves this kind of payment method with a payment only.',
+  },
+  'The provider saved no payment method.',
+);
 
 /** The reference of a page. An adapter converts it to the characters that its provider allows. */
 export const setupReference = (

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
+import { failureWith, START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { idOf, newId } from '../../shared/ids.js';
 import { attemptReference, type Charge } from '../charges/record.js';
@@ -52,19 +52,17 @@ export const REFUND_INDEXES = {
 /** The id of the workflow that executes a refund. */
 export const refundWorkflowId = (id: string) => `refund/${id}`;
 
-const FAILURES: Record<string, string> = {
-  refund_refused: 'The provider refused the refund.',
-  charge_not_paid: 'The provider has no payment to refund.',
-  exceeds_charge: 'The provider has less left of the charge to refund.',
-  reversed: 'The provider took the refund back.',
-  operator: 'An operator ended this refund.',
-};
-
 /** A failure with its message. An unknown code gets a general message. */
-export const refundFailure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The provider did not refund.',
-});
+export const refundFailure = failureWith(
+  {
+    refund_refused: 'The provider refused the refund.',
+    charge_not_paid: 'The provider has no payment to refund.',
+    exceeds_charge: 'The provider has less left of the charge to refund.',
+    reversed: 'The provider took the refund back.',
+    operator: 'An operator ended this refund.',
+  },
+  'The provider did not refund.',
+);
 
 const long = { bsonType: 'long' };
 const string = { bsonType: 'string' };

@@ -1,3 +1,4 @@
+import { failureWith } from '../../core/instructions/instruction.js';
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { listIndexes } from '../../core/instructions/listing.js';
@@ -18,19 +19,17 @@ export type TransferStatus = Transfer['status'];
 /** The id of the workflow that executes a transfer. */
 export const transferWorkflowId = (id: string) => `transfer/${id}`;
 
-const FAILURES: Record<string, string> = {
-  account_closed: 'The recipient account is closed.',
-  no_such_account: 'The recipient account does not exist.',
-  invalid_account: 'The recipient account was not found.',
-  reversed: 'The payment was made and then reversed by the bank.',
-  operator: 'An operator ended this transfer.',
-};
-
 /** Adds our message to the code of a failure. An unknown code stays as it is and gets a general message. */
-export const failure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The bank refused the payment.',
-});
+export const failure = failureWith(
+  {
+    account_closed: 'The recipient account is closed.',
+    no_such_account: 'The recipient account does not exist.',
+    invalid_account: 'The recipient account was not found.',
+    reversed: 'The payment was made and then reversed by the bank.',
+    operator: 'An operator ended this transfer.',
+  },
+  'The bank refused the payment.',
+);
 
 const long = { bsonType: 'long' };
 

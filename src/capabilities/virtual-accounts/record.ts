@@ -1,6 +1,7 @@
 import { collection } from '../../core/commit/collection.js';
 import { createDailyCounts, utcDay } from '../../core/commit/daily-counts.js';
 import {
+  failureWith,
   isOpen,
   START_WITHIN_MS,
   type InstructionRecord,
@@ -80,18 +81,16 @@ export const isOpenState = (state: AccountState): boolean =>
 export const isUnderWay = (account: VirtualAccount, instruction: AccountInstruction): boolean =>
   account.instruction === instruction && isOpen(account);
 
-const FAILURES: Record<string, string> = {
-  not_eligible: 'The provider gives this customer no account.',
-  no_such_bank: 'The provider has no accounts at this bank.',
-  closed: 'The provider closed the account.',
-  operator: 'An operator ended this account.',
-};
-
 /** A failure with its message. An unknown code gets a general message. */
-export const accountFailure = (code: string) => ({
-  code,
-  message: FAILURES[code] ?? 'The provider refused the account.',
-});
+export const accountFailure = failureWith(
+  {
+    not_eligible: 'The provider gives this customer no account.',
+    no_such_bank: 'The provider has no accounts at this bank.',
+    closed: 'The provider closed the account.',
+    operator: 'An operator ended this account.',
+  },
+  'The provider refused the account.',
+);
 
 /** The counts of accounts by day of creation and state. */
 export const accountCounts = createDailyCounts('virtual_account_counts');

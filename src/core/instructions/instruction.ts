@@ -76,3 +76,11 @@ export const instructionState = (record: InstructionRecord | undefined): Audited
 /** True for a record that is open, has attention, or is monitored. */
 export const needsWorkflow = (record: InstructionRecord): boolean =>
   isOpen(record) || record.attention !== null || record.monitor_until !== null;
+
+/** Creates the function that adds our message to the code of a failure. A code without one gets the general message. */
+export const failureWith =
+  (messages: Readonly<Record<string, string>>, general: string) =>
+  (code: string): { code: string; message: string } => ({
+    code,
+    message: messages[code] ?? general,
+  });

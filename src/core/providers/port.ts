@@ -110,7 +110,7 @@ export type Traits<Call extends string> = {
     toTheirs(id: string): string;
     toOurs(theirs: string): string | null;
   };
-  /** The rate of each call. Calls with the same bucket share one rate. */
+  /** The rate of each call; the slowest bounds the port. `bucket` names the provider's limit that the rate is from. */
   rates: Readonly<Record<Call, { bucket: string; perSecond: number }>>;
   /** The name of a rate that the provider's ports share; left out if this port has one of its own. */
   bucket?: string;
