@@ -58,7 +58,8 @@ const refundHandler = ({
   async apply({ tenantId, id }, report, origin) {
     const refund = await refunds.get(tenantId, id);
     if (!refund) return null;
-    const outcome = await refunds.applyFact(refund, toFact(report, origin));
+    const fact = providerCalls.unlessFailed(refund, toFact(report, origin));
+    const outcome = await refunds.applyFact(refund, fact);
     // A charge whose payment was returned from suspense fails.
     if (refund.made_by === 'operator') charges.notifyChangedSoon({ _id: refund.charge_id });
     return outcome.kind === 'fact' ? outcome.refund : null;

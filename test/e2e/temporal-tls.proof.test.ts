@@ -57,7 +57,7 @@ test('without the certificate of a client, a worker ends before it runs', async 
   const worker = service.process(compiled('worker', 'main.js'), withoutCertificate(), isReady);
   await expect(worker.start()).rejects.toThrow(/ended while it started/);
   expect(worker.output()).not.toContain('worker is running');
-}, 60_000);
+});
 
 test('without the certificate of a client, an API accepts a transfer and starts no workflow: a worker that has one starts it', async () => {
   const port = await service.deadPort();
@@ -75,7 +75,7 @@ test('without the certificate of a client, an API accepts a transfer and starts 
   expect((await tenant.stored(body.data.id)).status).toBe('pending');
   service.worker.thaw();
   await tenant.waitFor(body.data.id, 'completed');
-}, 120_000);
+});
 
 test('without the certificate of a client, doctor says in one line that Temporal is not reached', async () => {
   expect(await temporalChecks(withoutCertificate())).toEqual([

@@ -38,7 +38,7 @@ const refundsOf = async (charge: string) =>
     .data;
 
 /**
- * Sends a report about a refund of 120,000 kobo with this note: by default one that was made on the dashboard. Returns its
+ * Sends a report about a refund with this note: by default one of 120,000 kobo that was made on the dashboard. Returns its
  * event once it has ended here.
  */
 async function report(
@@ -46,12 +46,13 @@ async function report(
   status: 'processed' | 'failed',
   id: string | null,
   note = 'Refund from the dashboard',
+  amount = '120000',
 ) {
   const marker = randomUUID();
   fake.send(`refund.${status}`, {
     ...(id !== null && { id }),
     status,
-    amount: '120000',
+    amount,
     currency: 'NGN',
     domain: 'live',
     transaction_reference: charge,
@@ -131,6 +132,49 @@ describe.each(['sample', 'named'] as const)('a refund of ours whose events are `
       (await payments.getRefund(body.data.reference)).status === 'failed' ? true : undefined,
     );
     expect(await refundsOf(reference)).toHaveLength(1);
+    expect(await tenant.balance()).toEqual(before);
+  });
+});
+
+describe('a refund of ours whose success is reported after its failure is known', () => {
+  /** A refund that Paystack has failed, and that has failed here. */
+  async function failed() {
+    const charge = await paid();
+    const { body } = await payments.refund({
+      charge_reference: charge.reference,
+      amount_minor: 120_015,
+    });
+    const made = body.data.reference;
+    const theirId = await eventually('Paystack has the refund', () =>
+      fake.refunds().findLast(({ amount, status }) => amount === 120_015 && status === 'pending'),
+    );
+    fake.moveRefund(String(theirId.id), 'failed', { tell: false });
+    await eventually('the refund has failed', async () =>
+      (await payments.getRefund(made)).status === 'failed' ? true : undefined,
+    );
+    const id = String((await service.deps.refunds.store.byReference(tenant.id, made))?._id);
+    return { ...charge, made, id, theirId: String(theirId.id) };
+  }
+
+  test('keeps its money and calls nobody if Paystack still has it as failed', async () => {
+    const { theirs, made, id, theirId, before } = await failed();
+    expect(await report(theirs, 'processed', theirId, id, '120015')).toMatchObject({
+      status: 'processed',
+    });
+    expect(await payments.getRefund(made)).toMatchObject({ status: 'failed', attention: null });
+    expect(await tenant.balance()).toEqual(before);
+  });
+
+  test('is in suspense and calls an operator if Paystack has made it after all', async () => {
+    const { theirs, made, id, theirId, before } = await failed();
+    fake.moveRefund(theirId, 'processed', { tell: false });
+    expect(await report(theirs, 'processed', theirId, id, '120015')).toMatchObject({
+      status: 'processed',
+    });
+    expect(await payments.getRefund(made)).toMatchObject({
+      status: 'failed',
+      attention: { reason: 'refunded by the provider after the hold had been released' },
+    });
     expect(await tenant.balance()).toEqual(before);
   });
 });

@@ -25,14 +25,10 @@ async function jitCard() {
   const { id } = await cardClient(tenant).issue({ funding: 'jit' });
   const payments = service.deps.database.db.collection<CardAuthorization>('card_authorizations');
   const becomes = (what: string, fits: (one: CardAuthorization) => boolean) =>
-    eventually(
-      what,
-      async () => {
-        const found = await payments.findOne({ card_id: id });
-        return found && fits(found) ? found : undefined;
-      },
-      60_000,
-    );
+    eventually(what, async () => {
+      const found = await payments.findOne({ card_id: id });
+      return found && fits(found) ? found : undefined;
+    });
   return { id, balance: () => tenant.balance(), becomes };
 }
 
@@ -50,16 +46,12 @@ test('a clearing whose message was lost is found at the issuer, and is booked on
   expect(await card.balance()).toEqual({ available: 95_500, held: 0 });
   // The messages arrive after all.
   await service.bank.faults([]);
-  await eventually(
-    'the messages are stored',
-    async () => {
-      const stored = await service.deps.database.db
-        .collection('provider_events')
-        .countDocuments({ 'facts.reference': token, event: 'card.cleared', status: 'processed' });
-      return stored === 2 ? true : undefined;
-    },
-    60_000,
-  );
+  await eventually('the messages are stored', async () => {
+    const stored = await service.deps.database.db
+      .collection('provider_events')
+      .countDocuments({ 'facts.reference': token, event: 'card.cleared', status: 'processed' });
+    return stored === 2 ? true : undefined;
+  });
   expect(await card.balance()).toEqual({ available: 95_500, held: 0 });
 });
 

@@ -51,7 +51,6 @@ describe('an idempotent bank that prepares recipients', () => {
   test.each(['789', '012', '015', '017', '021', '022', '024', '025'])(
     '%s: completed, and paid once',
     (ending) => expectPaidOnce(row(ending)),
-    40_000,
   );
 
   test('012: the price of the bank is booked, from our fees', async () => {
@@ -137,7 +136,6 @@ describe('a bank with a fence', () => {
       await expectReleased(row, 'not_executed');
       expect(await effects(row.id)).toEqual([]);
     },
-    40_000,
   );
 
   test.each(['004', '021'])(
@@ -177,7 +175,7 @@ describe('a balance that is too small', () => {
 
   test('013: three refusals for the balance, then paid once', async () => {
     await expectPaidOnce(await send('013'));
-  }, 40_000);
+  });
 
   test('018: a transfer that awaits an operator stops the next first submissions, and ends as the bank says', async () => {
     const row = await send('018');
@@ -185,7 +183,7 @@ describe('a balance that is too small', () => {
       (await faults()).some(({ name }) => name === 'otp_required') ? true : undefined,
     );
     await expectReleased(row, 'not_confirmed');
-  }, 60_000);
+  });
 
   test('afterwards the ledger balances and agrees with the bank', async () => {
     expect(await service.problems()).toEqual([]);

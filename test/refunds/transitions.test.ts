@@ -168,6 +168,15 @@ test('for any facts in any sequence, wallet and charge agree with the refunds', 
 
 const paid = (id = 'ref_a', sessionId = 'rfnd_1') =>
   applyFact(id, factOf('succeeded', 'poll', amountOf(id), sessionId));
+/** The same, by a report that may be older than the failure of the refund. */
+const perhapsOverruled = () =>
+  applyFact('ref_a', {
+    ...byProvider,
+    kind: 'succeeded',
+    amountMinor: 300n,
+    sessionId: 'rfnd_1',
+    unlessFailed: true,
+  });
 const refused = (id = 'ref_a') => applyFact(id, factOf('rejected', 'poll', null));
 
 const answersOf = (outcomes: AnyResult[]) =>
@@ -289,6 +298,25 @@ describe('a refund', () => {
       expect.stringMatching(/another amount/),
     ]);
     expect(steps).toEqual(['hold']);
+  });
+
+  test('that its provider has failed stays failed by a report of success that may be older', () => {
+    const older = [accept('ref_a'), refused(), perhapsOverruled()];
+    const { refund, charge, steps } = after(older);
+    expect(refund).toMatchObject({ status: 'failed', in_suspense: false, attention: null });
+    expect(charge).toMatchObject({ refund_pending_minor: 0n, refunded_minor: 0n });
+    expect(steps).toEqual(['hold', 'resolve']);
+    expect(after([...older, paid()]).refund).toMatchObject({ in_suspense: true });
+  });
+
+  test('that an operator has failed is in suspense by any report of success', () => {
+    const byOperator = applyFact('ref_a', factOf('rejected', 'operator', null));
+    const { refund } = after([
+      accept('ref_a', 300n, { submissions: 1 }),
+      byOperator,
+      perhapsOverruled(),
+    ]);
+    expect(refund).toMatchObject({ status: 'failed', in_suspense: true });
   });
 
   test('that appears after an operator failed it reserves its part of the charge until an operator decides', () => {

@@ -103,5 +103,4 @@ test.each([
     const history = await handle.fetchHistory();
     await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, handle.workflowId);
   },
-  60_000,
 );

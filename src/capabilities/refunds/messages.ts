@@ -50,7 +50,7 @@ type ApplyReport = (refund: Refund, report: Report, event: ProviderEvent) => Pro
 const FINAL: ReadonlySet<string> = new Set(['succeeded', 'returned', 'rejected']);
 const FAILED: ReadonlySet<string> = new Set(['returned', 'rejected']);
 /** Bound of one look-up, below that of the local activity which makes it (`ownStore`); the event is tried again after it. */
-const READ_WITHIN_MS = 10_000;
+export const READ_WITHIN_MS = 10_000;
 /** A list may be this old, so that reports which come together share one. It is less than the pause before a second look. */
 const SHARED_MS = 900;
 
@@ -93,7 +93,7 @@ export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport
   };
 
 /** True in the process that has received the event. Later attempts are made by workers. */
-const isJustReceived = ({ status, attempt_count: attempts }: ProviderEvent): boolean =>
+export const isJustReceived = ({ status, attempt_count: attempts }: ProviderEvent): boolean =>
   status === 'received' && attempts === 0;
 
 /** The outcome of a list that explains the report by refunds which are known here already. */

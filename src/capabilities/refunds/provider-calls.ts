@@ -36,13 +36,18 @@ export function createRefundCalls(deps: Deps) {
   const { refunds, providers } = deps;
   const resume = createResumption(deps);
   const traitsOf = ({ provider }: Refund) => providers.payment(provider).payments;
+  const unlessFailed = (refund: Refund, fact: InstructionFact) =>
+    mayBeOverruled(fact, traitsOf(refund));
+
   return {
+    unlessFailed,
     resendSafetyOf: (refund: Refund): ResendSafety => traitsOf(refund).refunds,
 
     /** The fact in a provider's report about this refund; null if the report is not final. */
     factOf(refund: Refund, theirs: Reported, origin: FactSource): InstructionFact | null {
       const state = stateOf(refund, theirs, traitsOf(refund));
-      const fact = refundFactOf({ ...theirs, state }, origin);
+      const reported = refundFactOf({ ...theirs, state }, origin);
+      const fact = reported && unlessFailed(refund, reported);
       if (fact?.kind !== 'rejected' || !isOpen(refund) || isSurely(refund, theirs)) return fact;
       return { ...fact, scope: 'request' };
     },
@@ -106,6 +111,10 @@ export function createRefundCalls(deps: Deps) {
     },
   };
 }
+
+/** The fact of a report that may be older than the failure of its refund, if the provider fails refunds that it has made. */
+const mayBeOverruled = (fact: InstructionFact, { lateRefusals }: PaymentTraits): InstructionFact =>
+  fact.kind === 'succeeded' && lateRefusals ? { ...fact, unlessFailed: true } : fact;
 
 /** Raises attention, with its line in the log. */
 async function callOperator({ refunds, log }: Deps, refund: Refund, reason: string): Promise<void> {

@@ -12,18 +12,26 @@ import {
   type OpenFact,
   type ProviderEventHandler,
 } from '../../core/provider-events/handler.js';
+import type { InstructionFact } from '../../core/instructions/fact.js';
+import { answerIn, paymentFact } from '../../core/reconciliation/payment-answers.js';
 import { opaqueId } from '../../shared/card-data.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
 import type { RefundCalls } from './provider-calls.js';
 import type { Refund } from './record.js';
 import { isId } from '../../shared/ids.js';
 import type { Refunds } from './store.js';
-import { createUnmarkedReports, type Report, type ReportDeps } from './messages.js';
+import {
+  createUnmarkedReports,
+  isJustReceived,
+  READ_WITHIN_MS,
+  type Report,
+  type ReportDeps,
+} from './messages.js';
 
 type Deps = ReportDeps & {
   refunds: {
     store: Pick<Refunds, 'applyFact' | 'acknowledge'>;
-    providerCalls: Pick<RefundCalls, 'factOf'>;
+    providerCalls: Pick<RefundCalls, 'factOf' | 'verify'>;
   };
 };
 
@@ -66,11 +74,12 @@ export const refundEventHandler = (deps: Deps): ProviderEventHandler => {
 
 /** Applies a report about a refund, and again if a commit in between has changed what it means. */
 async function applyFactOf(
-  { store, providerCalls }: Deps['refunds'],
+  parts: Deps['refunds'],
   refund: Refund,
   report: Report,
   event: ProviderEvent,
 ): Promise<Applied> {
+  const { store, providerCalls } = parts;
   // In another currency there is nothing to apply: the workflow verifies, and raises attention.
   if (report.currency !== refund.currency) return NOTHING_TO_APPLY;
   const factFor = (of: Refund) => providerCalls.factOf(of, report, sourceOf(event));
@@ -78,10 +87,40 @@ async function applyFactOf(
   if (!fact) return NOTHING_TO_APPLY;
   const first = await store.applyFact(refund, fact);
   if (first.kind !== 'fact') return applied(first.kind);
+  if (isOverruled(fact, first)) return askAgain(parts, first.refund, event);
   const now = fact.kind === 'rejected' && factFor(first.refund);
   if (!now || now.kind === 'rejected') return applied(first.verdict);
   const second = await store.applyFact(refund, now);
   return applied(second.kind === 'fact' ? second.verdict : second.kind);
+}
+
+/** True for a success that says nothing, because the refund has failed and its failure may be newer. */
+const isOverruled = (
+  { kind }: InstructionFact,
+  { verdict, refund }: { verdict: string; refund: Refund },
+): boolean =>
+  kind === 'succeeded' &&
+  verdict === 'stale' &&
+  refund.status === 'failed' &&
+  refund.reversed_at === null;
+
+/**
+ * Applies the present state of a refund that has failed here and whose success is reported. Its provider tells which of the two
+ * is newer. The process that has received the report does not ask; a worker does soon.
+ */
+async function askAgain(
+  { store, providerCalls }: Deps['refunds'],
+  refund: Refund,
+  event: ProviderEvent,
+): Promise<Applied> {
+  const unanswered = { kind: 'unknown', reason: 'list_not_read', ends: 'failed' } as const;
+  if (isJustReceived(event)) return unanswered;
+  const answer = answerIn(await providerCalls.verify(refund, AbortSignal.timeout(READ_WITHIN_MS)));
+  if (answer.kind === 'unknown' || answer.kind === 'not_found') return unanswered;
+  const fact = paymentFact(answer, refund.provider);
+  const result = fact && (await store.applyFact(refund, { ...fact, ...sourceOf(event) }));
+  if (!result) return applied('stale');
+  return applied(result.kind === 'fact' ? result.verdict : result.kind);
 }
 
 /** A report without an id of ours as its note has its charge as its reference. */

@@ -18,13 +18,17 @@ export type FactSource = {
  * the payment. All capabilities share these kinds; `succeeded` of a card funding, for example, is "funded".
  */
 export type InstructionFact = FactSource &
-  /** `feeMinor`: the provider's price to us; null or missing if it is not known. */
+  /**
+   * `feeMinor`: the provider's price to us; null or missing if it is not known. `unlessFailed`: the provider may have failed it
+   * after this report, so the report alone says nothing about a record that has failed by now.
+   */
   (
     | {
         kind: 'succeeded';
         amountMinor: bigint | null;
         sessionId: string | null;
         feeMinor?: bigint | null;
+        unlessFailed?: boolean;
       }
     /**
      * `ifNotSubmitted`: without effect if the provider may have anything. Scope `request`: without effect if it may have

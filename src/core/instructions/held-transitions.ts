@@ -241,6 +241,15 @@ function clearAttention({ record, rules }: TransitionCase): HeldChange | 'unchan
   };
 }
 
+/**
+ * True if the provider's failure of this record may be newer than its report of success. It is not if an operator has failed the
+ * record, which is then monitored.
+ */
+const isOverruled = (
+  { monitor_until: monitored }: HeldInstruction,
+  { unlessFailed }: Extract<InstructionFact, { kind: 'succeeded' }>,
+): boolean => unlessFailed === true && monitored === null;
+
 function transitionFailed(
   given: TransitionCase,
   fact: InstructionFact,
@@ -255,7 +264,7 @@ function transitionFailed(
         entry: ['note', `the ${provider} confirms that it did not ${pay}`],
       };
     case 'succeeded':
-      if (record.reversed_at !== null) return 'stale';
+      if (record.reversed_at !== null || isOverruled(record, fact)) return 'stale';
       return record.in_suspense ? 'unchanged' : bookInSuspense(given);
     case 'reversed':
       return record.reversed_at === null ? reverseFailed(given) : 'unchanged';

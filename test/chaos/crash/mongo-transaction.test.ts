@@ -35,16 +35,12 @@ test('an API that dies inside a transaction leaves no writes, and blocks the wal
 
   const [body, key] = [transferBody(), 'asked again and again'];
   const refused: Reply[] = [];
-  const accepted = await eventually(
-    'the wallet takes a transfer',
-    async () => {
-      const reply = await tenant.transfer(body, { key });
-      if (reply.status === 201) return reply;
-      refused.push(reply);
-      return undefined;
-    },
-    30_000,
-  );
+  const accepted = await eventually('the wallet takes a transfer', async () => {
+    const reply = await tenant.transfer(body, { key });
+    if (reply.status === 201) return reply;
+    refused.push(reply);
+    return undefined;
+  });
   for (const { status, headers, body: answer } of refused) {
     expect([status, answer.error.code]).toEqual([503, 'service_unavailable']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);

@@ -46,14 +46,10 @@ describe('a process that writes an event and dies', () => {
     await all.service.worker.kill();
     await all.service.worker.start();
     for (const id of ids) {
-      const events = await eventually(
-        `both events of ${id}`,
-        () => {
-          const found = new Map(at.events(id).map((one) => [one.sequence, one.event]));
-          return found.size === 2 ? found : undefined;
-        },
-        90_000,
-      );
+      const events = await eventually(`both events of ${id}`, () => {
+        const found = new Map(at.events(id).map((one) => [one.sequence, one.event]));
+        return found.size === 2 ? found : undefined;
+      });
       expect([...events].toSorted(([a], [b]) => a - b)).toEqual([
         [1, 'transfer.processing'],
         [2, 'transfer.completed'],

@@ -6,11 +6,8 @@ import type { Random } from '../random-faults/random.js';
 
 /** Endings of recipients' accounts: paid, refused, lost, not found at first, repeated, reversed, never reported. */
 const RECIPIENTS = ['100', '100', '100', '002', '004', '005', '006', '009', '010', '014', '020'];
-/**
- * Last two digits of refunds: refused, and listed late. Those that fail after they were made (11, 17) are left out: if the
- * failure is read before the message of the success, that message calls an operator (docs/reliability/results.md).
- */
-const REFUNDS = [0, 0, 0, 13, 14, 16];
+/** Last two digits of refunds: failed after they were made, refused, and listed late. */
+const REFUNDS = [0, 0, 0, 11, 13, 14, 16, 17];
 /** The outcomes of later charges of a card. */
 const LATER = ['success', 'success', 'lost', 'lost_before', 'expired'];
 const CHOICES = ['pay', 'pay', 'pay', 'surcharge'];
