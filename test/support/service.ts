@@ -57,6 +57,8 @@ export type ServiceOptions = {
   oneProcess?: boolean;
   /** Settings for API and worker that override the short times of the tests. */
   env?: Environment;
+  /** Further settings of its workers. */
+  workerEnv?: Environment;
   /** Addresses of a private MongoDB and Temporal. */
   mongodbUri?: string;
   temporalAddress?: string;
@@ -231,7 +233,7 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     };
     const apis = apiPorts.map((at) => newApi(at));
     const workers = Array.from({ length: options.workers ?? (options.oneProcess ? 0 : 1) }, () =>
-      newWorker(),
+      newWorker(options.workerEnv),
     );
     areFirst = false;
     const first = apis[0] as Api;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { claimPort } from '../../../devstack/ports.js';
 import { cardClient } from '../../support/cards.js';
 import { eventually } from '../../support/eventually.js';
 import { issuerClient } from '../../support/issuer.js';
@@ -27,7 +28,9 @@ export async function openCluster() {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-points-'));
   const file = join(folder, 'point');
   const receiver = await startReceiver();
+  const metrics = await claimPort(27_400);
   const service = await startService({
+    workerEnv: { BURSAR_METRICS_PORT: String(metrics.port) },
     bank: { deduplicate: false, conclusiveAfterMs: 1_500 },
     env: {
       BURSAR_FAILPOINT: `@${file}`,
@@ -68,8 +71,18 @@ export async function openCluster() {
     return [...new Map(all.map(({ id, event }) => [id, event])).values()].toSorted();
   }
 
+  /** Waits until the worker commits the tenant's mutations itself: for a minute after a conflict the API commits them all. */
+  const workerCommits = () =>
+    eventually('the worker knows no contended wallet', async () => {
+      const response = await fetch(`http://127.0.0.1:${metrics.port}/metrics`);
+      return (await response.text()).includes('\nbursar_commit_contended_wallets 0\n')
+        ? true
+        : undefined;
+    });
+
   /** Arms a failpoint. The returned function waits until the process has died there, and starts it again. */
   async function arm({ who, point }: Death): Promise<() => Promise<void>> {
+    if (who === 'worker' && point.includes('commit.')) await workerCommits();
     const process = processes[who];
     const before = process.output().length;
     const printed = () => process.output().slice(before);
@@ -139,6 +152,7 @@ export async function openCluster() {
     async close(): Promise<void> {
       await service.close();
       await receiver.close();
+      metrics.release();
       rmSync(folder, { recursive: true, force: true });
     },
   };
