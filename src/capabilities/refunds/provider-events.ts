@@ -113,13 +113,12 @@ async function askAgain(
   refund: Refund,
   event: ProviderEvent,
 ): Promise<Applied> {
-  const unanswered = { kind: 'unknown', reason: 'list_not_read', ends: 'failed' } as const;
-  if (isJustReceived(event)) return unanswered;
-  const answer = answerIn(await providerCalls.verify(refund, AbortSignal.timeout(READ_WITHIN_MS)));
-  if (answer.kind === 'unknown' || answer.kind === 'not_found') return unanswered;
-  const fact = paymentFact(answer, refund.provider);
-  const result = fact && (await store.applyFact(refund, { ...fact, ...sourceOf(event) }));
-  if (!result) return applied('stale');
+  const unknown = { kind: 'unknown', reason: 'list_not_read', ends: 'failed' } as const;
+  if (isJustReceived(event)) return unknown;
+  const answer = await providerCalls.verify(refund, AbortSignal.timeout(READ_WITHIN_MS));
+  const fact = answer.result ? null : paymentFact(answerIn(answer), refund.provider);
+  if (!fact) return unknown;
+  const result = await store.applyFact(refund, { ...fact, ...sourceOf(event) });
   return applied(result.kind === 'fact' ? result.verdict : result.kind);
 }
 
