@@ -15,8 +15,11 @@ export type MadeTransfer = {
 /** A client's pause between two rounds. */
 const PAUSE_MS = 100;
 
-/** Sends transfers, reads them and repeats them, at these APIs in turn, until it is stopped. */
-export function startClients(apis: () => readonly Api[], apiKey: () => string) {
+/**
+ * Sends transfers, reads them and repeats them, at these APIs in turn, until it is stopped. A third of the recipients' accounts
+ * have the digits `rare` at their end.
+ */
+export function startClients(apis: () => readonly Api[], apiKey: () => string, rare = '001') {
   const stopping = new AbortController();
   const failed: string[] = [];
   const made: MadeTransfer[] = [];
@@ -30,7 +33,7 @@ export function startClients(apis: () => readonly Api[], apiKey: () => string) {
       const at = apis()[(number + round) % apis().length] as Api;
       const { call } = apiClient(at.url, apiKey());
       const key = `rotation ${number} ${round}`;
-      const body = transferBody(round % 3 === 0 ? '001' : '789');
+      const body = transferBody(round % 3 === 0 ? rare : '789');
       const send = () => call('POST', '/transfers', JSON.stringify(body), { key });
       const [first, again] = [await send(), await send()];
       const read = await call('GET', `/transfers/${first.body.data?.id}`, undefined);
