@@ -36,18 +36,16 @@ export function createRefundCalls(deps: Deps) {
   const { refunds, providers } = deps;
   const resume = createResumption(deps);
   const traitsOf = ({ provider }: Refund) => providers.payment(provider).payments;
-  const unlessFailed = (refund: Refund, fact: InstructionFact) =>
-    mayBeOverruled(fact, traitsOf(refund));
-
   return {
-    unlessFailed,
+    unlessFailed: (refund: Refund, fact: InstructionFact) => mayBeOverruled(fact, traitsOf(refund)),
+
     resendSafetyOf: (refund: Refund): ResendSafety => traitsOf(refund).refunds,
 
     /** The fact in a provider's report about this refund; null if the report is not final. */
     factOf(refund: Refund, theirs: Reported, origin: FactSource): InstructionFact | null {
       const state = stateOf(refund, theirs, traitsOf(refund));
       const reported = refundFactOf({ ...theirs, state }, origin);
-      const fact = reported && unlessFailed(refund, reported);
+      const fact = reported && mayBeOverruled(reported, traitsOf(refund));
       if (fact?.kind !== 'rejected' || !isOpen(refund) || isSurely(refund, theirs)) return fact;
       return { ...fact, scope: 'request' };
     },
