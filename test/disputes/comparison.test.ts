@@ -1,5 +1,5 @@
 import type { Charge } from '../../src/capabilities/charges/record.js';
-import { reconciledDisputes } from '../../src/capabilities/disputes/comparison.js';
+import { agrees, reconciledDisputes } from '../../src/capabilities/disputes/comparison.js';
 import { disputeId, newDispute, type Dispute } from '../../src/capabilities/disputes/record.js';
 import { ProviderNotConfigured } from '../../src/core/providers/not-configured.js';
 import type {
@@ -122,4 +122,15 @@ test('the comparison of a dispute whose provider is not configured any more has 
   await comparison.reconcileAll(run, [key]);
   expect(await comparison.reconcileOne(run, key.tenantId, key.id)).toBe(true);
   expect([report.asked, report.unanswered]).toEqual([2, 2]);
+});
+
+test('a dispute whose outcome the provider leaves open agrees with its list once it is decided, either way', () => {
+  const refunded = { ...charge, refunded_minor: charge.amount_minor };
+  const inDoubt = { ...theirs, state: 'lost', byReversal: true } as const;
+  const agreeing = (of: Charge) =>
+    (['open', 'won', 'lost'] as const).filter((status) =>
+      agrees({ charge: of, ours: { ...dispute, status }, theirs: inDoubt }),
+    );
+  expect(agreeing(refunded)).toEqual(['won', 'lost']);
+  expect(agreeing(charge)).toEqual(['lost']);
 });

@@ -198,6 +198,58 @@ describe('a dispute', () => {
     expect(over.charge && leftOf(over.charge)).toBe(0n);
   });
 
+  describe('whose claim was declined although the charge is reversed', () => {
+    const declined = fact({ state: 'lost', byReversal: true });
+    const DECIDE = /refunded in full: decide the dispute$/;
+    const PAID = paidCharge().amount_minor;
+    const refunded = { charge: { ...paidCharge(), refunded_minor: PAID } };
+
+    test('is lost if refunds do not explain the reversal', () => {
+      for (const refundedMinor of [0n, PAID - 1n]) {
+        const charge = { ...paidCharge(), refunded_minor: refundedMinor };
+        expect(apply([fact(), declined], { charge }).dispute?.status).toBe('lost');
+      }
+    });
+
+    test('stays open with attention, once, if refunds alone explain it, and an operator decides it', () => {
+      const underWay = { charge: { ...paidCharge(), refund_pending_minor: PAID } };
+      for (const around of [refunded, underWay]) {
+        for (const facts of [
+          [fact(), declined, declined],
+          [declined, declined],
+        ]) {
+          const { dispute, verdicts, wallet, accounts } = apply(facts, around);
+          expect(dispute?.status).toBe('open');
+          expect(dispute?.attention?.reason).toMatch(DECIDE);
+          expect(verdicts.slice(-2)).toEqual(['attention', 'unchanged']);
+          expect(wallet.available).toBe(100_000n);
+          expect(accounts.get('disputes:sandbox-bank')).toBe(AMOUNT);
+        }
+      }
+      const decision = { outcome: 'won', amountMinor: AMOUNT } as const;
+      const { dispute, wallet } = apply([fact(), declined, { decision }, declined], refunded);
+      expect(dispute).toMatchObject({ status: 'won', attention: null });
+      expect(wallet.available).toBe(300_000n);
+    });
+
+    test('ends the call for an answer, and is decided by a later report that leaves nothing open', () => {
+      const soon = fact({ dueAt: new Date(NOW.getTime() + 60_000) });
+      const { dispute } = apply([soon, declined], refunded);
+      expect(dispute?.attention?.reason).not.toMatch(/nobody answers it/);
+      for (const state of ['won', 'lost'] as const) {
+        const decided = apply([fact(), declined, fact({ state })], refunded).dispute;
+        expect(decided?.status).toBe(state);
+        expect(decided?.attention?.reason ?? '').not.toMatch(DECIDE);
+      }
+    });
+
+    test('calls nobody if the dispute is won already', () => {
+      const { verdicts, dispute } = apply([fact(), fact({ state: 'won' }), declined], refunded);
+      expect(verdicts.at(-1)).toBe('unchanged');
+      expect(dispute).toMatchObject({ status: 'won' });
+    });
+  });
+
   test('of a payment that is not booked, in another currency or of another attempt waits for an operator', () => {
     for (const [facts, charge] of [
       [[fact()], sent(pageCharge())],

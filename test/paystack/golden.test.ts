@@ -45,7 +45,7 @@ import {
 } from './golden/deposits.js';
 import { CHARGE_ANSWERS, CHARGES } from './golden/payments.js';
 import { CHECK_ANSWERS, CHECKS, IDENTITY_MESSAGES } from './golden/identity.js';
-import { DISPUTES, PAYMENT_MESSAGES, REFUNDS } from './golden/refunds.js';
+import { DISPUTES, PAYMENT_MESSAGES, REFUNDS, sampleRefundEvent } from './golden/refunds.js';
 import { TRANSFER_ANSWERS, TRANSFER_MESSAGES, TRANSFERS } from './golden/transfers.js';
 
 const KEY = 'sk_test_inventedkey0000';
@@ -310,10 +310,10 @@ describe.each([
   ['identity', createIdentityReader(withCustomers), IDENTITY_MESSAGES],
 ] as const)('messages about %s', (_port, reader, messages) => {
   const now = new Date();
-  const read = (body: unknown, key = KEY) => {
+  const read = (body: unknown, key = KEY, at = now) => {
     const raw = Buffer.from(JSON.stringify(body));
     const signature = createHmac('sha512', key).update(raw).digest('hex');
-    return reader.readMessage(raw, { 'x-paystack-signature': signature }, now);
+    return reader.readMessage(raw, { 'x-paystack-signature': signature }, at);
   };
 
   test.each(messages)('%s', (_what, body, expected) => {
@@ -347,6 +347,22 @@ describe.each([
     };
     expect(keyOf('declined')).toBe('charge.dispute.resolve:7:resolved:declined');
     expect(keyOf('merchant-accepted')).not.toBe(keyOf('declined'));
+  });
+
+  test('of two refunds of one amount, which the official samples do not tell apart, are two events, also if one comes a second later', () => {
+    const at = new Date('2026-11-21T09:10:11.250Z');
+    const keyAfter = (ms: number, more: object = {}) => {
+      const { event, data } = sampleRefundEvent('failed') as { event: string; data: object };
+      const body = { event, data: { ...data, ...more } };
+      const found = read(body, KEY, new Date(at.getTime() + ms));
+      return 'dedupeKey' in found
+        ? found.dedupeKey
+        : (found as { event?: { dedupeKey: string } }).event?.dedupeKey;
+    };
+    expect(keyAfter(0)).toEqual(expect.any(String));
+    expect(keyAfter(749)).toBe(keyAfter(0));
+    expect(keyAfter(750)).not.toBe(keyAfter(0));
+    expect(keyAfter(750, { id: 7 })).toBe(keyAfter(0, { id: 7 }));
   });
 
   test('the stored copy holds no e-mail, no account and no code of a method, and can still be read', () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
   newCustomer,
@@ -254,7 +255,8 @@ describe('payments of live by Paystack', () => {
   const disputeOf = (reference: string, status: string) =>
     eventually(`the dispute is ${status}`, async () => {
       const path = `/payments/disputes?charge_reference=${reference}`;
-      const { data } = (await payments.call<{ status: string }[]>('GET', path)).body;
+      type Row = { id: string; status: string; attention: { reason: string } | null };
+      const { data } = (await payments.call<Row[]>('GET', path)).body;
       return data.length === 1 && data[0]?.status === status ? data[0] : undefined;
     });
 
@@ -270,6 +272,26 @@ describe('payments of live by Paystack', () => {
     fake.resolveDispute(id, 'declined');
     await disputeOf(reference, 'won');
     await balance(before);
+  });
+
+  test('a dispute that was declined after a full refund stays open until an operator decides it', async () => {
+    const { reference, before, theirs } = await paid();
+    await payments.refund({ charge_reference: reference, amount_minor: 500_000 });
+    await refunded(reference, 'completed');
+    const dispute = fake.openDispute(`${theirs}-1`);
+    await disputeOf(reference, 'open');
+    await balance(before.available - 1_000_000);
+    fake.resolveDispute(dispute?.id ?? 0, 'declined');
+    const { id } = await eventually('the dispute has attention for its end', async () => {
+      const open = await disputeOf(reference, 'open');
+      return open.attention?.reason.endsWith('decide the dispute') ? open : undefined;
+    });
+    const won = `disputes decide ${id} --outcome won --reason declined`;
+    expect(await bursarApproved(won, service.env)).toMatchObject({ code: 0, error: '' });
+    await balance(before.available - 500_000);
+    await payments.verify(reference);
+    expect(await disputeOf(reference, 'won')).toMatchObject({ attention: null });
+    expect(await payments.get(reference)).toMatchObject({ attention: null });
   });
 
   test('a lost dispute takes its part of the charge once: its refund at Paystack is no other one', async () => {

@@ -5,6 +5,7 @@ import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { paymentClient, type PaymentClient, type RefundView } from '../support/payments.js';
 import type { TestTenant } from '../support/tenant.js';
+import { sampleRefundEvent } from './golden/refunds.js';
 import { startRehearsal, type Rehearsal } from './rehearsal.js';
 
 let rehearsal: Rehearsal;
@@ -133,6 +134,59 @@ describe.each(['sample', 'named'] as const)('a refund of ours whose events are `
     );
     expect(await refundsOf(reference)).toHaveLength(1);
     expect(await tenant.balance()).toEqual(before);
+  });
+});
+
+describe('two refunds of one amount and charge, which the official samples do not tell apart', () => {
+  beforeAll(() => fake.setRefundForm('sample'));
+  afterAll(() => fake.setRefundForm(null));
+
+  const AMOUNT = 120_015;
+  const events = () => service.deps.database.db.collection<ProviderEvent>('provider_events');
+
+  /** Orders a refund, which Paystack leaves open. Returns its reference here and its number there. */
+  async function order(charge: string) {
+    const known = new Set(fake.refunds().map(({ id }) => id));
+    const { body } = await payments.refund({ charge_reference: charge, amount_minor: AMOUNT });
+    const made = await eventually('Paystack has the refund', () =>
+      fake.refunds().find(({ id, amount }) => amount === AMOUNT && !known.has(id)),
+    );
+    return { ours: body.data.reference, theirs: String(made.id) };
+  }
+
+  /** Moves a refund at Paystack, until it has this status here and all events have ended. */
+  async function move(refund: { ours: string; theirs: string }, to: string, here: string) {
+    fake.moveRefund(refund.theirs, to);
+    await eventually(`the refund is ${here}, and its events have ended`, async () =>
+      (await payments.getRefund(refund.ours)).status === here &&
+      fake.messagesWaiting() === 0 &&
+      (await events().countDocuments({ status: 'received' })) === 0
+        ? true
+        : undefined,
+    );
+  }
+
+  test('return the money of the second one too if it fails after it was made', async () => {
+    const { reference, before } = await paid();
+    const first = await order(reference);
+    await move(first, 'failed', 'failed');
+    const second = await order(reference);
+    await move(second, 'processed', 'completed');
+    expect((await tenant.balance()).available).toBe(before.available - AMOUNT);
+    await move(second, 'failed', 'failed');
+    expect(await payments.getRefund(second.ours)).toMatchObject({
+      failure: { code: 'reversed' },
+      attention: null,
+    });
+    expect(await tenant.balance()).toEqual(before);
+    expect((await payments.get(reference)).refunded_minor).toBe(0);
+    const failures = await events()
+      .find({ event: 'refund.failed' }, { sort: { received_at: -1 }, limit: 2 })
+      .toArray();
+    const [one, other] = failures.map(({ message }) => message as { data: object });
+    expect(one).toEqual(other);
+    const { data } = sampleRefundEvent('failed') as { data: object };
+    expect(Object.keys(one?.data ?? {}).toSorted()).toEqual(Object.keys(data).toSorted());
   });
 });
 

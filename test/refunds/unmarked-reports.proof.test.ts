@@ -340,6 +340,17 @@ describe.each(['sample', 'named', 'noted'] as const)(
       expect(at.chargeNow().unnamed_refusals).toEqual([]);
     });
 
+    test('note an unnamed failure once, however often Paystack repeats its message', async () => {
+      const at = await given();
+      const transaction_reference = at.theirs;
+      const data = { status: 'failed', amount: '120000', currency: 'NGN', domain: 'test' };
+      for (const nth of [0, 1]) {
+        at.fake.send('refund.failed', { ...data, transaction_reference });
+        await at.apply('refund.failed', { tries: 2, nth });
+      }
+      expect(at.chargeNow().unnamed_refusals).toHaveLength(1);
+    });
+
     test('read no list in the process that receives them', async () => {
       const at = await given();
       at.fake.refundAtDesk(at.theirs, Number(AMOUNT));

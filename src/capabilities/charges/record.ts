@@ -70,8 +70,8 @@ export type Charge = InstructionRecord & {
    */
   refused_refunds?: string[];
   /**
-   * Failed refunds of the provider's desk that it has not named, by the event that reported each, and that no recorded refund
-   * explains. Absent until there is one.
+   * Failed refunds of the provider's desk that it has not named, and that no recorded refund explains. `event`: the event that
+   * reported it, or the key that repeats of its message share. Absent until there is one.
    */
   unnamed_refusals?: { event: string; amount_minor: bigint }[];
   /**
@@ -154,6 +154,10 @@ export function leftOf(charge: Charge): bigint {
   const left = paidMinorOf(charge) - refunded_minor - refund_pending_minor - disputed_minor;
   return left > 0n ? left : 0n;
 }
+
+/** True if refunds that are made or under way make up the whole payment of a charge. */
+export const isRefunded = (charge: Charge): boolean =>
+  charge.refunded_minor + charge.refund_pending_minor >= paidMinorOf(charge);
 
 /** The status for tenants: an open charge with a next action is `requires_action`. */
 export type ChargeStatus = Charge['status'] | 'requires_action';

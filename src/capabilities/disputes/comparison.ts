@@ -28,7 +28,7 @@ import { readAttempt, type Charge } from '../charges/record.js';
 import type { Charges } from '../charges/index.js';
 import { readDispute } from './provider-calls.js';
 import { reasonIn } from './provider-events.js';
-import { disputeId, type Dispute } from './record.js';
+import { disputeId, isInDoubt, type Dispute } from './record.js';
 import type { Disputes } from './store.js';
 
 type Deps = {
@@ -230,7 +230,7 @@ async function apply(
   providerRequestId: string | null,
 ): Promise<string> {
   const { charge, attempt, theirs } = found;
-  const { amountMinor, currency, state, funds, dueAt } = theirs;
+  const { amountMinor, currency, state, byReversal = false, funds, dueAt } = theirs;
   const { verdict } = await store.applyFact(
     charge,
     { attempt, providerDisputeId: theirs.id },
@@ -239,21 +239,25 @@ async function apply(
       amountMinor,
       currency,
       state,
+      byReversal,
       funds,
       dueAt,
       reason: reasonIn(theirs),
     },
   );
   const ours = await store.get(charge.tenant_id, disputeId(charge.provider, theirs.id));
-  if (agrees({ ours, theirs })) return 'applied';
+  if (agrees({ charge, ours, theirs })) return 'applied';
   return verdict === 'not_booked' ? NOTHING_TO_APPLY : verdict;
 }
 
-/** True if our record has the amount and the state that the provider lists. */
-export const agrees = ({ ours, theirs }: Pick<Found, 'ours' | 'theirs'>): boolean =>
+/**
+ * True if our record has the amount and the state that the provider lists. A dispute whose outcome the list leaves open agrees with
+ * it however it was decided.
+ */
+export const agrees = ({ charge, ours, theirs }: Omit<Found, 'attempt'>): boolean =>
   ours !== null &&
   ours.amount_minor === theirs.amountMinor &&
-  ours.status === theirs.state &&
+  (ours.status === theirs.state || (ours.status !== 'open' && isInDoubt(charge, theirs))) &&
   (ours.status !== 'open' || ours.funds === theirs.funds || ours.funds === 'taken');
 
 function describe({ charge, ours, theirs }: Found): Omit<Difference, 'outcome'> {

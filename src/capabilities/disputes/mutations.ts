@@ -2,7 +2,7 @@ import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { charges, leftOf, type Charge } from '../charges/record.js';
-import { disputes, disputeState, newDispute, type Dispute } from './record.js';
+import { disputes, disputeState, isInDoubt, newDispute, type Dispute } from './record.js';
 import {
   acknowledgeDispute,
   decideDispute,
@@ -89,7 +89,9 @@ function apply(
   { before, input, charge }: { before: Dispute; input: ApplyDisputeFact; charge: Charge },
   now: Date,
 ): Transition['verdict'] {
-  const transition = transitionDispute(before, input.fact, now, uow.wallet(input.tenantId));
+  const { fact, tenantId } = input;
+  const around = { wallet: uow.wallet(tenantId), isInDoubt: isInDoubt(charge, fact) };
+  const transition = transitionDispute(before, fact, now, around);
   if (transition.next === before) return transition.verdict;
   const { next, event } = withDisputeEvent(before, transition.next);
   uow.change(disputes, next);

@@ -63,8 +63,9 @@ export function createDisputeReaders(deps: Deps) {
     { providerRequestId }: Trace,
   ): Promise<void> {
     for (const dispute of found) {
-      const { amountMinor, currency, state, funds, dueAt } = dispute;
-      const fact = { ...polled(providerRequestId), amountMinor, currency, state, funds, dueAt };
+      const { amountMinor, currency, state, byReversal = false, funds, dueAt } = dispute;
+      const said = { amountMinor, currency, state, byReversal, funds, dueAt };
+      const fact = { ...polled(providerRequestId), ...said };
       await disputes.applyFact(
         charge,
         { attempt: charge.attempt, providerDisputeId: dispute.id },

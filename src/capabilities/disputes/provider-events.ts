@@ -54,6 +54,7 @@ const toStored = (dispute: TheirDispute, reminds: boolean): NewFact => ({
     reason: reasonIn(dispute),
     due_at: dispute.dueAt,
     ...(reminds && { reminds }),
+    ...(dispute.byReversal === true && { by_reversal: true }),
   },
 });
 
@@ -71,5 +72,6 @@ function toFact({ state }: OpenFact, event: ProviderEvent): DisputeFact {
     reason: state['reason'] as string | null,
     dueAt: state['due_at'] as Date | null,
     ...(state['reminds'] === true && { reminds: true }),
+    ...(state['by_reversal'] === true && { byReversal: true }),
   };
 }

@@ -4,7 +4,8 @@ import type { AuditedState } from '../../core/audit/entry.js';
 import { collection } from '../../core/commit/collection.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
 import { idOf } from '../../shared/ids.js';
-import type { Charge } from '../charges/record.js';
+import type { Dispute as TheirDispute } from '../../core/providers/payment-provider.js';
+import { isRefunded, type Charge } from '../charges/record.js';
 
 /** The states of a dispute. `won` and `lost` are final. */
 export const DISPUTE_STATUSES = ['open', 'won', 'lost'] as const;
@@ -39,6 +40,15 @@ export type Dispute = {
   updated_at: Date;
   decided_at: Date | null;
 };
+
+/**
+ * True for a report that leaves open whether a dispute is lost: its claim was declined, and refunds alone explain that the charge is
+ * reversed.
+ */
+export const isInDoubt = (
+  charge: Charge,
+  { state, byReversal = false }: Pick<TheirDispute, 'state' | 'byReversal'>,
+): boolean => state === 'lost' && byReversal && isRefunded(charge);
 
 /** The state of a dispute that an approval is for. */
 export const disputeState = (dispute: Dispute | null | undefined): AuditedState =>

@@ -19,6 +19,8 @@ export type DisputeFact = FactSource & {
   dueAt: Date | null;
   /** The provider reminds of a dispute that nobody has answered. */
   reminds?: boolean;
+  /** Why it is lost: the charge is reversed, although the claim was declined. */
+  byReversal?: boolean;
 };
 
 /** The balances that disputes change. */
@@ -41,6 +43,7 @@ const OWES = 'the wallet could not cover this dispute: the tenant owes the rest'
 const DUE = 'the dispute is lost soon if nobody answers it at the provider';
 const NOT_AWAITED = 'the provider waits for no answer';
 const BEYOND = 'more is disputed and refunded than was paid';
+const REFUNDED = 'the claim was declined, and the charge was refunded in full: decide the dispute';
 
 /**
  * Opens a dispute: the payer's money goes to the account of disputes, or to clearing if the provider has taken it. It is a
@@ -73,26 +76,26 @@ export function openDispute(
 
 /**
  * The state machine of disputes: pure. Facts may come in any order and any number. `won` and `lost` are final; the amount
- * stays with its account until then, or goes to clearing when the provider takes it.
+ * stays with its account until then, or goes to clearing when the provider takes it. `isInDoubt`: the fact leaves open whether the
+ * dispute is lost, so an operator decides it.
  */
 export function transitionDispute(
   dispute: Dispute,
   fact: DisputeFact,
   now: Date,
-  wallet: WalletBalances,
+  { wallet, isInDoubt }: { wallet: WalletBalances; isInDoubt: boolean },
 ): Transition {
   const idle = { postings: [], availableMinor: 0n, receivableMinor: 0n, disputedMinor: 0n };
   const same = { next: dispute, ...idle };
-  const contradiction = findContradiction(dispute, fact);
+  const contradiction = findContradiction(dispute, fact, isInDoubt);
   if (contradiction !== null) {
-    if (dispute.acknowledged?.includes(contradiction)) return { verdict: 'unchanged', ...same };
-    const reasons = reasonsOf(dispute);
-    if (reasons.includes(contradiction)) return { verdict: 'unchanged', ...same };
-    const attention = attentionFor([...reasons, contradiction], now);
-    const next = changed(dispute, fact, now, { attention }, ['attention_raised', contradiction]);
-    return { verdict: 'attention', ...same, next };
+    return { ...same, ...call(dispute, fact, now, [...reasonsOf(dispute), contradiction]) };
   }
   if (dispute.status !== 'open') return { verdict: 'unchanged', ...same };
+  if (isInDoubt) {
+    const others = reasonsOf(dispute).filter((each) => each !== DUE && each !== REFUNDED);
+    return { ...same, ...call(dispute, fact, now, [...others, REFUNDED]) };
+  }
   switch (fact.state) {
     case 'won': {
       const { funds, amount_minor: amountMinor } = dispute;
@@ -103,7 +106,7 @@ export function transitionDispute(
           dispute,
           fact,
           now,
-          { status: 'won', decided_at: now, attention: without(dispute, [OWES, DUE]) },
+          { status: 'won', decided_at: now, attention: without(dispute, [OWES, DUE, REFUNDED]) },
           ['credited', 'the dispute is won, and the amount is in the wallet again'],
         ),
         postings: [wonPosting(dispute, now, { funds, repaidMinor })],
@@ -124,7 +127,7 @@ export function transitionDispute(
             status: 'lost',
             funds: 'taken',
             decided_at: now,
-            attention: without(dispute, [DUE]),
+            attention: without(dispute, [DUE, REFUNDED]),
           },
           ['captured', 'the dispute is lost'],
         ),
@@ -133,6 +136,21 @@ export function transitionDispute(
     case 'open':
       return { ...same, ...goOn(dispute, fact, now) };
   }
+}
+
+/** Calls an operator for the last of these reasons, unless the dispute has it already or an operator has acknowledged it. */
+function call(
+  dispute: Dispute,
+  fact: DisputeFact,
+  now: Date,
+  reasons: readonly string[],
+): Pick<Transition, 'verdict' | 'next'> {
+  const reason = reasons.at(-1) ?? '';
+  const known = [...reasonsOf(dispute), ...(dispute.acknowledged ?? [])];
+  if (known.includes(reason)) return { verdict: 'unchanged', next: dispute };
+  const attention = attentionFor(reasons, now);
+  const next = changed(dispute, fact, now, { attention }, ['attention_raised', reason]);
+  return { verdict: 'attention', next };
 }
 
 /** The change of an open dispute that stays open: its provider takes the amount, or an operator is called or not needed. */
@@ -208,12 +226,17 @@ const without = (dispute: Dispute, over: readonly string[]): Dispute['attention'
   );
 
 /** The reason why a report cannot be right, or null. */
-function findContradiction(dispute: Dispute, { state, ...fact }: DisputeFact): string | null {
+function findContradiction(
+  dispute: Dispute,
+  { state, ...fact }: DisputeFact,
+  isInDoubt: boolean,
+): string | null {
   if (fact.currency !== dispute.currency) return 'the provider reports another currency';
   if (fact.amountMinor !== dispute.amount_minor) {
     return `the provider reports another amount: ${fact.amountMinor} kobo instead of ${dispute.amount_minor}`;
   }
-  if (dispute.status === 'open' || state === 'open' || state === dispute.status) return null;
+  const isSilent = state === 'open' || isInDoubt;
+  if (dispute.status === 'open' || isSilent || state === dispute.status) return null;
   return `the provider reports as ${state} what it had reported as ${dispute.status}`;
 }
 

@@ -81,7 +81,7 @@ export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport
     if (listed === null) return unknownReference(true);
     const meant = listed.filter((each) => mayBe(each, stored));
     const isExplained = meant.some((each) => explains(each, state.kind));
-    if (isExplained) await forgetRefusal(deps, charge, event);
+    if (isExplained) await forgetRefusal(deps, charge, noteOf(stored, event));
     const results: Applied[] = [];
     for (const each of meant) {
       results.push(await applyListed(deps, { charge, attempt, listed: each }, event, applyReport));
@@ -118,14 +118,18 @@ function explained(
   return { kind: 'unknown', reason: EXPLAINED_ALREADY, ends: 'processed' };
 }
 
+/** The key of the note of an unnamed failure: repeats of its message, each an event of its own, are noted once. */
+const noteOf = ({ state }: OpenFact, { _id: id }: ProviderEvent): string =>
+  (state['repeat_key'] as string | null | undefined) ?? id;
+
 /** Takes back the note of an earlier attempt, at which the list did not have the failed refund. */
 async function forgetRefusal(
   { refunds: { store } }: ReportDeps,
   charge: Charge,
-  { _id: id }: ProviderEvent,
+  note: string,
 ): Promise<void> {
-  const isNoted = charge.unnamed_refusals?.some((each) => each.event === id);
-  if (isNoted) await store.forgetUnnamedRefusal(charge, id);
+  const isNoted = charge.unnamed_refusals?.some((each) => each.event === note);
+  if (isNoted) await store.forgetUnnamedRefusal(charge, note);
 }
 
 /** The provider's refunds of the charge; null without an answer. */
@@ -217,14 +221,17 @@ async function refuse(
 async function unexplained(
   { refunds: { store } }: ReportDeps,
   charge: Charge,
-  { state }: OpenFact,
+  stored: OpenFact,
   event: ProviderEvent,
 ): Promise<Applied> {
+  const { state } = stored;
   if (state.kind !== 'rejected') return unknownReference(true);
   const amountMinor = (state['amount_minor'] as bigint | null) ?? 0n;
   const mayConcern =
     charge.returned_refunds.length > 0 || (await store.hasCompleted(charge, amountMinor));
   // If its refund is recorded after the last try of this event, an operator is called then.
-  if (!mayConcern) await store.noteUnnamedRefusal(charge, { event: event._id, amountMinor });
+  if (!mayConcern) {
+    await store.noteUnnamedRefusal(charge, { event: noteOf(stored, event), amountMinor });
+  }
   return unknownReference(mayConcern);
 }

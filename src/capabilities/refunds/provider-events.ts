@@ -44,7 +44,7 @@ export const refundEventHandler = (deps: Deps): ProviderEventHandler => {
     subjects: ['refund'],
     toFacts(event) {
       const { about } = event as PaymentEvent;
-      return about.subject === 'refund' ? [toStored(about.refund)] : [];
+      return about.subject === 'refund' ? [toStored(about.refund, about.repeatKey ?? null)] : [];
     },
     async apply(stored, event) {
       const { reference, state } = stored;
@@ -123,16 +123,19 @@ async function askAgain(
 }
 
 /** A report without an id of ours as its note has its charge as its reference. */
-const toStored = ({
-  id,
-  marker,
-  charge: { reference: charge },
-  dispute,
-  amountMinor,
-  currency,
-  state,
-  code,
-}: ProviderRefund): NewFact => ({
+const toStored = (
+  {
+    id,
+    marker,
+    charge: { reference: charge },
+    dispute,
+    amountMinor,
+    currency,
+    state,
+    code,
+  }: ProviderRefund,
+  repeatKey: string | null,
+): NewFact => ({
   subject: 'refund',
   reference: marker !== null && isId('refund', marker) ? marker : charge,
   state: {
@@ -143,6 +146,7 @@ const toStored = ({
     charge: opaqueId(charge),
     dispute: opaqueId(dispute),
     code: code ?? null,
+    ...(repeatKey !== null && { repeat_key: opaqueId(repeatKey) }),
   },
 });
 

@@ -131,7 +131,7 @@ const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) =
   refuseDeskRefund: async ({ _id: charge, tenant_id: tenantId }: ChargeKey, id: string) =>
     (await groupCommit.commit(refuseDeskRefund, { tenantId, id, charge })).result,
 
-  /** Notes a failed refund that the provider has not named, once for each event. */
+  /** Notes a failed refund that the provider has not named, once for each event or key of repeats. */
   noteUnnamedRefusal: (
     { _id: id, tenant_id: tenantId }: ChargeKey,
     refusal: { event: string; amountMinor: bigint },

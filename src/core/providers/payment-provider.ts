@@ -184,6 +184,11 @@ export type Dispute = {
   amountMinor: bigint;
   currency: string;
   state: 'open' | 'won' | 'lost';
+  /**
+   * The claim was declined, and the charge is reversed all the same, so the dispute is `lost`, unless refunds explain the reversal.
+   * Absent or false if the provider says itself that it is lost.
+   */
+  byReversal?: boolean;
   /** `taken`: the provider has withdrawn the amount while the dispute is open. */
   funds: 'with_us' | 'taken';
   reason: string | null;
@@ -205,7 +210,7 @@ export type FindRefundsRequest = FindRequest & { newEnough?: Date };
 
 /** An event of a charge, as its provider reports it. */
 export type PaymentEvent = {
-  /** Equal for repeats of one event: the provider's event id, or a hash of the body. */
+  /** Equal for repeats of one event: the provider's event id, or a hash of the body. See `repeatKey`. */
   dedupeKey: string;
   /** Our reference: of the charge, or of the setup. */
   reference: string;
@@ -213,7 +218,11 @@ export type PaymentEvent = {
   name: string;
   about:
     | { subject: 'charge'; state: ChargeState }
-    | { subject: 'refund'; refund: Refund }
+    /**
+     * `repeatKey`: equal for equal messages about refunds that they do not name, such as the repeats of one. Two refunds may have
+     * such messages, so each is an event of its own. Null or absent if the `dedupeKey` of repeats is equal.
+     */
+    | { subject: 'refund'; refund: Refund; repeatKey?: string | null }
     /** `reminds`: the provider reminds of a dispute that nobody has answered. */
     | { subject: 'dispute'; dispute: Dispute; reminds?: boolean }
     | { subject: 'setup'; state: SetupState };

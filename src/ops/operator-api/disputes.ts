@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Charge } from '../../capabilities/charges/record.js';
 import { presentDispute } from '../../capabilities/disputes/presenter.js';
-import { disputeState, type Dispute } from '../../capabilities/disputes/record.js';
+import { disputeState, isInDoubt, type Dispute } from '../../capabilities/disputes/record.js';
 import { findObstacle } from '../../capabilities/disputes/transitions.js';
 import { ProviderNotConfigured } from '../../core/providers/not-configured.js';
 import { operation } from '../../platform/http/operation.js';
@@ -159,7 +159,7 @@ function latest(
   return store.latest({ attention, tenantId: tenant }, LISTED);
 }
 
-/** True if the provider, asked now, names this outcome and amount, in the currency of the dispute. */
+/** True if the provider, asked now, names this outcome and amount beyond doubt, in the currency of the dispute. */
 async function confirms(
   { disputes }: OperatorDeps,
   charge: Charge,
@@ -170,6 +170,7 @@ async function confirms(
   const { theirs } = await disputes.readDispute(charge, dispute, signal).catch(noneIfNotConfigured);
   return (
     theirs?.state === outcome &&
+    !isInDoubt(charge, theirs) &&
     theirs.amountMinor === amountMinor &&
     theirs.currency === dispute.currency
   );

@@ -10,8 +10,8 @@ const LISTED_LATE_MS = 3_000;
 type RefundOutcome = { steps: Refund['status'][]; late?: boolean };
 
 /**
- * The form of the messages about a refund. `sample`: as the official samples, without an id, the notes and the dispute. `named`:
- * that and the id. `noted`: the id, the notes and the dispute. Without a choice each refund has one of the three.
+ * The form of the messages about a refund. `sample`: as the official samples, without an id, the notes, the dispute and the times.
+ * `named`: that and the id. `noted`: all of them. Without a choice each refund has one of the three.
  */
 export type RefundForm = 'sample' | 'named' | 'noted';
 const FORMS: readonly RefundForm[] = ['sample', 'named', 'noted'];
@@ -98,10 +98,10 @@ export function moveRefund(ctx: Context, id: string, status: Refund['status']): 
   return after;
 }
 
-/** Money on an account is shown as `reversed` once all of it was refunded, and as before if that fails. */
+/** A transaction is `reversed` once all of it was refunded, and as before if that fails. */
 function markReversed(ctx: Context, { transaction: of, status }: Refund): void {
   const transaction = transactionOf(ctx, String(of));
-  if (transaction?.channel !== 'dedicated_nuban') return;
+  if (!transaction) return;
   const isBack = status === 'processed' && refundedOf(ctx, transaction.id) >= transaction.amount;
   const isAgain = status === 'failed' && transaction.status === 'reversed';
   if (!isBack && !isAgain) return;
@@ -186,10 +186,12 @@ export function refundBody(ctx: Context, refund: Refund, as: 'answer' | 'list' |
     expected_at: refund.createdAt,
   };
   if (as === 'message') {
-    const { merchant_note, customer_note, dispute, ...sample } = base;
+    const { status, currency, domain, ...unnamed } = base;
     const form = ctx.refundForm.value ?? FORMS[refund.id % FORMS.length];
     return {
-      ...sample,
+      status,
+      currency,
+      domain,
       // The amount is a text.
       amount: String(refund.amount),
       transaction_reference: transaction?.reference,
@@ -197,7 +199,7 @@ export function refundBody(ctx: Context, refund: Refund, as: 'answer' | 'list' |
       integration: 428_626,
       customer: { first_name: 'Ada', last_name: null, email: transaction?.email },
       ...(form !== 'sample' && { id: String(refund.id) }),
-      ...(form === 'noted' && { merchant_note, customer_note, dispute }),
+      ...(form === 'noted' && unnamed),
     };
   }
   if (as === 'list') {

@@ -132,7 +132,7 @@ export const DISPUTES: [string, unknown, unknown][] = [
   [
     'declined, and taken all the same',
     { ...resolved('declined'), transaction: { ...dispute.transaction, status: 'reversed' } },
-    { ...answered, state: 'lost' },
+    { ...answered, state: 'lost', byReversal: true },
   ],
   ['archived', { ...dispute, status: 'archived' }, null],
   ['resolved in a new way', resolved('split'), null],
@@ -156,8 +156,8 @@ const refundEvent = (status: string) =>
     domain: 'test',
   });
 
-/** The same as the official samples have it: without an id, the notes and the dispute. */
-const sampleRefundEvent = (status: string) => {
+/** The same as the official samples have it: without an id, the notes, the dispute and the times. */
+export const sampleRefundEvent = (status: string) => {
   const { merchant_note: _, ...data } = (refundEvent(status) as { data: { merchant_note: string } })
     .data;
   return event(`refund.${status}`, data);

@@ -40,18 +40,20 @@ export type DisputeData = z.infer<typeof disputeData>;
 const OURS_TO_ANSWER = 'awaiting-merchant-feedback';
 const OPEN: ReadonlySet<string> = new Set([OURS_TO_ANSWER, 'awaiting-bank-feedback', 'pending']);
 
-type DisputeState = 'open' | 'won' | 'lost';
+type DisputeState = { state: 'open' | 'won' } | { state: 'lost'; byReversal?: true };
 
 /**
  * The state of a dispute; null for a word that is in no table, such as `archived`. A declined claim is won, unless the
- * transaction was reversed all the same.
+ * transaction was reversed all the same. A full refund reverses a transaction too, and the dispute does not tell the two apart.
  */
 function stateOf({ status, resolution, transaction }: DisputeData): DisputeState | null {
-  if (OPEN.has(status)) return 'open';
+  if (OPEN.has(status)) return { state: 'open' };
   if (status !== 'resolved') return null;
-  if (resolution === 'merchant-accepted' || resolution === 'auto-accepted') return 'lost';
+  if (resolution === 'merchant-accepted' || resolution === 'auto-accepted') {
+    return { state: 'lost' };
+  }
   if (resolution !== 'declined') return null;
-  return transaction.status === 'reversed' ? 'lost' : 'won';
+  return transaction.status === 'reversed' ? { state: 'lost', byReversal: true } : { state: 'won' };
 }
 
 /** The dispute in our terms; null if its state or its amount cannot be read, or if the charge is not ours. */
@@ -66,7 +68,7 @@ export function disputeOf(dispute: DisputeData) {
     charge: { reference: charge, handle: transaction.id },
     amountMinor,
     currency: dispute.currency ?? transaction.currency ?? 'NGN',
-    state,
+    ...state,
     funds: 'with_us' as const,
     reason: reasonOf(dispute.category),
     dueAt: dispute.status === OURS_TO_ANSWER ? dateOf(dispute.dueAt, dispute.due_at) : null,

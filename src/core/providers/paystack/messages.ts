@@ -64,28 +64,49 @@ const keyFields = z.looseObject({
   domain: z.enum(['test', 'live']).nullish().catch(null),
 });
 
-/** A message before its facts are read. `environment`: null where the message does not name it. */
+/**
+ * A message before its facts are read. `repeatKey`: equal for equal messages about a refund that they do not name, whose
+ * `dedupeKey` has the time of receipt in it; null for any other message. `environment`: null where the message does not name it.
+ */
 export type Message = {
   event: string;
   dedupeKey: string;
+  repeatKey: string | null;
   environment: 'test' | 'live' | null;
   data: unknown;
 };
+
+/** The receipt of a message: the hash of its body, and its time. A stored copy has neither. */
+type Receipt = { hash: () => string; second: string };
+
+const STORED: Receipt = { hash: () => '', second: '' };
+
+/** The second of a receipt, in UTC. */
+const secondOf = (now: Date): string => now.toISOString().slice(0, 19);
 
 /**
  * The event, its key and its environment; null if the body is no message. Paystack gives its messages no id: the event,
  * the record, its status and the resolution of a dispute are the key. Without an id of the record the hash of the body takes its
  * place.
+ *
+ * Two refunds of one amount and charge may have equal messages, because the official samples name neither the refund nor a time.
+ * So the second of the receipt is part of the key of such a message. Equal messages within a second have Paystack's list read
+ * after it (`list_not_read`), which has the refunds of both. A repeat of Paystack's, minutes or hours later, has the list read
+ * again, which changes nothing.
  */
-function readBody(body: unknown, hash: () => string): Message | null {
+function readBody(body: unknown, { hash, second }: Receipt): Message | null {
   const parsed = messageBody.safeParse(body);
   if (!parsed.success) return null;
   const { event, data } = parsed.data;
   const found = keyFields.safeParse(data);
   const { id, transfer_code: code, status, resolution, domain } = found.success ? found.data : {};
   const resolved = resolution == null ? [] : [resolution];
-  const key = [event, id ?? code ?? hash(), status ?? '', ...resolved].join(':');
-  return { event, dedupeKey: key, environment: domain ?? null, data };
+  const isUnnamedRefund = event.startsWith('refund.') && id == null;
+  const named = isUnnamedRefund ? null : (id ?? code);
+  const received = isUnnamedRefund ? [second] : [];
+  const key = [event, named ?? hash(), status ?? '', ...resolved, ...received].join(':');
+  const repeatKey = isUnnamedRefund ? hash() : null;
+  return { event, dedupeKey: key, repeatKey, environment: domain ?? null, data };
 }
 
 /**
@@ -97,9 +118,9 @@ export function createReader<Event>(
   port: MessagePort,
   read: (message: Message) => MessageReading<Event>,
 ): Pick<MessageReader<Event>, 'readMessage' | 'readStored'> {
-  function readAny(body: unknown, hash: () => string): MessageReading<Event> {
-    const message = readBody(body, hash);
-    if (!message) return { kind: 'unreadable', dedupeKey: hash(), name: null };
+  function readAny(body: unknown, receipt: Receipt): MessageReading<Event> {
+    const message = readBody(body, receipt);
+    if (!message) return { kind: 'unreadable', dedupeKey: receipt.hash(), name: null };
     const { event: name, dedupeKey, environment } = message;
     const ports = portsOf(name);
     if (ports?.length === 0) return { kind: 'irrelevant', dedupeKey, name };
@@ -108,14 +129,14 @@ export function createReader<Event>(
     return ports === undefined || isOther ? { kind: 'unreadable', dedupeKey, name } : read(message);
   }
   return {
-    readMessage(raw, headers) {
+    readMessage(raw, headers, now) {
       const key = signedBy(keys, raw, headers['x-paystack-signature']);
       if (key === undefined) return { kind: 'bad_signature' };
       onVerified?.(key);
-      return readAny(parse(raw), () => hashOf(raw));
+      return readAny(parse(raw), { hash: () => hashOf(raw), second: secondOf(now) });
     },
     // The stored copy has a key already.
-    readStored: (message) => readAny(message, () => ''),
+    readStored: (message) => readAny(message, STORED),
   };
 }
 

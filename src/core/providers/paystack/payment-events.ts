@@ -41,9 +41,10 @@ function readMandate({ event: name, dedupeKey, data }: Message): MessageReading<
   return { kind: 'event', event };
 }
 
-function readFound({ event, data }: Message): Found | null {
+function readFound(message: Message): Found | null {
+  const { event, data } = message;
   if (event.startsWith('charge.dispute.')) return readDispute(event, data);
-  return event.startsWith('refund.') ? readRefund(event, data) : readCharge(data);
+  return event.startsWith('refund.') ? readRefund(message) : readCharge(data);
 }
 
 /** Money on a virtual account, money that nobody here has asked for, and refunds of both have the events of charges. */
@@ -64,14 +65,14 @@ function readCharge(data: unknown): Found | null {
   return { reference, about: { subject: 'charge', state }, occurredAt };
 }
 
-function readRefund(event: string, data: unknown): Found | null {
+function readRefund({ event, data, repeatKey }: Message): Found | null {
   const parsed = refundData.safeParse(data);
   if (!parsed.success || event !== `refund.${parsed.data.status}`) return null;
   const reference = chargeOf(parsed.data);
   const refund = reference === null ? null : refundOf(parsed.data, reference);
   if (reference === null || !refund) return null;
   const occurredAt = dateOf(parsed.data.updatedAt, parsed.data.updated_at);
-  return { reference, about: { subject: 'refund', refund }, occurredAt };
+  return { reference, about: { subject: 'refund', refund, repeatKey }, occurredAt };
 }
 
 /** The event by which Paystack reminds of a dispute that nobody has answered. */
