@@ -190,7 +190,10 @@ describe('transfers of live by Paystack', () => {
     ])('names the call that the key may not make: %s', async (call, path) => {
       rehearsal.fake.plan(call, 'no_privilege');
       expect(await failing({})).toMatchObject([
-        { check: 'paystack: key', detail: `the key lacks the privilege for GET ${path}` },
+        {
+          check: 'paystack: key',
+          detail: `the key cannot read all: GET ${path}: refused, so the key may lack the privilege (HTTP 400)`,
+        },
       ]);
     });
 

@@ -5,7 +5,8 @@ import { wantedOf } from '../../platform/database/migrations.js';
 import { misnamedPeppers, pepperUses } from '../../platform/api-keys/pepper-register.js';
 import { unretiredKeys } from '../../platform/sealing/key-register.js';
 import { createSealing, type Sealing } from '../../platform/sealing/sealing.js';
-import { listSecretUses } from '../../core/providers/secret-uses.js';
+import { listSecretUses, type ProviderSecretUse } from '../../core/providers/secret-uses.js';
+import { DAY_MS } from '../../shared/durations.js';
 import type { KeyPepper } from '../../shared/key-peppers.js';
 import { inspectSchema } from '../../platform/database/inspect.js';
 import { unsupportedMongod } from '../../shared/mongodb-support.js';
@@ -229,19 +230,39 @@ function examineSealingKeys(db: Db, sealing: Sealing): Promise<Check> {
   });
 }
 
-/** Names the earlier secrets with which providers still sign messages. */
-function examineProviderSecrets(db: Db, sealing: Sealing, config: Config): Promise<Check> {
+/** An earlier secret that has verified nothing for this time is needed no more: providers repeat a message for three days. */
+const SILENT_MS = 7 * DAY_MS;
+const REMOVE =
+  'remove them from the setting and restart: the provider signs with a later one since, and whoever has an old secret could sign too';
+
+/** Names the earlier secrets with which providers still sign messages, and fails for those that none needs any more. */
+export function examineProviderSecrets(
+  db: Db,
+  sealing: Sealing,
+  config: Pick<Config, 'sandboxBank' | 'paystack'>,
+  now = new Date(),
+): Promise<Check> {
   return examine('provider secrets', 'the check reads the database', async () => {
     const uses = await listSecretUses(db, sealing, config);
     const earlier = uses.filter(({ position }) => position > 1);
+    if (earlier.length === 0) return pass('one for each provider');
     const told = earlier.map(
       ({ setting, position, lastVerifiedAt }) =>
         `${setting} number ${position}: ${lastVerifiedAt?.toISOString() ?? 'no message'}`,
     );
-    return pass(
-      told.length === 0
-        ? 'one for each provider'
-        : `last message that an earlier one verified: ${told.join(', ')}`,
-    );
+    const detail = `last message that an earlier one verified: ${told.join(', ')}`;
+    return earlier.some((use) => isNeedless(use, uses, now)) ? fail(detail, REMOVE) : pass(detail);
   });
+}
+
+/** True for an earlier secret that is silent while the first one of its provider verifies messages. */
+function isNeedless(
+  { setting, lastVerifiedAt: last }: ProviderSecretUse,
+  uses: readonly ProviderSecretUse[],
+  now: Date,
+): boolean {
+  const first = uses.find((use) => use.setting === setting)?.lastVerifiedAt ?? null;
+  return (
+    last !== null && first !== null && first > last && now.getTime() - last.getTime() > SILENT_MS
+  );
 }

@@ -96,7 +96,10 @@ const LASTING: ReadonlySet<string> = new Set(['unreadable', 'unrecognized']);
 
 /** The answer to a look-up; null if it tells nothing, now and later. */
 const lookedUp = (answer: Trace & (Found | NotFound | Unknown)): Found | Silence | null => {
-  if (answer.kind === 'found') return answer;
+  if (answer.kind === 'found') {
+    const { providerRequestId: _, ...found } = answer;
+    return found;
+  }
   return answer.kind === 'not_found' || LASTING.has(answer.reason) ? null : answer;
 };
 
