@@ -3,7 +3,7 @@ import { acrossTenants, BY_ID } from '../../platform/database/tenant-filters.js'
 import { firstIdAt } from '../../shared/ids.js';
 import { duration, fail, pass } from './check.js';
 
-/** What to do if no messages of Paystack arrive. */
+/** The hint of a row about messages of Paystack that do not arrive. */
 export const CALLBACKS_HINT =
   'set the webhook address at Paystack to https://<this API>/api/v1/webhooks/payments/paystack, and check that its requests reach this API and that PAYSTACK_SECRET_KEY has the key that signs them';
 
