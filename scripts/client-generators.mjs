@@ -1,6 +1,6 @@
 // Runs two common generators of clients on openapi.json, and compiles the clients that they make: openapi-typescript (npm)
-// and openapi-python-client (PyPI), each at a fixed version. A warning of a generator is a failure. Without a registry the
-// check is skipped, and a line says so.
+// and openapi-python-client (PyPI), each at a fixed version. No package runs a script when it is installed, and those of Python
+// have hashes. A warning of a generator is a failure. Without a registry the check is skipped, and a line says so.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const TYPESCRIPT = 'openapi-typescript@7.13.0';
-const PYTHON = 'openapi-python-client==0.29.1';
+const PYTHON = 'openapi-python-client';
+/** Its version and those of its packages, with the hashes of their files. */
+const REQUIREMENTS = 'test/client/requirements.txt';
 
 const inRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const document = inRoot('openapi.json');
@@ -38,25 +40,17 @@ function skipped(what, { output }) {
 }
 
 function typescript() {
-  const fetched = run('npm', [
+  const generate = [
     'exec',
     '--yes',
+    '--ignore-scripts',
     `--package=${TYPESCRIPT}`,
     '--',
     'openapi-typescript',
-    '--version',
-  ]);
-  if (!fetched.ok) return skipped(TYPESCRIPT, fetched);
-  const args = [
-    'exec',
-    '--yes',
-    `--package=${TYPESCRIPT}`,
-    '--',
-    'openapi-typescript',
-    document,
-    '-o',
-    'api.ts',
   ];
+  const fetched = run('npm', [...generate, '--version']);
+  if (!fetched.ok) return skipped(TYPESCRIPT, fetched);
+  const args = [...generate, document, '-o', 'api.ts'];
   must(TYPESCRIPT, run('npm', args), { quiet: true });
   const tsc = inRoot('node_modules/typescript/bin/tsc');
   const strict = ['--noEmit', '--strict', '--skipLibCheck', '--types', '', 'api.ts'];
@@ -65,7 +59,8 @@ function typescript() {
 
 function python() {
   const packages = join(work, 'packages');
-  const pip = ['-m', 'pip', 'install', '--quiet', '--target', packages, PYTHON];
+  const checked = ['--require-hashes', '--only-binary=:all:', '-r', inRoot(REQUIREMENTS)];
+  const pip = ['-m', 'pip', 'install', '--quiet', '--target', packages, ...checked];
   const fetched = run('python3', pip, {
     // A user's pip settings may conflict with --target.
     PIP_USER: '0',
@@ -74,6 +69,8 @@ function python() {
     PIP_ROOT_USER_ACTION: 'ignore',
     PIP_NO_INPUT: '1',
   });
+  // A file that differs from its hash is no registry that is away.
+  if (/\bhash/i.test(fetched.output)) return must(PYTHON, fetched);
   if (!fetched.ok) return skipped(PYTHON, fetched);
   // The generator formats its client with ruff, which it finds on the path.
   const env = { PYTHONPATH: packages, PATH: `${join(packages, 'bin')}:${process.env.PATH}` };

@@ -71,6 +71,7 @@ export const migrations: readonly Migration[] = [
   collectionsMigration('0007-counts', [customerCounts]),
   collectionsMigration('0008-card-operations-by-time', [cardOperations]),
   collectionsMigration('0009-endpoint-filters', [endpointsCollection]),
+  collectionsMigration('0010-operators-without-roles', [operatorsCollection]),
 ];
 
 /** The collections with sealed fields. */

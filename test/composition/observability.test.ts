@@ -22,7 +22,7 @@ import { measureBuild } from '../../src/platform/metrics/build.js';
 import { measureClaims } from '../../src/platform/metrics/claims.js';
 import { measureClosings } from '../../src/platform/metrics/closings.js';
 import { measureQueues } from '../../src/platform/metrics/queues.js';
-import { measureRequests } from '../../src/platform/metrics/requests.js';
+import { measureOperatorErrors, measureRequests } from '../../src/platform/metrics/requests.js';
 import { createLog } from '../../src/shared/log.js';
 
 const FOLDER = 'deploy/observability';
@@ -54,6 +54,7 @@ async function allMetrics(): Promise<string> {
   measureDecisions(registry, { onAnswered: () => undefined }, []);
   measureDeliveries(registry);
   measureMoney(registry, { db: client.db('nowhere'), log });
+  measureOperatorErrors(registry);
   measureRequests(registry, { now: () => ({ working: 0, waiting: 0, refused }) });
   const text = await registry.metrics();
   await client.close();

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKeyPair, SignJWT } from 'jose';
 import type { AuditEntry } from '../../src/core/audit/entry.js';
 import type { Deps } from '../../src/composition/deps.js';
@@ -12,7 +13,7 @@ import { bursarProcess } from '../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { noteSecret } from '../support/logs.js';
-import { approveDevice, startIssuer, type TestIssuer } from '../support/oidc.js';
+import { approveDevice, changeRoles, startIssuer, type TestIssuer } from '../support/oidc.js';
 import {
   createTestOperator,
   operatorDeps,
@@ -89,6 +90,23 @@ const kept = (at: Machine) =>
     id_token: string;
     refresh_token: string;
   };
+
+/** A later ID token of the sign-in on this machine. Tokens have their time in whole seconds. */
+async function renewed(at: Machine): Promise<string> {
+  await sleep(1_100);
+  const response = await fetch(`${issuer.url}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: kept(at).refresh_token,
+      client_id: 'bursar',
+    }),
+  });
+  const given = (await response.json()) as ReturnType<typeof kept>;
+  for (const secret of [given.id_token, given.refresh_token]) noteSecret(secret);
+  writeFileSync(at.BURSAR_SIGN_IN_FILE, JSON.stringify({ ...kept(at), ...given }));
+  return given.id_token;
+}
 
 async function get(token: string, path = '/me') {
   const response = await fetch(`${url}/operator/v1${path}`, {
@@ -247,6 +265,29 @@ test('the issuer decides the roles: a new one takes effect with the next token, 
     status: 200,
     data: { id: first.data?.id, roles: ['operator'] },
   });
+}, 120_000);
+
+test('the last role of a person is taken at the issuer: the account has none from the first token without it on, older tokens end for good, and both refusals are in the audit log', async () => {
+  const [at, login] = [machine(), 'kemi+operator'];
+  const before = await tokenOf(login, at);
+  const { data } = await get(before);
+  await changeRoles(issuer, login, []);
+  const without = await renewed(at);
+  expect(await get(without)).toMatchObject({ status: 403, code: 'forbidden' });
+  expect(await get(without)).toMatchObject({ status: 403, code: 'forbidden' });
+  expect(await get(before)).toMatchObject({ status: 401, code: 'unauthorized' });
+  const target = 'kemi@tests.invalid';
+  expect(await entries({ action: 'operators.sign_in', target })).toMatchObject([
+    { before: null, after: { roles: ['operator'] } },
+    { before: { roles: ['operator'] }, after: { roles: [] } },
+  ]);
+  const ofRefusal = { 'actor.operator': data?.id, 'after.refused': 'forbidden' };
+  expect(await entries(ofRefusal)).toHaveLength(2);
+
+  await changeRoles(issuer, login, ['operator']);
+  const again = await renewed(at);
+  expect(await get(again)).toMatchObject({ status: 200, data: { id: data?.id } });
+  expect(await get(before)).toMatchObject({ status: 401, code: 'unauthorized' });
 }, 120_000);
 
 test('beside an issuer, keys are refused, and nobody makes accounts, keys or roles by hand', async () => {

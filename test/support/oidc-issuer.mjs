@@ -24,6 +24,9 @@ const key = {
   alg: 'RS256',
 };
 
+/** The roles that people have had since a test has changed them. */
+const changedRoles = new Map();
+
 const claimsOf = (accountId) => {
   const [name, ...roles] = accountId.split('+');
   return {
@@ -31,7 +34,7 @@ const claimsOf = (accountId) => {
     name,
     email: `${name}@tests.invalid`,
     email_verified: true,
-    roles: roles.filter((role) => role !== 'brief'),
+    roles: changedRoles.get(accountId) ?? roles.filter((role) => role !== 'brief'),
   };
 };
 
@@ -69,5 +72,11 @@ const provider = new Provider(issuer, {
     Session: 600,
   },
 });
-server.on('request', provider.callback());
+// PUT /tests/roles?login=ada%2Boperator&role=viewer gives this person these roles alone.
+server.on('request', (request, response) => {
+  const { pathname, searchParams: query } = new URL(request.url, issuer);
+  if (pathname !== '/tests/roles') return provider.callback()(request, response);
+  changedRoles.set(query.get('login'), query.getAll('role'));
+  return response.end();
+});
 console.log(JSON.stringify({ issuer }));

@@ -18,6 +18,17 @@ export async function startIssuer(): Promise<TestIssuer> {
   return { url: issuer, close: () => void child.kill() };
 }
 
+/** Gives a person these roles at the issuer, in place of those in the name; the next token has them. */
+export async function changeRoles(
+  { url }: TestIssuer,
+  login: string,
+  roles: string[],
+): Promise<void> {
+  const query = new URLSearchParams({ login });
+  for (const role of roles) query.append('role', role);
+  await fetch(`${url}/tests/roles?${query.toString()}`, { method: 'PUT' });
+}
+
 /** A page with a form, as a browser has it. */
 type Page = { url: string; html: string };
 

@@ -361,9 +361,8 @@ function statementRows({ api: { deps } }: Parts): Record<string, ActRow> {
         return { body: { ...given, order: 'oldest_first', has_times: true } };
       },
     ],
-    // Its rows are those of a statement whose beginning is in the audit log, with the digest of them all.
     addStatementRows: [
-      [],
+      ['statements.rows'],
       async () => ({ params: { id: await begun() }, body: { rows: [], last: true } }),
     ],
     matchStatement: [

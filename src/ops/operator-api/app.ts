@@ -12,6 +12,7 @@ import { requestId } from '../../platform/http/request-id.js';
 import { requestLog } from '../../platform/http/request-log.js';
 import { routerOf } from '../../platform/http/routes.js';
 import { securityHeaders } from '../../platform/http/security-headers.js';
+import { measureOperatorErrors } from '../../platform/metrics/requests.js';
 import type { OperatorDeps } from './deps.js';
 import { operatorRoutes } from './routes.js';
 import { signIn } from './sign-in.js';
@@ -37,7 +38,7 @@ export function createOperatorApp(
   deps: OperatorDeps,
   health: Pick<Health, 'middleware'>,
 ): Koa<AppState> {
-  const { log, operators, oidc, rateLimits, config } = deps;
+  const { log, operators, oidc, rateLimits, config, registry } = deps;
   // A client may take its time for the body: a sign-in that is revoked meanwhile must not carry the act out.
   const signInAgain: Middleware = (ctx, next) => signedIn(ctx, next);
   const { middleware, operationAt, methodsAt } = routerOf(
@@ -51,6 +52,7 @@ export function createOperatorApp(
   app.use(requestId());
   app.use(clientAddress({ trustedProxies: config.http.trustedProxies }));
   app.use(requestLog({ log }));
+  app.use(measureOperatorErrors(registry));
   app.use(securityHeaders());
   app.use(errorHandler({ log }));
   app.use(health.middleware);

@@ -14,8 +14,9 @@ type Parts = {
 /**
  * The account of a person whom the issuer has named. The first sign-in makes it, or takes the account with the person's e-mail,
  * if the issuer has verified that. A later one brings the roles up to date. Each of these is an act of the issuer in the audit
- * log. Throws `forbidden` for a person without a role, and for an e-mail that is another account's, and `unauthorized` for a
- * token that is older than the present roles and has others.
+ * log. An account whose last role the issuer has taken is returned without roles. Throws `forbidden` for a person without a role
+ * who has no account, and for an e-mail that is another account's, and `unauthorized` for a token that is older than the present
+ * roles.
  */
 export async function accountOf(
   { operators, audit }: Parts,
@@ -23,18 +24,13 @@ export async function accountOf(
   requestId: string,
 ): Promise<OperatorAccount> {
   const { own } = await operators.ofIdentity(identity);
+  if (own) refuseOlder(own, identity);
   if (own && isDeepStrictEqual(own.roles, identity.roles)) return own;
-  if (own?.identity && own.identity.roles_at > identity.issuedAt) {
-    const message = 'Your roles have changed since this sign-in: sign in again.';
-    throw new ApiError('unauthorized', { message });
-  }
-  if (identity.roles.length === 0) {
-    const message = 'The issuer gives you none of the roles of operators.';
-    throw new ApiError('forbidden', { message });
-  }
+  if (!own && identity.roles.length === 0) throw withoutRole();
   const changed = await audit.act(actOf(identity, requestId), async (session) => {
     const found = await operators.ofIdentity(identity, session);
     const present = found.own ?? found.sameEmail;
+    if (found.own) refuseOlder(found.own, identity);
     if (present && !found.own) refuseUnlessOwn(present, identity);
     const { issuer, subject, name, email, roles, issuedAt } = identity;
     const signsIn = { identity: { issuer, subject, roles_at: issuedAt } };
@@ -45,6 +41,17 @@ export async function accountOf(
   });
   if (!changed) throw new ApiError('unauthorized');
   return changed;
+}
+
+/** The refusal of a person to whom the issuer gives no role that exists here. */
+export const withoutRole = (): ApiError =>
+  new ApiError('forbidden', { message: 'The issuer gives you none of the roles of operators.' });
+
+/** Also where the token has the present roles: they may have been taken and given again since it was made. */
+function refuseOlder({ identity: known }: OperatorAccount, { issuedAt }: Identity): void {
+  if (!known || known.roles_at <= issuedAt) return;
+  const message = 'Your roles have changed since this sign-in: sign in again.';
+  throw new ApiError('unauthorized', { message });
 }
 
 /** Nobody gets an account by an e-mail that the issuer has not verified, nor one that is another person's at the issuer. */

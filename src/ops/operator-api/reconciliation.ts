@@ -44,13 +44,14 @@ export const reconciliationRoutes = (deps: OperatorDeps): Route[] => [
   route(reconcileRecords, async (ctx, { body }) => {
     const { apply, only = RECONCILED } = body;
     const since = new Date(body.since);
-    if (apply) {
-      const asked = actOf(ctx, 'reconcile.apply', only.join(','), { reason: body.reason ?? null });
-      const input = { act: asked, input: { body } };
-      const act = await permit(deps, ctx, input, { act: 'reconciliation' });
-      if (!act) return;
-      await deps.audit.record(act, { after: { since: body.since } });
-    }
+    // A comparison opens and closes breaks, also if it applies nothing.
+    const action = apply ? 'reconcile.apply' : 'reconcile';
+    const asked = actOf(ctx, action, only.join(','), { reason: body.reason ?? null });
+    const act = apply
+      ? await permit(deps, ctx, { act: asked, input: { body } }, { act: 'reconciliation' })
+      : asked;
+    if (!act) return;
+    await deps.audit.record(act, { after: { since: body.since } });
     const { differences, ...counts } = await reconcile(deps, { ...body, since, only });
     const ok = counts.unanswered === 0 && counts.differing === counts.settled;
     const rows = differences.map(({ amountMinor, breakKind, ...row }) => ({

@@ -9,7 +9,7 @@ import type { Operators } from '../../platform/operators/store.js';
 import { parseOperatorKey } from '../../platform/api-keys/api-key.js';
 import type { Oidc } from '../../platform/operators/oidc.js';
 import { ApiError, type ErrorCode } from '../../shared/errors.js';
-import { accountOf } from './identities.js';
+import { accountOf, withoutRole } from './identities.js';
 
 type Parts = {
   operators: Operators;
@@ -72,7 +72,11 @@ async function identifyBy(
     requestId,
   );
   const operator = { id, name, roles, keyId: null, madeBy: [] };
-  if (disabledAt === null) return operator;
+  if (disabledAt === null && roles.length > 0) return operator;
+  if (disabledAt === null) {
+    await onRefused(operator, 'forbidden');
+    throw withoutRole();
+  }
   await onRefused(operator, 'unauthorized');
   throw new ApiError('unauthorized', { message: 'An administrator has disabled your account.' });
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { matchingParts } from '../../composition/reconciliation.js';
 import { matchStatement } from '../../core/reconciliation/matching.js';
@@ -96,6 +97,7 @@ export const addStatementRows = operation({
     last: z.boolean().default(false),
   }),
   maxBodyBytes: MAX_PORTION_BYTES,
+  act: 'statements.rows',
   answer: { status: 200, data: printed },
 });
 
@@ -164,6 +166,12 @@ export const statementRoutes = (deps: OperatorDeps): Route[] => {
     }),
 
     route(addStatementRows, async (ctx, { params: { id }, body: { rows, last } }) => {
+      if (!(await statements.find(id))) throw noSuch('statement');
+      // The digest of the import is of the file: only this one shows which rows were sent.
+      const sha256 = createHash('sha256').update(JSON.stringify(rows)).digest('hex');
+      const [first = null, final = null] = [rows[0]?.line, rows.at(-1)?.line];
+      const after = { first_line: first, last_line: final, is_last: last, sha256 };
+      await audit.record(actOf(ctx, 'statements.rows', id), { after });
       const run = await statements.add(id, rows.map(rowOf), { isLast: last });
       sendData(ctx, 200, presentStatement(run));
     }),

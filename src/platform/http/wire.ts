@@ -20,10 +20,16 @@ export const timestamp = (description: string) =>
  * They are listed one by one, because the patterns of JSON Schema have no Unicode classes.
  */
 const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
-const PLAIN_TEXT = `^[^${CONTROL}]+$`;
+/**
+ * Characters without a width or a shape of their own. The joiners U+200C and U+200D are not among them: Persian, the scripts of
+ * India and composed emoji need them.
+ */
+const UNSEEN =
+  '\\u00ad\\u180e\\u200b\\u2060-\\u2065\\u206a-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb';
+const PLAIN_TEXT = `^[^${CONTROL}${UNSEEN}]+$`;
 
 /**
- * Schema of a text without control and direction characters. The length counts characters, not UTF-16 units. Lone
+ * Schema of a text without control, direction and invisible characters. The length counts characters, not UTF-16 units. Lone
  * surrogates would not survive a bank, and are refused in every text of a request.
  */
 export const plainText = (max: number) =>
@@ -31,13 +37,13 @@ export const plainText = (max: number) =>
     .string()
     .regex(
       new RegExp(PLAIN_TEXT, 'u'),
-      textErrors(Infinity, 'must not contain control or direction characters'),
+      textErrors(Infinity, 'must not contain control, direction or invisible characters'),
     )
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .meta({ override: { minLength: 1, maxLength: max, pattern: PLAIN_TEXT } });
 
-/** In a name, also the characters of no width. */
-const INVISIBLE = `${CONTROL}\\u200b-\\u200d\\u2060-\\u2065\\ufeff`;
+/** In a name, also the joiners: names are compared. */
+const INVISIBLE = `${CONTROL}${UNSEEN}\\u200c\\u200d`;
 const OWN_NAME_LENGTH = 100;
 /** A segment `.` or `..` would change a path that has the name in it. */
 const OWN_NAME = `^(?!\\.{1,2}$)[^ ${INVISIBLE}](?:[^${INVISIBLE}]{0,${OWN_NAME_LENGTH - 2}}[^ ${INVISIBLE}])?$`;
@@ -53,7 +59,7 @@ export const ownName = (description: string, example: string) =>
       new RegExp(OWN_NAME, 'u'),
       textErrors(
         OWN_NAME_LENGTH,
-        'must not begin or end with a space, have control or direction characters, or be "." or ".."',
+        'must not begin or end with a space, have control, direction or invisible characters, or be "." or ".."',
       ),
     )
     .overwrite(composed)

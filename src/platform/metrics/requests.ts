@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Middleware } from '../http/context.js';
+import type { AppState, Middleware } from '../http/context.js';
 import type { Load } from '../http/load.js';
 import { routeOf } from '../http/request-log.js';
 import { createdResource } from '../http/request-span.js';
@@ -37,14 +37,10 @@ export function measureRequests(
     registers: [],
   });
   addWithExemplars(registry, duration);
-  const errors = new Counter({
+  const countError = countErrors(registry, {
     name: 'bursar_http_errors_total',
     help: 'HTTP responses with an error, by error code.',
-    labelNames: ['code'],
-    registers,
   });
-  // Prometheus sees no increase in the first sample of a series: an alert would miss the first error of a code.
-  for (const code of Object.keys(ERRORS)) errors.inc({ code }, 0);
   return async (ctx, next) => {
     if (ctx.path.startsWith('/health/')) return next();
     const startedAt = performance.now();
@@ -55,13 +51,38 @@ export function measureRequests(
       const method = METHODS.has(ctx.method) ? ctx.method : 'other';
       const statusClass = `${Math.floor(ctx.status / 100)}xx`;
       total.inc({ route, method, status: ctx.status });
-      if (ctx.state.errorCode) errors.inc({ code: ctx.state.errorCode });
+      countError(ctx);
       duration.observe({
         labels: { route, method, status_class: statusClass },
         value: (performance.now() - startedAt) / 1000,
         exemplarLabels: exemplarOf(tracer.traceOf(createdResource(ctx))),
       });
     }
+  };
+}
+
+/** Counts the answers of the operator API with an error. */
+export function measureOperatorErrors(registry: Registry): Middleware {
+  const countError = countErrors(registry, {
+    name: 'bursar_operator_errors_total',
+    help: 'Responses of the operator API with an error, by error code.',
+  });
+  return async (ctx, next) => {
+    try {
+      await next();
+    } finally {
+      countError(ctx);
+    }
+  };
+}
+
+/** Registers a counter of errors by code, and returns the function that counts the answer of a request. */
+function countErrors(registry: Registry, named: { name: string; help: string }) {
+  const errors = new Counter({ ...named, labelNames: ['code'], registers: [registry] });
+  // Prometheus sees no increase in the first sample of a series: an alert would miss the first error of a code.
+  for (const code of Object.keys(ERRORS)) errors.inc({ code }, 0);
+  return ({ state: { errorCode: code } }: { state: Pick<AppState, 'errorCode'> }): void => {
+    if (code) errors.inc({ code });
   };
 }
 

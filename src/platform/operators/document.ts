@@ -6,6 +6,7 @@ export type OperatorDocument = {
   _id: string;
   name: string;
   email: string;
+  /** Empty: the issuer has taken the last one. */
   roles: OperatorRole[];
   disabled_at: Date | null;
   created_at: Date;
@@ -46,7 +47,7 @@ export const operatorsCollection: CollectionSpec = {
     properties: {
       name: text,
       email: text,
-      roles: { bsonType: 'array', minItems: 1, items: { enum: OPERATOR_ROLES } },
+      roles: { bsonType: 'array', items: { enum: OPERATOR_ROLES } },
       disabled_at: dateOrNull,
       created_at: { bsonType: 'date' },
       created_by: line,

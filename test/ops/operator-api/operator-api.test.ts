@@ -216,3 +216,62 @@ test('a missing, unknown, revoked or disabled sign-in is refused at once', async
     status: 403,
   });
 }, 120_000);
+
+test('the comparison of records and each portion of a statement have their entries', async () => {
+  const { id, key } = await signedIn(['operator']);
+  const posted = (path: string, body: object) => request(key, 'POST', path, body);
+  const only = { since: new Date().toISOString(), only: ['transfers'], per_second: 100 };
+  expect(await posted('/reconciliations', only)).toMatchObject({ status: 200 });
+  const { body: begun } = await posted('/statements', {
+    provider: 'sandbox-bank',
+    name: 'of the tests',
+    sha256: 'a'.repeat(64),
+    order: 'oldest_first',
+    has_times: true,
+  });
+  const row = { amount_minor: 1, fee_minor: null, balance_minor: null, own: true };
+  const rows = [1, 2].map((line) => ({ ...row, line, reference: null, at: only.since }));
+  const target = (begun as { data: { id: string } }).data.id;
+  expect(await posted(`/statements/${target}/rows`, { rows })).toMatchObject({ status: 200 });
+  const last = { rows: rows.slice(1), last: true };
+  expect(await posted(`/statements/${target}/rows`, last)).toMatchObject({ status: 200 });
+  expect(await posted('/statements/of-nobody/rows', last)).toMatchObject({ status: 404 });
+  const found = await entries().find({ 'actor.operator': id }).sort({ _id: 1 }).toArray();
+  const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
+  expect(found).toMatchObject([
+    { action: 'reconcile', target: 'transfers', after: { since: only.since } },
+    { action: 'statements.import' },
+    {
+      action: 'statements.rows',
+      target,
+      after: { first_line: 1, last_line: 2, is_last: false, sha256 },
+    },
+    { action: 'statements.rows', target, after: { first_line: 2, last_line: 2, is_last: true } },
+  ]);
+});
+
+test('every refusal of the operator API is counted by its code: a guessed key, a revoked one, and an act beyond a role', async () => {
+  const counts = async () => {
+    const lines = (await deps.registry.metrics()).matchAll(
+      /^bursar_operator_errors_total\{code="(\w+)"\} (\d+)$/gm,
+    );
+    return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]));
+  };
+  const before = await counts();
+  const [viewer, revoked] = [await signedIn(['viewer']), await signedIn(['operator'])];
+  const [made] = await deps.operators.listKeys(revoked.id);
+  await deps.operators.revokeKey(String(made?._id));
+  const guess = 'op_sandbox_guess';
+  const force = { reason: 'the tests say so', force: true };
+  expect(await request(guess, 'GET', '/me')).toMatchObject({ status: 401 });
+  expect(await request(revoked.key, 'GET', '/me')).toMatchObject({ status: 401 });
+  expect(await request(viewer.key, 'GET', '/me')).toMatchObject({ status: 200 });
+  const failed = await request(viewer.key, 'POST', '/transfers/trf_x/fail', force);
+  expect(failed).toMatchObject({ status: 403 });
+  expect(await counts()).toEqual({
+    ...before,
+    invalid_key: Number(before['invalid_key']) + 1,
+    expired_key: Number(before['expired_key']) + 1,
+    forbidden: Number(before['forbidden']) + 1,
+  });
+});

@@ -62,7 +62,7 @@ describe('a message names the one bound or form that the value misses', () => {
       plainText(100),
       'a\u0007',
       'invalid_format',
-      'must not contain control or direction characters',
+      'must not contain control, direction or invisible characters',
     ],
     ['an empty key', idempotencyKey, '', 'invalid_format', 'must not be empty'],
     [

@@ -31,8 +31,10 @@ describe('a caller’s own name', () => {
     ['a\u0085b', 'control'],
     ['a\u202eb', 'direction'],
     ['a\u2066b', 'direction'],
-    ['a\u200bb', 'direction'],
-    ['\ufeffa', 'direction'],
+    ['a\u200bb', 'invisible'],
+    ['a\u200db', 'invisible'],
+    ['a\u00adb', 'invisible'],
+    ['\ufeffa', 'invisible'],
     ['a'.repeat(101), 'at most 100'],
   ])('%j is refused, and the message says why', (text, why) => {
     const { error } = name.safeParse(text);
@@ -58,5 +60,26 @@ test('a text refuses marks of direction, which would show another text than is s
   expect(text.safeParse('Rent for May').success).toBe(true);
   for (const mark of ['\u202e', '\u2067', '\u200f', '\u061c', '\u2028']) {
     expect(text.safeParse(`Rent ${mark}for May`).success).toBe(false);
+  }
+});
+
+test('a text refuses characters that nobody sees, and accepts the joiners that scripts and emoji need', () => {
+  const text = plainText(100);
+  for (const unseen of ['\u200b', '\ufeff', '\u00ad', '\u2060', '\u180e', '\u3164']) {
+    const { error } = text.safeParse(`Rent${unseen} for May`);
+    expect([unseen, error?.issues[0]?.message]).toEqual([
+      unseen,
+      'must not contain control, direction or invisible characters',
+    ]);
+  }
+  for (const seen of [
+    'می\u200cخواهم',
+    'क्\u200dष',
+    '👩\u200d👩\u200d👧',
+    '❤\ufe0f',
+    '한국어',
+    'ភាសា',
+  ]) {
+    expect([seen, text.safeParse(seen).success]).toEqual([seen, true]);
   }
 });
