@@ -233,11 +233,16 @@ describe('virtual accounts by Paystack', () => {
       expect((await list(from)).find((each) => each.id === id)).toEqual(deposit);
     });
 
-    test('one that no message told is in the list, and is told after a requery', async () => {
+    test.each([
+      ['no message told is in the list', { tell: false }, 'received'],
+      ['Paystack itself does not know is nowhere', { known: false }, 'not_found'],
+    ])('one that %s, and is told after a requery', async (_title, arrival, before) => {
       const { account } = await assigned();
       const from = new Date(Date.now() - 1_000);
-      const id = fake.deposit(account.accountNumber, 1_000, { tell: false });
-      expect((await list(from)).map((each) => each.id)).toContain(id);
+      const id = fake.deposit(account.accountNumber, 1_000, arrival);
+      const isListed = async () => (await list(from)).some((each) => each.id === id);
+      expect(await provider.verifyDeposit(id, never)).toMatchObject({ kind: before });
+      expect(await isListed()).toBe(before === 'received');
       const day = new Date().toISOString().slice(0, 10);
       for (const _ of [1, 2]) {
         const { accountNumber, handle } = account;
@@ -246,6 +251,7 @@ describe('virtual accounts by Paystack', () => {
         });
       }
       expect(await messageWith(id)).toMatchObject({ kind: 'event' });
+      expect(await isListed()).toBe(true);
     });
 
     test('money that came on no account of ours is a deposit that nobody has', async () => {

@@ -1,19 +1,27 @@
 import type { Charge } from '../../../src/capabilities/charges/record.js';
 import type { Refund } from '../../../src/capabilities/refunds/record.js';
 import type { Transfer } from '../../../src/capabilities/transfers/record.js';
+import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
 import type { ProviderEvent } from '../../../src/core/provider-events/event.js';
 import type { Rehearsal } from '../../paystack/rehearsal.js';
+import { accountViolations, depositReferences } from './account-checks.js';
+import type { AccountLoad } from './account-load.js';
 import type { Load } from './load.js';
 
 /** The checks of a random-fault run once no work is open. Each returns what is wrong, as text. */
 
 /** The disagreements between the requests, our records, our ledger, and Paystack's journal. */
-export async function violations(rehearsal: Rehearsal, load: Load): Promise<string[]> {
+export async function violations(
+  rehearsal: Rehearsal,
+  load: Load,
+  accounts: AccountLoad,
+): Promise<string[]> {
   const { db } = rehearsal.service.deps.database;
   const transfers = await db.collection<Transfer>('transfers').find().toArray();
   const charges = await db.collection<Charge>('charges').find().toArray();
   const refunds = await db.collection<Refund>('refunds').find().toArray();
   const records = [...transfers, ...charges, ...refunds];
+  const known = [...records.map(({ _id }) => _id), ...(await depositReferences(rehearsal))];
   const events = db.collection<ProviderEvent>('provider_events');
   return [
     ...(await rehearsal.problems()),
@@ -22,7 +30,8 @@ export async function violations(rehearsal: Rehearsal, load: Load): Promise<stri
     ...transfers.flatMap((one) => transferProblems(rehearsal, one)),
     ...charges.flatMap((one) => chargeProblems(rehearsal, one)),
     ...refunds.flatMap((one) => refundProblems(rehearsal, one)),
-    ...strangers(rehearsal, records),
+    ...(await accountViolations(rehearsal, accounts)),
+    ...strangers(rehearsal, known),
     ...(await events.find({ attention: { $ne: null } }).toArray()).map(eventProblem),
   ];
 }
@@ -49,7 +58,8 @@ function answersHold({ asked }: Load, records: readonly AnyRecord[]): string[] {
   ];
 }
 
-function endProblems({ _id: id, status, attention }: AnyRecord): string[] {
+/** A record has ended, and needs no operator. */
+export function endProblems({ _id: id, status, attention }: InstructionRecord): string[] {
   const isOver = status === 'completed' || status === 'failed';
   return [
     ...(isOver ? [] : [`${id} is ${status}`]),
@@ -62,13 +72,14 @@ const eventProblem = ({ _id: id, event, attention }: ProviderEvent): string =>
   `${event} (${id}) needs an operator: ${attention?.reason}`;
 
 /** The amounts that Paystack has moved for records whose reference begins so. */
-const moved = ({ fake }: Rehearsal, kind: string, reference: string): bigint[] =>
+export const moved = ({ fake }: Rehearsal, kind: string, reference: string): bigint[] =>
   fake
     .journal()
     .filter((entry) => entry.kind === kind && entry.reference.startsWith(reference))
     .map(({ amount }) => BigInt(amount));
 
-const expectAmounts = (what: string, found: readonly bigint[], wanted: readonly bigint[]) =>
+/** Compares the amounts that Paystack has moved for a record. */
+export const expectAmounts = (what: string, found: readonly bigint[], wanted: readonly bigint[]) =>
   found.join() === wanted.join() ? [] : [`${what}: [${found.join()}], and not [${wanted.join()}]`];
 
 /** A transfer is paid once if it is completed, or if it was paid and returned. */
@@ -112,8 +123,8 @@ function refundProblems({ fake }: Rehearsal, { _id: id, status, amount_minor }: 
 }
 
 /** Effects at Paystack that no record of ours explains. */
-function strangers({ fake }: Rehearsal, records: readonly AnyRecord[]): string[] {
-  const ids = new Set(records.map(({ _id }) => _id));
+function strangers({ fake }: Rehearsal, known: readonly string[]): string[] {
+  const ids = new Set(known);
   return fake
     .journal()
     .map(({ reference }) => reference.replace(/^chg-(.*)-[0-9]+$/, 'chg_$1'))

@@ -31,22 +31,9 @@ export function createLoad(tenant: TestTenant, random: Random) {
   const cards: Card[] = [];
   const paid: ChargeView[] = [];
 
-  /** Sends a request under one key until it is answered. */
-  async function untilAnswered(path: string, body: object) {
-    const key = randomUUID();
-    for (;;) {
-      const reply = await tenant
-        .call('POST', path, JSON.stringify(body), { key })
-        .catch(() => null);
-      const accepted = reply?.status === 201;
-      if (reply && (accepted || REFUSALS.has(reply.status))) return { reply, accepted };
-      await sleep(200);
-    }
-  }
-
   /** Asks for a record, and notes the answer. Returns its reference, or null if the request is refused. */
   async function ask(path: string, body: Body): Promise<string | null> {
-    const { accepted } = await untilAnswered(path, body);
+    const { accepted } = await untilAnswered(tenant, path, body);
     const { reference, amount_minor: amount } = body;
     asked.push({ path, reference, amount, accepted });
     return accepted ? reference : null;
@@ -102,7 +89,7 @@ export function createLoad(tenant: TestTenant, random: Random) {
     const start = new Date(Date.now() + random.between(1_000, 20_000)).toISOString();
     const terms = { amount_minor: amount, interval: 'day', count: 1, start_at: start };
     const body = { ...terms, payment_token_id };
-    const { reply, accepted } = await untilAnswered(SCHEDULED, body);
+    const { reply, accepted } = await untilAnswered(tenant, SCHEDULED, body);
     if (!accepted) return;
     const { id } = (reply.body as { data: { id: string } }).data;
     asked.push({ path: SCHEDULED, reference: `${id}-0`, amount, accepted });
@@ -137,6 +124,17 @@ export function createLoad(tenant: TestTenant, random: Random) {
       for (const charge of data) await pay(await payments.get(charge.reference));
     },
   };
+}
+
+/** Sends a request of a tenant under one key until it is answered. */
+export async function untilAnswered(tenant: TestTenant, path: string, body: object) {
+  const key = randomUUID();
+  for (;;) {
+    const reply = await tenant.call('POST', path, JSON.stringify(body), { key }).catch(() => null);
+    const accepted = reply?.status === 201;
+    if (reply && (accepted || REFUSALS.has(reply.status))) return { reply, accepted };
+    await sleep(200);
+  }
 }
 
 async function onPage(url: string, choice: string, next: string): Promise<void> {

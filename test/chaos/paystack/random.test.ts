@@ -3,12 +3,15 @@ import type { FaultRule } from '../../fakes/paystack/plans.js';
 import { startRehearsal, type Rehearsal } from '../../paystack/rehearsal.js';
 import { createOperators } from '../random-faults/operators.js';
 import { createRandom, type Random } from '../random-faults/random.js';
+import { createAccountLoad, type AccountLoad } from './account-load.js';
 import { violations } from './checks.js';
 import { createLoad, SCHEDULED, type Load } from './load.js';
 
 const SEED = Number(process.env['CHAOS_SEED'] ?? '1');
 const MINUTES = Number(process.env['CHAOS_MINUTES'] ?? '3');
 const CLIENTS = 6;
+/** Clients of virtual accounts and identity checks. */
+const ACCOUNT_CLIENTS = 4;
 const MOST_PRINTED = 20;
 /** A transfer is submitted again a minute after its last request, so the open work may stay as it is for longer. */
 const STUCK_AFTER_MS = 180_000;
@@ -50,10 +53,11 @@ async function disturb(random: Random, untilMs: number): Promise<{ kills: number
 }
 
 /** Counts what is not over: records, messages of Paystack that wait, and provider events. */
-async function countOpen(): Promise<number> {
+async function countOpen(accounts: AccountLoad): Promise<number> {
   const { db } = rehearsal.service.deps.database;
   const isOpen = { $in: ['pending', 'processing', 'requires_action'] };
-  const records = ['transfers', 'charges', 'refunds'].map((name) =>
+  const payments = ['transfers', 'charges', 'refunds'];
+  const records = [...payments, 'virtual_accounts', 'deposits', 'identity_checks'].map((name) =>
     db
       .collection(name)
       .countDocuments({ $or: [{ status: isOpen }, { next_check_at: { $type: 'date' } }] }),
@@ -61,22 +65,23 @@ async function countOpen(): Promise<number> {
   const events = db.collection('provider_events').countDocuments({ status: 'received' });
   const isOver = { $nin: ['ended', 'cancelled'] };
   const recurring = db.collection('recurring_charges').countDocuments({ status: isOver });
-  const counts = await Promise.all([...records, events, recurring]);
+  const counts = await Promise.all([...records, events, recurring, accounts.waiting()]);
   return counts.reduce((sum, count) => sum + count, rehearsal.fake.messagesWaiting());
 }
 
 /**
  * Waits until nothing is open, or open work has not decreased for long. Meanwhile customers pay the open pages, because
- * another one opens if the answer with its address was lost, and operators decide about refunds that Paystack cannot rule
- * out: it recognizes no repeat of a refund.
+ * another one opens if the answer with its address was lost, and operators decide about refunds and returns that Paystack cannot
+ * rule out, since it recognizes no repeat of them, and about money in suspense.
  */
-async function settle(load: Load): Promise<number> {
+async function settle(load: Load, accounts: AccountLoad): Promise<number> {
   const operators = createOperators(rehearsal);
   let fewest = Infinity;
   for (let since = performance.now(); performance.now() - since < STUCK_AFTER_MS;) {
     await load.payOpenPages();
+    await accounts.settle();
     await operators.push();
-    const open = await countOpen();
+    const open = await countOpen(accounts);
     if (open === 0) break;
     if (open < fewest) [fewest, since] = [open, performance.now()];
     await sleep(1_000);
@@ -85,15 +90,20 @@ async function settle(load: Load): Promise<number> {
 }
 
 test(`a random-fault run of ${MINUTES} minutes at Paystack, seed ${SEED}, loses no payment, makes none twice and leaves no work open`, async () => {
-  const tenant = await rehearsal.service.tenant({ balanceMinor: 10_000_000_000 });
+  const features = { virtual_accounts: true, identity: true };
+  const tenant = await rehearsal.service.tenant({ balanceMinor: 10_000_000_000, features });
   const load = createLoad(tenant, createRandom(SEED));
+  const accounts = createAccountLoad(rehearsal, tenant, createRandom(SEED + 2));
   rehearsal.fake.setRules(RULES);
   const untilMs = performance.now() + MINUTES * 60_000;
-  const clients = Array.from({ length: CLIENTS }, () => load.run(untilMs));
+  const clients = [
+    ...Array.from({ length: CLIENTS }, () => load.run(untilMs)),
+    ...Array.from({ length: ACCOUNT_CLIENTS }, () => accounts.run(untilMs)),
+  ];
   const { kills } = await disturb(createRandom(SEED + 1), untilMs);
   await Promise.all(clients);
-  const called = await settle(load);
-  const problems = await violations(rehearsal, load);
+  const called = await settle(load, accounts);
+  const problems = await violations(rehearsal, load, accounts);
   const accepted = load.asked.filter((each) => each.accepted);
   const of = (path: string) => accepted.filter((each) => each.path === path).length;
   const figures = {
@@ -105,13 +115,22 @@ test(`a random-fault run of ${MINUTES} minutes at Paystack, seed ${SEED}, loses 
     renewals: accepted.filter(({ reference }) => reference.startsWith('renewal-')).length,
     'scheduled renewals': of(SCHEDULED),
     refunds: of('/payments/refunds'),
+    'virtual accounts': accounts.opened.filter((each) => each.accepted).length,
+    deposits: accounts.paid.length,
+    'returns by the operator': accounts.counts.returns,
+    'identity checks': accounts.checks.length,
     calls: rehearsal.fake.requests.length,
     'operators called': called,
     violations: problems.length,
   };
   console.log(JSON.stringify(figures));
   expect(problems.slice(0, MOST_PRINTED)).toEqual([]);
-  const { transfers, charges, refunds } = figures;
-  const scheduled = figures['scheduled renewals'];
-  expect(Math.min(kills, transfers, charges, refunds, scheduled)).toBeGreaterThan(0);
+  const { transfers, charges, refunds, deposits } = figures;
+  const others = [
+    figures['scheduled renewals'],
+    figures['virtual accounts'],
+    figures['returns by the operator'],
+    figures['identity checks'],
+  ];
+  expect(Math.min(kills, transfers, charges, refunds, deposits, ...others)).toBeGreaterThan(0);
 });

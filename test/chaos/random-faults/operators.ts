@@ -34,10 +34,13 @@ const LOST = ['would not recognize', 'cannot rule it out'];
 /** The reason for a deposit that was reported and does not exist. */
 const NO_DEPOSIT = ['does not know it any more'];
 
-const isUnknown = (collection: string, { attention }: InstructionRecord): boolean =>
-  (collection === 'deposits' ? NO_DEPOSIT : LOST).some((reason) =>
-    attention?.reason.includes(reason),
-  );
+/** A record with its present instruction, if its kind has several. */
+type Instructed = InstructionRecord & { instruction?: string };
+
+function isUnknown(collection: string, { attention, instruction }: Instructed): boolean {
+  const isDeposit = collection === 'deposits' && instruction !== 'return';
+  return (isDeposit ? NO_DEPOSIT : LOST).some((reason) => attention?.reason.includes(reason));
+}
 
 /** Operators who retry the records that need attention after the run: a provider may lose every automatic submission. */
 export function createOperators({ service }: Pick<ChaosCluster, 'service'>) {

@@ -99,7 +99,7 @@ export function closeAccount(ctx: Context, { parameter }: Request): Answer {
 
 const noAccount = refused(404, 'Dedicated account not found', 'dedicated_account_not_found');
 
-/** GET /dedicated_account/requery: the deposits of the account that were not reported, which are reported then. */
+/** GET /dedicated_account/requery: the deposits of the account that were not reported, which are known and reported then. */
 export function requery(ctx: Context, { query }: Request): Transaction[] | null {
   const { account_number: number = '', provider_slug: slug } = query;
   const account = ctx.dedicated.all().find((each) => each.number === number);
@@ -113,14 +113,16 @@ export function requery(ctx: Context, { query }: Request): Transaction[] | null 
 const markTold = (ctx: Context, transaction: Transaction): Transaction =>
   ctx.transactions.put(transaction.reference, {
     ...transaction,
+    hiddenUntil: 0,
     receiver: transaction.receiver && { ...transaction.receiver, told: true },
   });
 
-/** The way in which money arrives. `tell`: a message reports it. */
+/** The way in which money arrives. `tell`: a message reports it. `known`: Paystack has it before a requery asks the bank. */
 export type Arrival = {
   sender?: string;
   narration?: string;
   tell?: boolean;
+  known?: boolean;
   currency?: string;
   reference?: string;
 };
@@ -130,8 +132,10 @@ export function deposit(
   ctx: Context,
   account: string,
   amount: number,
-  { sender = 'Invented Sender', narration, tell = true, currency = 'NGN', reference }: Arrival,
+  arrival: Arrival,
 ): Transaction {
+  const { sender = 'Invented Sender', narration, currency = 'NGN', reference } = arrival;
+  const { tell = true, known: isKnown = true } = arrival;
   const known = ctx.dedicated.all().find(({ number }) => number === account);
   const fees = Math.round(amount * FEE);
   return arrive(
@@ -140,7 +144,8 @@ export function deposit(
     {
       channel: 'dedicated_nuban',
       currency,
-      receiver: { account, sender, narration: narration ?? null, told: tell },
+      hiddenUntil: isKnown ? 0 : Number.MAX_SAFE_INTEGER,
+      receiver: { account, sender, narration: narration ?? null, told: tell && isKnown },
       metadata: { receiver_account_number: account, receiver_bank: 'Wema Bank' },
     },
   );

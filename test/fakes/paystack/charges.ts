@@ -231,7 +231,9 @@ export function listTransactions(ctx: Context, { query }: Request): Answer {
     .all()
     .filter(
       (each) =>
-        (status === undefined || each.status === status) && within(each.createdAt, from, to),
+        (status === undefined || each.status === status) &&
+        each.hiddenUntil <= Date.now() &&
+        within(each.createdAt, from, to),
     )
     .toReversed();
   return page('Transactions retrieved', rows, {

@@ -108,7 +108,7 @@ export function createDesk(ctx: Context, messages: Pick<Messages, 'send'>) {
     /** Money arrives on an account. Returns the reference of the transaction. */
     deposit(account: string, amount: number, arrival: accounts.Arrival = {}): string {
       const made = accounts.deposit(ctx, account, amount, arrival);
-      if (arrival.tell !== false) send('charge.success', charges.transactionBody(ctx, made));
+      if (made.receiver?.told) send('charge.success', charges.transactionBody(ctx, made));
       return made.reference;
     },
     /** The event of a paid transaction is sent again, as Paystack's dashboard can. */
