@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'internal_error'
   | 'service_unavailable';
 
+/** A payment from your wallet to a biller. */
 export type NewBillPayment = {
   /** Id of the biller, see `GET /billpay/billers`. */
   biller_id: string;
@@ -46,6 +47,7 @@ export type NewBillPayment = {
   metadata?: { [name: string]: unknown };
 };
 
+/** A customer of a biller, to be checked before a payment. */
 export type BillCustomerToValidate = {
   /** Id of the biller, see `GET /billpay/billers`. */
   biller_id: string;
@@ -55,6 +57,7 @@ export type BillCustomerToValidate = {
   customer_reference: string;
 };
 
+/** A request for a card. */
 export type NewCard = {
   /** Your own id of the cardholder. */
   customer_id: string;
@@ -80,6 +83,7 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
+/** The security settings that replace all present ones. */
 export type NewCardSecurity = {
   /** Channels on which the card works. */
   channels: {
@@ -122,6 +126,7 @@ export type CardAutoReloadSettings =
       daily_cap_minor?: never;
     };
 
+/** The card payment that a cardholder disputes, and why. */
 export type NewCardDispute = {
   /** Amount in kobo to dispute. The default is all that was taken, and neither refunded nor disputed. */
   amount_minor?: number;
@@ -179,6 +184,7 @@ export type CardStateChange = {
   metadata?: { [name: string]: unknown };
 };
 
+/** The data of a customer that are checked. */
 export type NewIdentityCheck = {
   /** The BVN or the NIN. Required for `bvn` and `nin`, and for them alone. */
   number?: string;
@@ -196,6 +202,7 @@ export type NewIdentityCheck = {
   date_of_birth?: string;
 };
 
+/** A charge of a customer, or of a saved payment method. */
 export type NewCharge = {
   /** Amount in kobo that the customer pays. */
   amount_minor: number;
@@ -241,6 +248,7 @@ export type Customer = {
   name?: string;
 };
 
+/** A plan for charges of a saved payment method. */
 export type NewRecurringCharge = {
   /** The active payment token that is charged. */
   payment_token_id: string;
@@ -277,6 +285,7 @@ export type NewRecurringCharge = {
   metadata?: { [name: string]: unknown };
 };
 
+/** The fields of a recurring charge that change. */
 export type RecurringChargeChange = {
   /** The active payment token that is charged. */
   payment_token_id?: string;
@@ -290,6 +299,7 @@ export type RecurringChargeChange = {
   max_failed_periods?: number | null;
 };
 
+/** A request to pay a charge back, wholly or in part. */
 export type NewRefund = {
   /** Your reference of the charge. */
   charge_reference: string;
@@ -303,7 +313,9 @@ export type NewRefund = {
   reference?: string;
 };
 
+/** A bank account to be saved for later charges. */
 export type NewBankAccountToken = {
+  /** The customer. */
   customer: Customer;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
@@ -313,17 +325,21 @@ export type NewBankAccountToken = {
   bank_code: string;
 };
 
+/** A card to be saved for later charges. It has no card data: the customer enters them at the provider. */
 export type NewCardToken = {
+  /** The customer. */
   customer: Customer;
   /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number in a text, a name or the integer part of a number, a field for a security code, PIN or track of a card, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
+/** A request for a page on which the customer confirms the payment method. */
 export type NewTokenSetup = {
   /** Address to which the provider’s page sends the customer at the end. */
   return_url?: string;
 };
 
+/** A payment from your wallet to a bank account. */
 export type NewTransfer =
   | {
       /** Amount in kobo. The bounds are the defaults; your account may have others. */
@@ -380,11 +396,13 @@ export type NewTransfer =
       recipient_bank_code?: never;
     };
 
+/** Up to 1,000 transfers, of which each is accepted or refused on its own. */
 export type NewBulkTransfer = {
   /** Each item is a body of `POST /transfers` without `idempotency_key`. An invalid item is refused alone. */
   transfers: NewTransfer[];
 };
 
+/** A bank account whose holder is asked for. */
 export type AccountToResolve =
   | {
       /** NUBAN account number. */
@@ -415,7 +433,9 @@ export type AccountToResolve =
       recipient_bank_code?: never;
     };
 
+/** A request for a virtual account of a customer. */
 export type NewVirtualAccount = {
+  /** The customer. */
   customer?: AccountHolder;
   /** The customer’s id, in place of `customer`. */
   customer_id?: string;
@@ -441,6 +461,7 @@ export type NewVirtualAccount = {
   metadata?: { [name: string]: unknown };
 } & (
   | {
+      /** The customer. */
       customer: AccountHolder;
     }
   | {
@@ -461,6 +482,7 @@ export type AccountHolder = {
   phone?: string;
 };
 
+/** The balance of your wallet. */
 export type Balance = {
   /** The amount that can be spent. */
   available_minor: number;
@@ -474,6 +496,7 @@ export type Balance = {
   as_of: string;
 };
 
+/** A movement of your wallet. */
 export type BalanceEntry = {
   /** The posting: the resource and its step. */
   id: string;
@@ -502,6 +525,7 @@ export type BalanceEntry = {
   created_at: string;
 };
 
+/** The position of a page in its list. */
 export type Pagination = {
   /** Number of the page. */
   page: number;
@@ -515,6 +539,7 @@ export type Pagination = {
   has_more: boolean;
 };
 
+/** A company whose bills can be paid. */
 export type Biller = {
   /** Id. */
   id: string;
@@ -526,6 +551,7 @@ export type Biller = {
   customer_reference_name: string;
 };
 
+/** An item of a biller, such as a bouquet or a meter. */
 export type BillItem = {
   /** Id. */
   id: string;
@@ -543,6 +569,7 @@ export type BillItem = {
   gives_token: boolean;
 };
 
+/** A category of billers. */
 export type BillCategory = {
   /** Id. */
   id: string;
@@ -550,6 +577,7 @@ export type BillCategory = {
   name: string;
 };
 
+/** A payment from your wallet to a biller, with its state. */
 export type BillPayment = {
   /** Id. */
   id: string;
@@ -610,6 +638,7 @@ export type BillPayment = {
   reversed_at: string | null;
 };
 
+/** A step in the history of a resource. */
 export type TimelineEntry = {
   /** Time of the step. */
   at: string;
@@ -639,6 +668,7 @@ export type TimelineEntry = {
   provider_request_id: string | null;
 };
 
+/** A customer as the biller knows it. */
 export type BillCustomer = {
   /** Id of the biller, see `GET /billpay/billers`. */
   biller_id: string;
@@ -650,6 +680,7 @@ export type BillCustomer = {
   customer_name: string | null;
 };
 
+/** A card of a customer. Its number and its security code are in no answer. */
 export type Card = {
   /** Id. */
   id: string;
@@ -692,6 +723,7 @@ export type Card = {
   created_at: string;
 };
 
+/** A payment with a card, from the network’s question on. */
 export type CardAuthorization = {
   /** Id. */
   id: string;
@@ -747,6 +779,7 @@ export type CardAuthorization = {
   updated_at: string;
 };
 
+/** The dispute of a card payment with its merchant, which the issuer decides. */
 export type CardDispute = {
   /** Id. */
   id: string;
@@ -785,6 +818,7 @@ export type CardDispute = {
   decided_at: string | null;
 };
 
+/** The automatic funding of a card whose balance is low. */
 export type CardAutoReload = {
   /** Id of the card. */
   card_id: string;
@@ -811,6 +845,7 @@ export type CardAutoReload = {
   } | null;
 };
 
+/** The money on a card. */
 export type CardBalance = {
   /** Id of the card. */
   card_id: string;
@@ -822,6 +857,7 @@ export type CardBalance = {
   as_of: string;
 };
 
+/** An act on a card that the issuer carries out, such as a funding or a lock. */
 export type CardOperation = {
   /** Id. */
   id: string;
@@ -863,6 +899,7 @@ export type CardOperation = {
   completed_at: string | null;
 };
 
+/** The security settings of a card. */
 export type CardSecurity = {
   /** Id of the card. */
   card_id: string;
@@ -887,6 +924,7 @@ export type CardSecurity = {
   blocked_merchant_categories: string[];
 };
 
+/** A webhook event, with its deliveries. */
 export type SentEvent = {
   /** The id that the webhook has as `webhook-id` and as `id`. */
   id: string;
@@ -904,6 +942,7 @@ export type SentEvent = {
   deliveries: WebhookDelivery[];
 };
 
+/** The delivery of an event to one endpoint. */
 export type WebhookDelivery = {
   /** Id. */
   id: string;
@@ -919,6 +958,7 @@ export type WebhookDelivery = {
   delivered_at: string | null;
 };
 
+/** A customer of yours, with the latest identity check of each type. */
 export type IdentityCustomer = {
   /** Your own id of the customer. */
   customer_id: string;
@@ -941,6 +981,7 @@ export type IdentityCustomer = {
   updated_at: string;
 };
 
+/** The check of a customer’s identity, and its result. */
 export type IdentityCheck = {
   /** Id. */
   id: string;
@@ -974,6 +1015,7 @@ export type IdentityCheck = {
   completed_at: string | null;
 };
 
+/** A payment of a customer to you. */
 export type Charge = {
   /** Identifies the charge in paths. */
   reference: string;
@@ -1026,6 +1068,7 @@ export type Charge = {
   completed_at: string | null;
 };
 
+/** A saved payment method of a customer. */
 export type PaymentToken = {
   /** Id of the payment token; null without one. */
   payment_token_id: string;
@@ -1066,6 +1109,7 @@ export type PaymentToken = {
   created_at: string;
 };
 
+/** The dispute of a charge by its customer, which the provider decides. */
 export type Dispute = {
   /** Id. */
   id: string;
@@ -1094,6 +1138,7 @@ export type Dispute = {
   decided_at: string | null;
 };
 
+/** A charge that is repeated by a plan. */
 export type RecurringCharge = {
   /** Id. */
   id: string;
@@ -1141,6 +1186,7 @@ export type RecurringCharge = {
   ended_at: string | null;
 };
 
+/** The refund of a charge. */
 export type Refund = {
   /** Identifies the refund in paths. */
   reference: string;
@@ -1176,6 +1222,7 @@ export type Refund = {
   completed_at: string | null;
 };
 
+/** A payment from your wallet to a bank account, with its state. */
 export type Transfer = {
   /** Id. */
   id: string;
@@ -1191,7 +1238,7 @@ export type Transfer = {
   recipient_account: string;
   /** Name of the account holder, from the bank. Null until the bank has told it. */
   recipient_name: string | null;
-  /** Name of the bank. Null only if the provider has not listed its banks yet. */
+  /** Name of the bank. Null if the bank has not told it and the list of banks has no bank with this code, or the provider has not listed its banks yet. */
   recipient_bank: string | null;
   /** CBN or NIP code of the bank. */
   recipient_bank_code: string;
@@ -1233,6 +1280,7 @@ export type Transfer = {
   reversed_at: string | null;
 };
 
+/** A bank that transfers reach. */
 export type Bank = {
   /** The reason or the name, for programs. */
   code: string;
@@ -1242,6 +1290,7 @@ export type Bank = {
   name: string;
 };
 
+/** A bulk transfer, with the result of each item. */
 export type BulkTransfer = {
   /** Id. */
   id: string;
@@ -1290,17 +1339,19 @@ export type BulkTransfer = {
   created_at: string;
 };
 
+/** The holder of a bank account. */
 export type Recipient = {
   /** NUBAN account number. */
   recipient_account: string;
   /** Name of the account holder, from the bank. Null until the bank has told it. */
   recipient_name: string | null;
-  /** Name of the bank. Null only if the provider has not listed its banks yet. */
+  /** Name of the bank. Null if the bank has not told it and the list of banks has no bank with this code, or the provider has not listed its banks yet. */
   recipient_bank: string | null;
   /** CBN or NIP code of the bank. */
   recipient_bank_code: string;
 };
 
+/** A bank account that receives money for one of your customers. */
 export type VirtualAccount = {
   /** Id. */
   id: string;
@@ -1350,12 +1401,13 @@ export type VirtualAccount = {
   closed_at: string | null;
 };
 
+/** Money that arrived on a virtual account. */
 export type Deposit = {
   /** Id. */
   id: string;
   /** Id of the virtual account; null if there is none. */
   virtual_account_id: string | null;
-  /** Amount in kobo that the sender has paid. While `received`, it is that of the provider’s message, or null. */
+  /** Amount in kobo that the sender has paid. While `received`, it is that of the provider’s message, or null. In a currency other than NGN it is in its minor units: such a deposit stays `received`, and nothing is booked. */
   amount_minor: number | null;
   /** Amount in kobo that the provider keeps of it. */
   fee_minor: number;
@@ -1406,6 +1458,7 @@ export type Deposit = {
   reversed_at: string | null;
 };
 
+/** An event that an issuer has reported about a card. */
 export type CardEvent = {
   /** Id. */
   id: string;
@@ -1425,6 +1478,7 @@ export type CardEvent = {
   processed_at: string | null;
 };
 
+/** A repeated application of a card event. */
 export type CardEventReplay = {
   /** Id. */
   id: string;
@@ -1458,6 +1512,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Transfer;
     }
   | {
@@ -1471,6 +1526,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Transfer;
     }
   | {
@@ -1484,6 +1540,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Transfer;
     }
   | {
@@ -1497,6 +1554,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Transfer;
     }
   | {
@@ -1510,6 +1568,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Card;
     }
   | {
@@ -1523,6 +1582,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Card;
     }
   | {
@@ -1536,6 +1596,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Card;
     }
   | {
@@ -1549,6 +1610,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Card;
     }
   | {
@@ -1562,6 +1624,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Card;
     }
   | {
@@ -1575,6 +1638,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Card;
     }
   | {
@@ -1588,6 +1652,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardOperation;
     }
   | {
@@ -1601,6 +1666,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardOperation;
     }
   | {
@@ -1614,6 +1680,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardAuthorization;
     }
   | {
@@ -1627,6 +1694,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardAuthorization;
     }
   | {
@@ -1640,6 +1708,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardAuthorization;
     }
   | {
@@ -1653,6 +1722,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardAuthorization;
     }
   | {
@@ -1666,6 +1736,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardAuthorization;
     }
   | {
@@ -1679,6 +1750,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardAuthorization;
     }
   | {
@@ -1692,6 +1764,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardDispute;
     }
   | {
@@ -1705,6 +1778,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardDispute;
     }
   | {
@@ -1718,6 +1792,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardDispute;
     }
   | {
@@ -1731,6 +1806,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardDispute;
     }
   | {
@@ -1744,6 +1820,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardDispute;
     }
   | {
@@ -1757,6 +1834,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardDispute;
     }
   | {
@@ -1770,6 +1848,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: CardDispute;
     }
   | {
@@ -1783,6 +1862,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: PaymentToken;
     }
   | {
@@ -1796,6 +1876,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: PaymentToken;
     }
   | {
@@ -1809,6 +1890,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: PaymentToken;
     }
   | {
@@ -1822,6 +1904,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Charge;
     }
   | {
@@ -1835,6 +1918,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Charge;
     }
   | {
@@ -1848,6 +1932,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Charge;
     }
   | {
@@ -1861,6 +1946,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Refund;
     }
   | {
@@ -1874,6 +1960,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Refund;
     }
   | {
@@ -1887,6 +1974,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Dispute;
     }
   | {
@@ -1900,6 +1988,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Dispute;
     }
   | {
@@ -1913,6 +2002,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Dispute;
     }
   | {
@@ -1926,6 +2016,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: RecurringCharge;
     }
   | {
@@ -1939,6 +2030,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: RecurringCharge;
     }
   | {
@@ -1952,6 +2044,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: RecurringCharge;
     }
   | {
@@ -1965,6 +2058,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: VirtualAccount;
     }
   | {
@@ -1978,6 +2072,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: VirtualAccount;
     }
   | {
@@ -1991,6 +2086,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: VirtualAccount;
     }
   | {
@@ -2004,6 +2100,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: IdentityCheck;
     }
   | {
@@ -2017,6 +2114,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: BillPayment;
     }
   | {
@@ -2030,6 +2128,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: BillPayment;
     }
   | {
@@ -2043,6 +2142,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: BillPayment;
     }
   | {
@@ -2056,6 +2156,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: BillPayment;
     }
   | {
@@ -2069,6 +2170,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Deposit;
     }
   | {
@@ -2082,6 +2184,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Deposit;
     }
   | {
@@ -2095,6 +2198,7 @@ export type WebhookEvent =
       created_at: string;
       /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
+      /** The resource after the change. */
       data: Deposit;
     }
   | {
@@ -2128,6 +2232,7 @@ export type Operations = {
   /** Get a bulk transfer */
   getBulkTransfer: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: BulkTransfer;
@@ -2170,6 +2275,7 @@ export type Operations = {
   /** Get a transfer */
   getTransfer: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: Transfer;
@@ -2181,6 +2287,7 @@ export type Operations = {
    */
   getTransferTimeline: {
     input: {
+      /** Id of the resource. */
       id: string;
       /**
        * Number of the page. A page beyond the end is empty and has the right totals.
@@ -2242,6 +2349,7 @@ export type Operations = {
   /** Get a card */
   getCard: {
     input: {
+      /** Id of the card. */
       card_id: string;
     };
     data: Card;
@@ -2249,6 +2357,7 @@ export type Operations = {
   /** Get a card's balance */
   getCardBalance: {
     input: {
+      /** Id of the card. */
       card_id: string;
     };
     data: CardBalance;
@@ -2256,7 +2365,9 @@ export type Operations = {
   /** Get a card operation */
   getCardOperation: {
     input: {
+      /** Id of the card. */
       card_id: string;
+      /** Id of the card operation. */
       operation_id: string;
     };
     data: CardOperation;
@@ -2268,7 +2379,9 @@ export type Operations = {
    */
   getCardOperationTimeline: {
     input: {
+      /** Id of the card. */
       card_id: string;
+      /** Id of the card operation. */
       operation_id: string;
       /**
        * Results per page.
@@ -2290,6 +2403,7 @@ export type Operations = {
    */
   listCardFundings: {
     input: {
+      /** Id of the card. */
       card_id: string;
       /**
        * Results per page.
@@ -2311,6 +2425,7 @@ export type Operations = {
    */
   lockCard: {
     input: {
+      /** Id of the card. */
       card_id: string;
     } & CardStateChange;
     data: CardOperation;
@@ -2322,6 +2437,7 @@ export type Operations = {
    */
   unlockCard: {
     input: {
+      /** Id of the card. */
       card_id: string;
     } & CardStateChange;
     data: CardOperation;
@@ -2333,6 +2449,7 @@ export type Operations = {
    */
   closeCard: {
     input: {
+      /** Id of the card. */
       card_id: string;
     } & CardClosing;
     data: CardOperation;
@@ -2344,6 +2461,7 @@ export type Operations = {
    */
   fundCard: {
     input: {
+      /** Id of the card. */
       card_id: string;
     } & NewFunding;
     data: CardOperation;
@@ -2355,6 +2473,7 @@ export type Operations = {
    */
   jitFundCard: {
     input: {
+      /** Id of the card. */
       card_id: string;
     } & NewFunding;
     data: CardOperation;
@@ -2362,6 +2481,7 @@ export type Operations = {
   /** Get auto-reload settings */
   getCardAutoReload: {
     input: {
+      /** Id of the card. */
       card_id: string;
     };
     data: CardAutoReload;
@@ -2373,6 +2493,7 @@ export type Operations = {
    */
   putCardAutoReload: {
     input: {
+      /** Id of the card. */
       card_id: string;
     } & CardAutoReloadSettings;
     data: CardAutoReload;
@@ -2380,6 +2501,7 @@ export type Operations = {
   /** Get a card's security settings */
   getCardSecurity: {
     input: {
+      /** Id of the card. */
       card_id: string;
     };
     data: CardSecurity;
@@ -2391,6 +2513,7 @@ export type Operations = {
    */
   putCardSecurity: {
     input: {
+      /** Id of the card. */
       card_id: string;
     } & NewCardSecurity;
     data: CardSecurity;
@@ -2398,6 +2521,7 @@ export type Operations = {
   /** List the authorizations of a card, newest first */
   listCardAuthorizations: {
     input: {
+      /** Id of the card. */
       card_id: string;
       /**
        * Results per page.
@@ -2425,7 +2549,9 @@ export type Operations = {
        * @default 0
        */
       offset?: number;
+      /** Id of the card. */
       card_id?: string;
+      /** Those in this state alone. */
       status?: 'approved' | 'declined' | 'partially_cleared' | 'cleared' | 'reversed' | 'expired';
       /** First day of the first decision, UTC. */
       start_date?: string;
@@ -2437,6 +2563,7 @@ export type Operations = {
   /** Get an authorization */
   getAuthorization: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: CardAuthorization;
@@ -2448,6 +2575,7 @@ export type Operations = {
    */
   createCardDispute: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & NewCardDispute;
     data: CardDispute;
@@ -2465,9 +2593,11 @@ export type Operations = {
        * @default 0
        */
       offset?: number;
+      /** Id of the card. */
       card_id?: string;
       /** Id of the disputed payment. */
       authorization_id?: string;
+      /** Those in this state alone. */
       status?: 'pending' | 'open' | 'won' | 'lost' | 'cancelled' | 'failed';
       /** First day of the acceptance, UTC. */
       start_date?: string;
@@ -2479,6 +2609,7 @@ export type Operations = {
   /** Get a dispute of a card payment */
   getCardDispute: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: CardDispute;
@@ -2490,6 +2621,7 @@ export type Operations = {
    */
   cancelCardDispute: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & {};
     data: CardDispute;
@@ -2509,6 +2641,7 @@ export type Operations = {
   /** Get a payment token */
   getToken: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: PaymentToken;
@@ -2520,6 +2653,7 @@ export type Operations = {
    */
   setUpToken: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & NewTokenSetup;
     data: PaymentToken;
@@ -2531,6 +2665,7 @@ export type Operations = {
    */
   deleteToken: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: PaymentToken;
@@ -2572,6 +2707,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
+      /** Those in this state alone. */
       status?: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
       /** Your own id of the customer. */
       customer_id?: string;
@@ -2660,6 +2796,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
+      /** Those in this state alone. */
       status?: 'pending' | 'processing' | 'completed' | 'failed';
       /** Your reference of the charge. */
       charge_reference?: string;
@@ -2718,6 +2855,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
+      /** Those in this state alone. */
       status?: 'open' | 'won' | 'lost';
       /** Your reference of the charge. */
       charge_reference?: string;
@@ -2732,6 +2870,7 @@ export type Operations = {
   /** Get a dispute of a charge */
   getDispute: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: Dispute;
@@ -2755,6 +2894,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
+      /** Those in this state alone. */
       status?: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
     };
     data: RecurringCharge;
@@ -2762,6 +2902,7 @@ export type Operations = {
   /** Get a recurring charge */
   getRecurringCharge: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: RecurringCharge;
@@ -2773,6 +2914,7 @@ export type Operations = {
    */
   updateRecurringCharge: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & RecurringChargeChange;
     data: RecurringCharge;
@@ -2784,6 +2926,7 @@ export type Operations = {
    */
   pauseRecurringCharge: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & {};
     data: RecurringCharge;
@@ -2795,6 +2938,7 @@ export type Operations = {
    */
   resumeRecurringCharge: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & {};
     data: RecurringCharge;
@@ -2806,6 +2950,7 @@ export type Operations = {
    */
   cancelRecurringCharge: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & {};
     data: RecurringCharge;
@@ -2832,8 +2977,11 @@ export type Operations = {
       limit?: number;
       /** Number of results to skip, in place of `page`. */
       offset?: number;
+      /** Those in this state alone. */
       status?: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
+      /** Your own id of the customer. */
       customer_id?: string;
+      /** Those of this account number alone. */
       account_number?: string;
       /** First day of acceptance, UTC. */
       start_date?: string;
@@ -2856,6 +3004,7 @@ export type Operations = {
   /** Get a virtual account */
   getVirtualAccount: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: VirtualAccount;
@@ -2867,6 +3016,7 @@ export type Operations = {
    */
   closeVirtualAccount: {
     input: {
+      /** Id of the resource. */
       id: string;
     } & {};
     data: VirtualAccount;
@@ -2878,6 +3028,7 @@ export type Operations = {
    */
   getVirtualAccountTimeline: {
     input: {
+      /** Id of the resource. */
       id: string;
       /**
        * Number of the page. A page beyond the end is empty and has the right totals.
@@ -2942,6 +3093,7 @@ export type Operations = {
     input: {
       /** Your own id of the customer. */
       customer_id: string;
+      /** The data that are checked. */
       check_type: 'bvn' | 'nin' | 'bank_account';
     } & NewIdentityCheck;
     data: IdentityCheck;
@@ -2969,6 +3121,7 @@ export type Operations = {
     input: {
       /** Your own id of the customer. */
       customer_id: string;
+      /** Id of the identity check. */
       kyc_id: string;
     };
     data: IdentityCheck;
@@ -3075,6 +3228,7 @@ export type Operations = {
   /** Get a bill payment */
   getBillPayment: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: BillPayment;
@@ -3086,6 +3240,7 @@ export type Operations = {
    */
   getBillPaymentTimeline: {
     input: {
+      /** Id of the resource. */
       id: string;
       /**
        * Number of the page. A page beyond the end is empty and has the right totals.
@@ -3112,6 +3267,7 @@ export type Operations = {
       limit?: number;
       /** Number of results to skip, in place of `page`. */
       offset?: number;
+      /** Those in this state alone. */
       status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
       /** First day of the record, UTC. */
       start_date?: string;
@@ -3122,7 +3278,9 @@ export type Operations = {
        * @default "-created_at"
        */
       sort?: 'created_at' | '-created_at';
+      /** Those with this NIP session id alone. */
       session_id?: string;
+      /** Those with this id at the provider alone. */
       provider_reference?: string;
     };
     data: Deposit;
@@ -3130,6 +3288,7 @@ export type Operations = {
   /** Get a deposit */
   getDeposit: {
     input: {
+      /** Id of the deposit. */
       deposit_id: string;
     };
     data: Deposit;
@@ -3137,6 +3296,7 @@ export type Operations = {
   /** List the deposits on an account */
   listVirtualAccountDeposits: {
     input: {
+      /** Id of the resource. */
       id: string;
       /** Number of the page; 1 without it and without `offset`. */
       page?: number;
@@ -3147,6 +3307,7 @@ export type Operations = {
       limit?: number;
       /** Number of results to skip, in place of `page`. */
       offset?: number;
+      /** Those in this state alone. */
       status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
       /** First day of the record, UTC. */
       start_date?: string;
@@ -3210,6 +3371,7 @@ export type Operations = {
    */
   listCardEvents: {
     input: {
+      /** Id of the card. */
       card_id: string;
       /**
        * Number of the page. A page beyond the end is empty and has the right totals.
@@ -3231,6 +3393,7 @@ export type Operations = {
    */
   replayCardEvent: {
     input: {
+      /** Id of the event. */
       event_id: string;
     } & {};
     data: CardEventReplay;
@@ -3238,7 +3401,9 @@ export type Operations = {
   /** Get an event replay */
   getCardEventReplay: {
     input: {
+      /** Id of the event. */
       event_id: string;
+      /** Id of the resource. */
       id: string;
     };
     data: CardEventReplay;
@@ -3272,6 +3437,7 @@ export type Operations = {
   /** Get an event */
   getEvent: {
     input: {
+      /** Id of the resource. */
       id: string;
     };
     data: SentEvent;

@@ -27,9 +27,15 @@ const nested = (level: number): ZodOpenApiSchemaObject => ({
 
 /** The components of the OpenAPI document that bound how deep metadata nests. */
 export const metadataLevels: Record<string, ZodOpenApiSchemaObject> = {
-  MetadataLevel0: { type: ['string', 'number', 'boolean', 'null'] },
+  MetadataLevel0: {
+    type: ['string', 'number', 'boolean', 'null'],
+    description: 'A value of metadata without levels below it.',
+  },
   ...Object.fromEntries(
-    Array.from({ length: MAX_DEPTH - 1 }, (_, i) => [`MetadataLevel${i + 1}`, nested(i + 1)]),
+    Array.from({ length: MAX_DEPTH - 1 }, (_, i) => [
+      `MetadataLevel${i + 1}`,
+      { ...nested(i + 1), description: `A value of metadata with at most ${i + 1} levels.` },
+    ]),
   ),
 };
 

@@ -8,7 +8,14 @@ type Document = {
   tags: { name: string; description?: string }[];
   paths: Record<
     string,
-    Record<string, { operationId: string; responses: Record<string, Content> }>
+    Record<
+      string,
+      {
+        operationId: string;
+        parameters?: { name: string; description?: string }[];
+        responses: Record<string, Content>;
+      }
+    >
   >;
   webhooks: Record<string, { post: { requestBody: Content } }>;
   components: { schemas: Schemas; responses: Record<string, Content> };
@@ -27,11 +34,26 @@ test('every property has a description', () => {
   // Conditions, such as `not`, have no type of their own.
   const objects = partsOf(document).filter(({ type }) => type === 'object');
   const bare = objects.flatMap(({ properties = {} }) =>
-    Object.entries(properties).filter(
-      ([, each]) => typeof each !== 'object' || !(each.description ?? each.$ref),
-    ),
+    Object.entries(properties).filter(([, each]) => typeof each !== 'object' || !each.description),
   );
   expect(bare).toEqual([]);
+});
+
+test('every component has a description', () => {
+  const bare = Object.entries(document.components.schemas).filter(
+    ([, each]) => typeof each !== 'object' || !each.description,
+  );
+  expect(bare.map(([name]) => name)).toEqual([]);
+});
+
+test('every parameter of a path, a query and a header has a description', () => {
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.values(methods).flatMap(({ parameters = [] }) =>
+      parameters.map((each) => ({ path, ...each })),
+    ),
+  );
+  expect(all.length).toBeGreaterThan(100);
+  expect(all.filter(({ description }) => !description)).toEqual([]);
 });
 
 test('every tag has a description', () => {

@@ -156,14 +156,19 @@ describe('a deposit', () => {
     expect((await get(id)).status).toBe('reversed');
   });
 
-  eachAtOnce<[string, Record<string, unknown>]>([
-    ['zero', { amount_minor: 0 }],
-    ['negative', { amount_minor: -5_000 }],
-    ['in another currency', { currency: 'USD' }],
-  ])('that is %s is not credited, and calls an operator', async (_, changes) => {
+  eachAtOnce<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['zero', { amount_minor: 0 }, { currency: 'NGN' }],
+    ['negative', { amount_minor: -5_000 }, { currency: 'NGN' }],
+    [
+      'in another currency, which it is shown with,',
+      { amount_minor: 7_000, currency: 'USD' },
+      { amount_minor: 7_000, currency: 'USD' },
+    ],
+  ])('that is %s is not credited, and calls an operator', async (_, changes, shown) => {
     const account = await accounts.active();
     const id = await pay(account, 'Obi', changes);
-    expect((await waitFor(id, ({ attention }) => attention !== null)).status).toBe('received');
+    const found = await waitFor(id, ({ attention }) => attention !== null);
+    expect(found).toMatchObject({ status: 'received', ...shown });
     expect((await accounts.get(account.id)).total_received_minor).toBe(0);
   });
 

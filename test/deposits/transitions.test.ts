@@ -37,6 +37,20 @@ test('an answer to a question from before a move does not end the move', () => {
   }
 });
 
+test('a deposit in another currency is shown with it and books nothing; once it is reported in naira, it is booked', () => {
+  const inDollars = { ...confirmed, deposit: { ...confirmed.deposit, currency: 'USD' } };
+  const told = apply({ ...reported, amount_minor: null }, inDollars);
+  expect([told.step, told.verdict]).toEqual([null, 'attention']);
+  expect(told.next).toMatchObject({ state: 'received', currency: 'USD', amount_minor: AMOUNT });
+  expect(apply(told.next, inDollars).verdict).toBe('unchanged');
+  const corrected = apply(told.next, confirmed);
+  expect([corrected.step, corrected.next.currency]).toEqual(['suspense', 'NGN']);
+  // A booked deposit keeps its currency and its amount.
+  const doubtful = apply(corrected.next, inDollars);
+  expect([doubtful.step, doubtful.next.currency]).toEqual([null, 'NGN']);
+  expect(doubtful.next.attention?.reason).toBe('the deposit has another currency');
+});
+
 test('a return of a deposit that the provider has taken back reverses it', () => {
   const suspended = apply(reported, confirmed).next;
   const ordered = { ...source, instruction: 'return', kind: 'return_ordered' } as const;

@@ -95,6 +95,24 @@ test('a limit that is used up stops no transfer: it is accepted with the name of
   expect(new Set(codes)).toEqual(new Set([null]));
 });
 
+test('without an answer to the name enquiry the bank has its name by either code, and none by a code of no bank', async () => {
+  const tenant = await limitedTenant();
+  const accepted = async (code: string) => {
+    const reply = await tenant.transfer({ ...transferBody('011'), recipient_bank_code: code });
+    return [reply.status, reply.body.data.recipient_bank];
+  };
+  expect(await accepted('058')).toEqual([201, 'Guaranty Trust Bank']);
+  expect(await accepted('000013')).toEqual([201, 'Guaranty Trust Bank']);
+  await useUp(tenant);
+  const other = { ...transferBody('789'), recipient_bank_code: '000013' };
+  const reply = await tenant.transfer(other);
+  expect(reply.body.data).toMatchObject({
+    recipient_name: null,
+    recipient_bank: 'Guaranty Trust Bank',
+  });
+  expect(await accepted('999')).toEqual([201, null]);
+});
+
 test('an account that does not exist is refused as often as the limit allows; later ones are accepted, and fail', async () => {
   const tenant = await limitedTenant();
   const codes = await codesOneByOne(tenant, () => transferBody('003'));

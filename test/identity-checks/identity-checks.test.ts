@@ -244,6 +244,19 @@ describe('a request for a check', () => {
     expect(other.body.error.code).toBe('idempotency_key_reused');
   });
 
+  test('repeated with its key gets its answer however often, while new keys are refused', async () => {
+    const customer = newCustomerId();
+    const body = checkBody();
+    const first = await identity.verify(customer, { body }, { key: 'known key' });
+    let last = first.status;
+    for (let i = 0; last !== 429 && i < 40; i += 1) {
+      ({ status: last } = await identity.verify(customer, {}, { key: `new key ${i}` }));
+    }
+    expect(last).toBe(429);
+    const again = await identity.verify(customer, { body }, { key: 'known key' });
+    expect([again.status, again.text]).toEqual([201, first.text]);
+  });
+
   test('with Prefer: wait is answered with the result', async () => {
     const { status, body } = await identity.verify(
       newCustomerId(),

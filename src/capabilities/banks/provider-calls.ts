@@ -8,7 +8,7 @@ import type { RateLimit } from '../../platform/rate-limits/rate-limit.js';
 import type { RateLimits } from '../../platform/rate-limits/store.js';
 import { safeguardAllowance, type Tenant } from '../../platform/tenants/tenant.js';
 
-/** The answer to a name enquiry. Without one, the bank's name is that of the list of banks, or null if there is no list yet. */
+/** The answer to a name enquiry. Without one, the bank's name is that of the list of banks, or null if no listed bank has the code. */
 export type AccountName =
   | Exclude<NameEnquiryAnswer, { kind: 'no_answer' }>
   | { kind: 'no_answer'; bankName: string | null };
@@ -58,7 +58,9 @@ function withoutName(
   { bankCode }: { bankCode: string },
   banks: readonly Bank[] | null,
 ): Extract<AccountName, { kind: 'no_answer' }> {
-  const bank = banks?.find(({ code }) => code === bankCode);
+  const bank =
+    banks?.find(({ code }) => code === bankCode) ??
+    banks?.find(({ nipCode }) => nipCode === bankCode);
   return { kind: 'no_answer', bankName: bank?.name ?? null };
 }
 

@@ -80,6 +80,7 @@ export const resolveAccountBody = withRecipient(
   z.strictObject({ ...recipientFields, idempotency_key: idempotencyKey.optional() }),
 ).meta({
   id: 'AccountToResolve',
+  description: 'A bank account whose holder is asked for.',
   ...eitherRecipient,
 });
 
@@ -93,7 +94,8 @@ export const recipient = {
     description: 'Name of the account holder, from the bank. Null until the bank has told it.',
   }),
   recipient_bank: z.string().nullable().meta({
-    description: 'Name of the bank. Null only if the provider has not listed its banks yet.',
+    description:
+      'Name of the bank. Null if the bank has not told it and the list of banks has no bank with this code, or the provider has not listed its banks yet.',
   }),
   recipient_bank_code: z.string(),
 };
@@ -107,14 +109,17 @@ export const exampleRecipient = {
 };
 
 /** The holder of a bank account as clients get it. */
-export const recipientResource = z
-  .object(recipient)
-  .meta({ id: 'Recipient', example: exampleRecipient });
+export const recipientResource = z.object(recipient).meta({
+  id: 'Recipient',
+  description: 'The holder of a bank account.',
+  example: exampleRecipient,
+});
 
 /** A bank as clients get it. */
 export const bankResource = z
   .object({ code: z.string(), nip_code: z.string(), name: z.string() })
   .meta({
     id: 'Bank',
+    description: 'A bank that transfers reach.',
     example: { code: '058', nip_code: '000013', name: 'Guaranty Trust Bank' },
   });

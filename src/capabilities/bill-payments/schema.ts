@@ -37,7 +37,7 @@ export const createBillPaymentBody = z
     metadata: metadata.optional(),
     idempotency_key: idempotencyKey.optional(),
   })
-  .meta({ id: 'NewBillPayment' });
+  .meta({ id: 'NewBillPayment', description: 'A payment from your wallet to a biller.' });
 
 /** The validated body of POST /billpay/payments. */
 export type CreateBillPaymentBody = z.infer<typeof createBillPaymentBody>;
@@ -114,4 +114,8 @@ export const billPaymentResource = z
     completed_at: timestamp('When the biller’s confirmation was posted.').nullable(),
     reversed_at: timestamp('When the biller reversed the payment.').nullable(),
   })
-  .meta({ id: 'BillPayment', example: exampleBillPayment });
+  .meta({
+    id: 'BillPayment',
+    description: 'A payment from your wallet to a biller, with its state.',
+    example: exampleBillPayment,
+  });

@@ -32,7 +32,10 @@ export const billCustomerFields = {
 /** The body of POST /billpay/validate. */
 export const validateBillCustomerBody = z
   .strictObject({ ...billCustomerFields, idempotency_key: idempotencyKey.optional() })
-  .meta({ id: 'BillCustomerToValidate' });
+  .meta({
+    id: 'BillCustomerToValidate',
+    description: 'A customer of a biller, to be checked before a payment.',
+  });
 
 /** The query of GET /billpay/categories, and of the items of a biller. The page is long enough for most lists. */
 export const catalogueQuery = z.strictObject(pageQuery(100));
@@ -44,9 +47,11 @@ export const listBillersQuery = z.strictObject({
 });
 
 /** A category of billers as clients get it. */
-export const billCategoryResource = z
-  .object({ id: z.string(), name: z.string() })
-  .meta({ id: 'BillCategory', example: { id: 'data', name: 'Mobile data' } });
+export const billCategoryResource = z.object({ id: z.string(), name: z.string() }).meta({
+  id: 'BillCategory',
+  description: 'A category of billers.',
+  example: { id: 'data', name: 'Mobile data' },
+});
 
 /** The biller in the examples of the API. */
 export const exampleBiller = {
@@ -66,7 +71,11 @@ export const billerResource = z
       description: 'The biller’s own word for the reference of its customers.',
     }),
   })
-  .meta({ id: 'Biller', example: exampleBiller });
+  .meta({
+    id: 'Biller',
+    description: 'A company whose bills can be paid.',
+    example: exampleBiller,
+  });
 
 /** An item of a biller as clients get it. */
 export const billItemResource = z
@@ -85,6 +94,7 @@ export const billItemResource = z
   })
   .meta({
     id: 'BillItem',
+    description: 'An item of a biller, such as a bouquet or a meter.',
     example: {
       id: 'kite-1gb-30d',
       biller_id: 'kite-data',
@@ -115,5 +125,6 @@ export const billCustomerResource = z
   })
   .meta({
     id: 'BillCustomer',
+    description: 'A customer as the biller knows it.',
     example: { ...exampleBillCustomer, customer_name: 'OLUWASEUN ABUBAKAR' },
   });

@@ -25,7 +25,10 @@ export const bulkTransfersBody = z
     }),
     idempotency_key: idempotencyKey.optional(),
   })
-  .meta({ id: 'NewBulkTransfer' });
+  .meta({
+    id: 'NewBulkTransfer',
+    description: 'Up to 1,000 transfers, of which each is accepted or refused on its own.',
+  });
 
 const bulkTransferItem = z.object({
   index: z.int().min(0),
@@ -66,4 +69,4 @@ export const bulkTransferResource = z
     items: z.array(bulkTransferItem),
     created_at: timestamp('When the bulk transfer was accepted.'),
   })
-  .meta({ id: 'BulkTransfer' });
+  .meta({ id: 'BulkTransfer', description: 'A bulk transfer, with the result of each item.' });

@@ -104,4 +104,8 @@ export const cardAuthorizationResource = z
     created_at: timestamp('When the authorization was decided.'),
     updated_at: timestamp('When the authorization last changed.'),
   })
-  .meta({ id: 'CardAuthorization', example: exampleAuthorization });
+  .meta({
+    id: 'CardAuthorization',
+    description: 'A payment with a card, from the network’s question on.',
+    example: exampleAuthorization,
+  });

@@ -61,7 +61,10 @@ export const createCardDisputeBody = z
     ).optional(),
     idempotency_key: idempotencyKey.optional(),
   })
-  .meta({ id: 'NewCardDispute' });
+  .meta({
+    id: 'NewCardDispute',
+    description: 'The card payment that a cardholder disputes, and why.',
+  });
 
 /** The validated body of a dispute. */
 export type CreateCardDisputeBody = z.infer<typeof createCardDisputeBody>;
@@ -116,4 +119,8 @@ export const cardDisputeResource = z
     updated_at: timestamp('When the dispute last changed.'),
     decided_at: timestamp('When the dispute ended.').nullable(),
   })
-  .meta({ id: 'CardDispute', example: exampleCardDispute });
+  .meta({
+    id: 'CardDispute',
+    description: 'The dispute of a card payment with its merchant, which the issuer decides.',
+    example: exampleCardDispute,
+  });

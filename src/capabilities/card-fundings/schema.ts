@@ -52,6 +52,7 @@ export const autoReloadResource = z
   })
   .meta({
     id: 'CardAutoReload',
+    description: 'The automatic funding of a card whose balance is low.',
     example: {
       card_id: exampleOperation.card_id,
       ...exampleSettings,

@@ -104,12 +104,19 @@ export const exampleSecurity = {
 /** The body of `PUT /cards/{id}/security`. Every field is required, so that a forgotten limit does not open the card. */
 export const cardSecurityBody = z
   .strictObject({ channels: z.strictObject(channels), ...settings })
-  .meta({ id: 'NewCardSecurity' });
+  .meta({
+    id: 'NewCardSecurity',
+    description: 'The security settings that replace all present ones.',
+  });
 
 /** The security settings of a card in answers. */
 export const cardSecurityResource = z
   .object({ card_id: idSchema('card'), channels: z.object(channels), ...settings })
-  .meta({ id: 'CardSecurity', example: { card_id: EXAMPLE_CARD, ...exampleSecurity } });
+  .meta({
+    id: 'CardSecurity',
+    description: 'The security settings of a card.',
+    example: { card_id: EXAMPLE_CARD, ...exampleSecurity },
+  });
 
 /** Fundings have no minimum of the tenant, because a card payment may be of any amount. */
 export const LEAST_FUNDING_MINOR = 1n;
@@ -210,7 +217,7 @@ export const createCardBody = z
     path: ['auto_reload'],
     message: 'only a prepaid card is reloaded',
   })
-  .meta({ id: 'NewCard' });
+  .meta({ id: 'NewCard', description: 'A request for a card.' });
 
 /** The validated body of `POST /cards`. */
 export type CreateCardBody = z.infer<typeof createCardBody>;
@@ -265,7 +272,11 @@ export const cardResource = z
     metadata: z.record(z.string(), z.unknown()),
     created_at: timestamp('When the card was accepted.'),
   })
-  .meta({ id: 'Card', example: exampleCard });
+  .meta({
+    id: 'Card',
+    description: 'A card of a customer. Its number and its security code are in no answer.',
+    example: exampleCard,
+  });
 
 /** The balance of a card in answers. */
 export const balanceResource = z
@@ -279,6 +290,7 @@ export const balanceResource = z
   })
   .meta({
     id: 'CardBalance',
+    description: 'The money on a card.',
     example: {
       card_id: exampleCard.id,
       available_minor: 500_000,
@@ -323,4 +335,8 @@ export const cardOperationResource = z
     created_at: timestamp('When the operation was accepted.'),
     completed_at: timestamp('When the operation was completed; null until then.').nullable(),
   })
-  .meta({ id: 'CardOperation', example: exampleOperation });
+  .meta({
+    id: 'CardOperation',
+    description: 'An act on a card that the issuer carries out, such as a funding or a lock.',
+    example: exampleOperation,
+  });

@@ -79,6 +79,7 @@ export const createChargeBody = z
   }, ALWAYS)
   .meta({
     id: 'NewCharge',
+    description: 'A charge of a customer, or of a saved payment method.',
     override: ({ jsonSchema }: { jsonSchema: object }) => {
       const mode = (name: string) => ({ capture_mode: { const: name } });
       Object.assign(jsonSchema, {
@@ -164,4 +165,4 @@ export const chargeResource = z
     created_at: timestamp('When the charge was accepted.'),
     completed_at: timestamp('When the payment was proven and credited.').nullable(),
   })
-  .meta({ id: 'Charge', example: exampleCharge });
+  .meta({ id: 'Charge', description: 'A payment of a customer to you.', example: exampleCharge });

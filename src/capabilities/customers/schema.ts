@@ -56,4 +56,8 @@ export const customerResource = z
     created_at: timestamp('When a request first named the customer.'),
     updated_at: timestamp('When the customer last changed.'),
   })
-  .meta({ id: 'IdentityCustomer', example: exampleCustomer });
+  .meta({
+    id: 'IdentityCustomer',
+    description: 'A customer of yours, with the latest identity check of each type.',
+    example: exampleCustomer,
+  });

@@ -5,7 +5,7 @@ import { failpoint } from '../../shared/failpoints.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
 import { depositId, submittedReturn, UNOWNED, type Deposit } from './record.js';
 import type { Deposits } from './store.js';
-import type { DepositTerms } from './transitions.js';
+import { OTHER_CURRENCY, type DepositTerms } from './transitions.js';
 
 type Deps = {
   deposits: Deposits;
@@ -163,10 +163,6 @@ function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accoun
     if (answer.kind !== 'received') return answer;
     const { id: _, ...told } = answer.deposit;
     const succeeded = { ...SUCCEEDED, providerRequestId };
-    if (told.currency !== 'NGN') {
-      const attention = 'the deposit has another currency';
-      return { ...succeeded, result: { kind: 'mismatch', attention } };
-    }
     failpoint('deposit.answered');
     const source = { via: 'poll', actor: null, providerRequestId, note: null } as const;
     const outcome = await deposits.applyFact(deposit, {
@@ -177,6 +173,9 @@ function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accoun
     });
     if (outcome.kind === 'fact' && outcome.deposit.instruction === 'return') {
       starter.startSoon(outcome.deposit);
+    }
+    if (told.currency !== 'NGN') {
+      return { ...succeeded, result: { kind: 'mismatch', attention: OTHER_CURRENCY } };
     }
     // This answer ends the first confirmation alone. A message that came since doubts the deposit, and needs an answer of its own.
     return deposit.state === 'received' ? { kind: 'pending', providerRequestId } : succeeded;

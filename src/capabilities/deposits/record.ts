@@ -50,6 +50,7 @@ export type Deposit = InstructionRecord & {
   amount_minor: bigint | null;
   /** The part that the provider keeps. */
   fee_minor: bigint;
+  /** That of the provider's answer; NGN until then. Nothing is booked in another one. */
   currency: string;
   account_number: string;
   match: DepositMatch | null;

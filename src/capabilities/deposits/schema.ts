@@ -58,7 +58,7 @@ export const depositResource = z
     id: idSchema('deposit'),
     virtual_account_id: idSchema('virtualAccount').nullable(),
     amount_minor: amountMinor(
-      'Amount in kobo that the sender has paid. While `received`, it is that of the provider’s message, or null.',
+      'Amount in kobo that the sender has paid. While `received`, it is that of the provider’s message, or null. In a currency other than NGN it is in its minor units: such a deposit stays `received`, and nothing is booked.',
     ).nullable(),
     fee_minor: amountMinor('Amount in kobo that the provider keeps of it.'),
     currency: z.string(),
@@ -89,4 +89,8 @@ export const depositResource = z
     credited_at: timestamp('When it was credited to the wallet.').nullable(),
     reversed_at: timestamp('When the provider took it back.').nullable(),
   })
-  .meta({ id: 'Deposit', example: exampleDeposit });
+  .meta({
+    id: 'Deposit',
+    description: 'Money that arrived on a virtual account.',
+    example: exampleDeposit,
+  });

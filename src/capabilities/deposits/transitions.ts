@@ -133,15 +133,15 @@ function matchOf(account: VirtualAccount | null, amountMinor: bigint): DepositMa
 function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
   const { deposit, now, terms, account } = given;
   if (!isUnbooked(deposit)) {
+    if (told.currency !== deposit.currency) return raiseAttention(deposit, now, OTHER_CURRENCY);
     return deposit.amount_minor === told.amountMinor
       ? endConfirmation(given)
       : raiseAttention(deposit, now, 'the provider reports another amount than was booked');
   }
-  if (told.currency !== 'NGN') {
-    return raiseAttention(deposit, now, 'the deposit has another currency');
-  }
+  if (told.currency !== 'NGN') return refuseCurrency(given, told);
   const known = {
     amount_minor: told.amountMinor,
+    currency: told.currency,
     fee_minor: told.feeMinor ?? 0n,
     account_number: told.accountNumber,
     match: matchOf(account, told.amountMinor),
@@ -179,6 +179,17 @@ function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
     step: 'suspense',
     verdict: 'attention',
   };
+}
+
+/** The reason of attention for a deposit that is not in naira. */
+export const OTHER_CURRENCY = 'the deposit has another currency';
+
+/** Wallets are in naira, so a deposit in another currency is shown with its own one, and nothing is booked. */
+function refuseCurrency({ deposit, now }: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
+  const change = raiseAttention(deposit, now, OTHER_CURRENCY);
+  if (typeof change === 'string') return change;
+  const { currency, amountMinor } = told;
+  return { ...change, set: { ...change.set, currency, amount_minor: amountMinor } };
 }
 
 /** The provider still has the deposit as it is booked. */

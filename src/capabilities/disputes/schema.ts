@@ -49,4 +49,8 @@ export const disputeResource = z
     created_at: timestamp('When the dispute became known.'),
     decided_at: timestamp('When the dispute was won or lost.').nullable(),
   })
-  .meta({ id: 'Dispute', example: exampleDispute });
+  .meta({
+    id: 'Dispute',
+    description: 'The dispute of a charge by its customer, which the provider decides.',
+    example: exampleDispute,
+  });

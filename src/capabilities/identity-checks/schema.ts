@@ -42,7 +42,7 @@ export const verifyCustomerBody = z
       .meta({ description: 'For `bvn` and `nin` alone.', override: { pattern: undefined } }),
     idempotency_key: idempotencyKey.optional(),
   })
-  .meta({ id: 'NewIdentityCheck' });
+  .meta({ id: 'NewIdentityCheck', description: 'The data of a customer that are checked.' });
 
 /** The validated body of a request to verify a customer. */
 export type VerifyCustomerBody = z.infer<typeof verifyCustomerBody>;
@@ -107,4 +107,8 @@ export const checkResource = z
     created_at: timestamp('When the check was accepted.'),
     completed_at: timestamp('When the check ended; null until then.').nullable(),
   })
-  .meta({ id: 'IdentityCheck', example: exampleCheck });
+  .meta({
+    id: 'IdentityCheck',
+    description: 'The check of a customer’s identity, and its result.',
+    example: exampleCheck,
+  });

@@ -94,7 +94,11 @@ export const tokenResource = z
     setup: setupResource.optional(),
     created_at: timestamp('When the token was created.'),
   })
-  .meta({ id: 'PaymentToken', example: exampleToken });
+  .meta({
+    id: 'PaymentToken',
+    description: 'A saved payment method of a customer.',
+    example: exampleToken,
+  });
 
 const common = {
   customer: customerBody,
@@ -103,12 +107,19 @@ const common = {
 };
 
 /** The body of a request for a card's token. */
-export const cardTokenBody = z.strictObject(common).meta({ id: 'NewCardToken' });
+export const cardTokenBody = z.strictObject(common).meta({
+  id: 'NewCardToken',
+  description:
+    'A card to be saved for later charges. It has no card data: the customer enters them at the provider.',
+});
 
 /** The body of a request to set up a token without a payment. */
 export const tokenSetupBody = z
   .strictObject({ return_url: returnUrl.optional(), idempotency_key: idempotencyKey.optional() })
-  .meta({ id: 'NewTokenSetup' });
+  .meta({
+    id: 'NewTokenSetup',
+    description: 'A request for a page on which the customer confirms the payment method.',
+  });
 
 /** The body of a request for a bank account's token. */
 export const bankAccountTokenBody = z
@@ -123,4 +134,7 @@ export const bankAccountTokenBody = z
       .regex(/^[0-9]{3,6}$/, 'must be a bank code of 3 to 6 digits')
       .meta({ description: 'CBN or NIP code, see `GET /transfers/banks`.', example: '058' }),
   })
-  .meta({ id: 'NewBankAccountToken' });
+  .meta({
+    id: 'NewBankAccountToken',
+    description: 'A bank account to be saved for later charges.',
+  });

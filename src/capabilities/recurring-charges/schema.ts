@@ -94,6 +94,7 @@ export const createRecurringChargeBody = z
   .superRefine(checkRhythm, ALWAYS)
   .meta({
     id: 'NewRecurringCharge',
+    description: 'A plan for charges of a saved payment method.',
     override: ({ jsonSchema }: { jsonSchema: object }) => {
       const tooLong = (each: Interval) => ({
         required: ['interval', 'interval_count'],
@@ -151,6 +152,7 @@ export const changeRecurringChargeBody = z
   .superRefine(checkChange, ALWAYS)
   .meta({
     id: 'RecurringChargeChange',
+    description: 'The fields of a recurring charge that change.',
     override: ({ jsonSchema }: { jsonSchema: object }) => {
       Object.assign(jsonSchema, {
         not: { required: ['end_at', 'count'] },
@@ -257,4 +259,8 @@ export const recurringChargeResource = z
     updated_at: timestamp('When the recurring charge last changed.'),
     ended_at: timestamp('When the recurring charge ended or was cancelled.').nullable(),
   })
-  .meta({ id: 'RecurringCharge', example: exampleRecurring });
+  .meta({
+    id: 'RecurringCharge',
+    description: 'A charge that is repeated by a plan.',
+    example: exampleRecurring,
+  });

@@ -33,7 +33,7 @@ export const createRefundBody = z
     ).optional(),
     idempotency_key: idempotencyKey.optional(),
   })
-  .meta({ id: 'NewRefund' });
+  .meta({ id: 'NewRefund', description: 'A request to pay a charge back, wholly or in part.' });
 
 /** The body of a request to create a refund. */
 export type CreateRefundBody = z.infer<typeof createRefundBody>;
@@ -81,4 +81,4 @@ export const refundResource = z
     created_at: timestamp('When the refund was accepted.'),
     completed_at: timestamp('When the provider’s refund was proven.').nullable(),
   })
-  .meta({ id: 'Refund', example: exampleRefund });
+  .meta({ id: 'Refund', description: 'The refund of a charge.', example: exampleRefund });

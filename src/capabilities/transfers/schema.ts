@@ -56,7 +56,11 @@ export type TransferBody = z.infer<typeof transferBody>;
 /** The body of POST /transfers. */
 export const createTransferBody = withRecipient(
   z.strictObject({ ...transferFields, idempotency_key: idempotencyKey.optional() }),
-).meta({ id: 'NewTransfer', ...eitherRecipient });
+).meta({
+  id: 'NewTransfer',
+  description: 'A payment from your wallet to a bank account.',
+  ...eitherRecipient,
+});
 
 /** The validated body of POST /transfers. */
 export type CreateTransferBody = z.infer<typeof createTransferBody>;
@@ -118,4 +122,8 @@ export const transferResource = z
     completed_at: timestamp('When the bank’s payment was confirmed and posted.').nullable(),
     reversed_at: timestamp('When the bank reversed its payment.').nullable(),
   })
-  .meta({ id: 'Transfer', example: exampleTransfer });
+  .meta({
+    id: 'Transfer',
+    description: 'A payment from your wallet to a bank account, with its state.',
+    example: exampleTransfer,
+  });

@@ -13,6 +13,7 @@ import { supervised } from '../../core/supervision/supervision.js';
 import { accountRateLimitKey } from '../../platform/temporal/queues.js';
 import { virtualAccountOperations } from './api.js';
 import { auditVirtualAccounts } from './audit.js';
+import { reconciledAccounts } from './comparison.js';
 import { createVirtualAccountClosing, createVirtualAccountCreation } from './create.js';
 import {
   acceptVirtualAccount,
@@ -132,6 +133,7 @@ export const virtualAccountCapability = defineCapability({
   supervised: (deps: { virtualAccounts: VirtualAccountParts }) => ({
     virtual_accounts: supervised(deps.virtualAccounts.store, deps.virtualAccounts.starter),
   }),
+  reconciled: reconciledAccounts,
   instruction: {
     // The name of the command's argument, which is one word.
     labels: { ...accountAssignmentContract.labels, record: 'account' },

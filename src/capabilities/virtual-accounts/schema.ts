@@ -88,6 +88,7 @@ export const createVirtualAccountBody = z
   }, ALWAYS)
   .meta({
     id: 'NewVirtualAccount',
+    description: 'A request for a virtual account of a customer.',
     override: ({ jsonSchema }: { jsonSchema: object }) => {
       Object.assign(jsonSchema, {
         oneOf: [{ required: ['customer'] }, { required: ['customer_id'] }],
@@ -192,4 +193,8 @@ export const virtualAccountResource = z
     created_at: timestamp('When the account was accepted.'),
     closed_at: timestamp('When the account was closed at the provider.').nullable(),
   })
-  .meta({ id: 'VirtualAccount', example: exampleVirtualAccount });
+  .meta({
+    id: 'VirtualAccount',
+    description: 'A bank account that receives money for one of your customers.',
+    example: exampleVirtualAccount,
+  });

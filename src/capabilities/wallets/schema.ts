@@ -61,7 +61,7 @@ export const balanceResource = z
     currency: z.literal('NGN'),
     as_of: timestamp('When the balance was read.'),
   })
-  .meta({ id: 'Balance', example: exampleBalance });
+  .meta({ id: 'Balance', description: 'The balance of your wallet.', example: exampleBalance });
 
 /** The example of the API. A test compares its fields with those of a real response. */
 export const exampleEntry = {
@@ -94,7 +94,7 @@ export const entryResource = z
     }),
     created_at: timestamp('When the money moved.'),
   })
-  .meta({ id: 'BalanceEntry', example: exampleEntry });
+  .meta({ id: 'BalanceEntry', description: 'A movement of your wallet.', example: exampleEntry });
 
 /** The query of GET /balance/entries. */
 export const listEntriesQuery = withDaysInOrder(

@@ -27,6 +27,7 @@ export const timelineEntryResource = z
   })
   .meta({
     id: 'TimelineEntry',
+    description: 'A step in the history of a resource.',
     example: {
       at: '2026-11-21T09:30:02.000Z',
       type: 'provider_answer',

@@ -39,7 +39,11 @@ export const cardEventResource = z
     received_at: timestamp('When the event was stored.'),
     processed_at: timestamp('When the event was first processed.').nullable(),
   })
-  .meta({ id: 'CardEvent', example: exampleEvent });
+  .meta({
+    id: 'CardEvent',
+    description: 'An event that an issuer has reported about a card.',
+    example: exampleEvent,
+  });
 
 const exampleReplay = {
   id: 'rpl_01kaj2v6wte8v9kcz0t3yd4m5n',
@@ -63,7 +67,11 @@ export const replayResource = z
     created_at: timestamp('When the replay was accepted.'),
     completed_at: timestamp('When the replay ended.').nullable(),
   })
-  .meta({ id: 'CardEventReplay', example: exampleReplay });
+  .meta({
+    id: 'CardEventReplay',
+    description: 'A repeated application of a card event.',
+    example: exampleReplay,
+  });
 
 const tag = 'Card events';
 

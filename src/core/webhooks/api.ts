@@ -38,7 +38,11 @@ const deliveryResource = z
     }),
     delivered_at: timestamp('When your endpoint took the event first.').nullable(),
   })
-  .meta({ id: 'WebhookDelivery', example: exampleEvent.deliveries[0] });
+  .meta({
+    id: 'WebhookDelivery',
+    description: 'The delivery of an event to one endpoint.',
+    example: exampleEvent.deliveries[0],
+  });
 
 /** An event that was sent by webhook, as tenants get it. */
 export const eventResource = z
@@ -56,7 +60,11 @@ export const eventResource = z
     data: z.unknown().meta({ description: 'The resource at that moment, as the webhook has it.' }),
     deliveries: z.array(deliveryResource).meta({ description: 'One for each endpoint.' }),
   })
-  .meta({ id: 'SentEvent', example: exampleEvent });
+  .meta({
+    id: 'SentEvent',
+    description: 'A webhook event, with its deliveries.',
+    example: exampleEvent,
+  });
 
 /** No operation answers with it, so it is no component of the document. */
 const pingResource = z

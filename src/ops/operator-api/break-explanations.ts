@@ -13,6 +13,14 @@ const MEANINGS: Readonly<Record<BreakKind, string>> = {
   gap: 'The running balance of the statement does not continue that of the row before: rows are missing, or are wrong.',
 };
 
+/** The meaning for the records of a capability that moves no money. */
+const MEANINGS_OF: Readonly<Record<string, Partial<Record<BreakKind, string>>>> = {
+  'virtual-accounts': {
+    missing_there: 'The account is active here, and the provider does not know it.',
+    other_state: 'The account is active here, and the provider has it in another state.',
+  },
+};
+
 const ACTS: Readonly<Record<BreakKind, string>> = {
   missing_here:
     'Find the owner at the provider. Book the money by the usual acts (wallets credit, deposits assign), then close the break with the reason.',
@@ -34,6 +42,10 @@ const ACTS_OF: Readonly<Record<string, Partial<Record<BreakKind, string>>>> = {
       'Show the payment, and ask the issuer which of its reports are right. No command takes back what is booked: once the issuer reports a reversal, a refund or a correction, it is booked.',
     other_amount:
       'Show the payment, and ask the issuer which amount is right. Its correction, reversal or refund is booked once it reports it.',
+  },
+  'virtual-accounts': {
+    missing_there:
+      'Show the account, and ask the provider for it: payers may still pay to its number. Once the provider reports it as closed, it is closed here.',
   },
 };
 
@@ -58,7 +70,7 @@ export function explainBreak({
       ? 'The next reconciliation closes the break if both sides agree.'
       : 'The next statement with this reference, or bursar statements match, closes the break if both sides agree.';
   return {
-    meaning: MEANINGS[kind],
+    meaning: (capability !== null && MEANINGS_OF[capability]?.[kind]) || MEANINGS[kind],
     acts: [
       (capability !== null && ACTS_OF[capability]?.[kind]) || ACTS[kind],
       ...(capability === 'disputes'

@@ -5,6 +5,7 @@
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   accepted: 'Number of those that were accepted.',
   account_name: 'Name of the account.',
+  account_number: 'Number of the account.',
   actor: 'The party that caused the step: `bursar`, `operator`, or the provider.',
   atm: 'Cash machines.',
   bank: 'Name of the bank.',
@@ -23,9 +24,11 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   contactless: 'Contactless payments.',
   counts: 'Numbers of items.',
   currency: 'ISO 4217 code of the currency.',
+  customer: 'The customer.',
   customer_id: 'Id of the customer.',
   customer_reference: 'The number of the customer at the biller, such as that of a meter.',
   data: 'The result, or the results of this page.',
+  deposit_id: 'Id of the deposit.',
   description: 'Your own text for people.',
   detail: 'More about it, for people; null without more.',
   details: 'More about the reason; its fields depend on `code`.',
@@ -45,6 +48,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   interval_count: 'Number of units between two charges.',
   item_id: 'Id of the item, see `GET /billpay/billers/{biller_id}/items`.',
   items: 'The items, in the order of the request.',
+  kyc_id: 'Id of the identity check.',
   last4: 'Last four digits.',
   last_name: 'Last name.',
   limit: 'Results per page.',
@@ -57,8 +61,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   nip_code: 'NIP code of the bank.',
   on_mismatch: 'The treatment of a deposit with another amount than expected.',
   online: 'Purchases on the internet.',
+  operation_id: 'Id of the card operation.',
   page: 'Number of the page.',
   pages: 'Number of pages.',
+  pagination: 'The position of this page in the list.',
   payment_token_id: 'Id of the payment token; null without one.',
   pending: 'Number of those that have not been sent yet.',
   phone: 'Phone number.',
@@ -66,6 +72,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   processing: 'Number of those whose outcome is not known yet.',
   provider: 'Name of the provider that executes it.',
   provider_request_id: 'Id of the request at the provider, for questions to it; null without one.',
+  provider_reference: 'Id of it at the provider.',
   reason: 'The reason, for people.',
   received: 'True: the message is stored.',
   recipient_account: 'NUBAN account number.',
@@ -84,18 +91,40 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   virtual_account_id: 'Id of the virtual account; null if there is none.',
 };
 
-type Schema = { description?: string; $ref?: string; anyOf?: Schema[] };
+/** Descriptions of parameters whose name says something else about a field. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  account_number: 'Those of this account number alone.',
+  customer_id: 'Your own id of the customer.',
+  id: 'Id of the resource.',
+  provider: 'Name of the provider.',
+  provider_reference: 'Those with this id at the provider alone.',
+  session_id: 'Those with this NIP session id alone.',
+  status: 'Those in this state alone.',
+  'webhook-id': 'Id of the event: the same in every attempt.',
+  'webhook-signature': 'Signatures of this attempt according to Standard Webhooks.',
+  'webhook-timestamp': 'Time of this attempt, in Unix seconds.',
+};
 
-/** Completes a document: every property of an object gets a description, its own or that of its name. */
+type Schema = { description?: string; anyOf?: Schema[] };
+type Parameter = { name: string; description?: string; schema: Schema };
+
+/** Completes a document: every property of an object and every parameter gets a description, its own or that of its name. */
 export function describeFields(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   for (const [name, each] of Object.entries(part))
     if (!/^examples?$/.test(name)) describeFields(each);
+  if ('parameters' in part && Array.isArray(part.parameters)) describeParameters(part.parameters);
   if (!('properties' in part) || !('type' in part)) return;
   for (const [name, property] of Object.entries(part.properties as Record<string, Schema>)) {
     const description =
       property.description ?? property.anyOf?.[0]?.description ?? DESCRIPTIONS[name];
-    if (description !== undefined && property.$ref === undefined)
-      property.description = description;
+    if (description !== undefined) property.description = description;
+  }
+}
+
+function describeParameters(parameters: Parameter[]): void {
+  for (const each of parameters) {
+    const description = each.schema.description ?? PARAMETERS[each.name] ?? DESCRIPTIONS[each.name];
+    if (description !== undefined) each.description ??= description;
   }
 }

@@ -43,10 +43,13 @@ type Schemas = Record<string, object>;
 /** Moves the forms of every body into components of their own, which generators of clients name. */
 export function nameForms(schemas: Schemas): void {
   for (const [name, schema] of Object.entries(schemas)) {
-    const { oneOf } = schema as { oneOf?: readonly { title?: string }[] };
+    const { oneOf, description } = schema as {
+      oneOf?: readonly { title?: string }[];
+      description?: string;
+    };
     if (!oneOf?.every(({ title }) => title !== undefined)) continue;
     const refs = oneOf.map(({ title, ...form }) => {
-      schemas[`${name}${title}`] = form;
+      schemas[`${name}${title}`] = { ...(description !== undefined && { description }), ...form };
       return { $ref: `#/components/schemas/${name}${title}` };
     });
     Object.assign(schema, { oneOf: refs });

@@ -241,6 +241,7 @@ function envelopeOf({ id, answer: { data, list } }: Operation, { envelopes }: Sh
     envelopes.get(name) ??
     z.object(list ? { success, data: z.array(data), pagination } : { success, data }).meta({
       id: name,
+      description: list ? 'A page of results.' : 'A successful answer.',
     });
   envelopes.set(name, made);
   return made;
@@ -265,9 +266,14 @@ function webhook(name: string, when: string, data: z.ZodType) {
       data:
         component === undefined
           ? data
-          : z.unknown().meta({ override: { $ref: `#/components/schemas/${component}` } }),
+          : z.unknown().meta({
+              override: {
+                $ref: `#/components/schemas/${component}`,
+                description: 'The resource after the change.',
+              },
+            }),
     })
-    .meta({ id: `${pascal(name)}Event` });
+    .meta({ id: `${pascal(name)}Event`, description: `Sent when ${when}.` });
   const text = z.string();
   return {
     post: {
@@ -371,7 +377,9 @@ function refusal(
       .meta({ description: 'More about the reason; its fields depend on `code`.' }),
   });
   const success = z.literal(false).meta({ description: 'False for every refusal.' });
-  const schema = z.object({ success, error }).meta({ id: `${name}Refusal` });
+  const schema = z
+    .object({ success, error })
+    .meta({ id: `${name}Refusal`, description: 'The refusal of a request.' });
   return {
     description: DESCRIPTIONS[status] ?? String(status),
     headers: z.object({ ...HEADERS, ...HEADERS_OF[status] }),

@@ -230,4 +230,4 @@ export const pagination = z
     pages: z.int().min(0),
     has_more: z.boolean(),
   })
-  .meta({ id: 'Pagination' });
+  .meta({ id: 'Pagination', description: 'The position of a page in its list.' });

@@ -2,18 +2,31 @@ import type { Break } from '../../../src/core/reconciliation/break.js';
 import { explainBreak } from '../../../src/ops/operator-api/break-explanations.js';
 import { withEmptyParts } from '../../support/parts.js';
 
+const explained = (capability: string, reference: string, kind: Break['kind']) =>
+  explainBreak(
+    withEmptyParts<Break>({
+      _id: 'brk_1',
+      kind,
+      capability,
+      reference,
+      source: 'record',
+      tenant_id: 'ten_1',
+    }),
+  );
+
 const KINDS = ['missing_there', 'other_amount', 'other_state'] as const;
 
 test.each(KINDS)('the acts of a break %s of a card payment are commands that it has', (kind) => {
-  const found = {
-    _id: 'brk_1',
-    kind,
-    capability: 'card-authorizations',
-    reference: 'aut_1',
-    source: 'record',
-    tenant_id: 'ten_1',
-  } as const;
-  const { acts } = explainBreak(withEmptyParts<Break>(found));
+  const { acts } = explained('card-authorizations', 'aut_1', kind);
   expect(acts).toContain('bursar card-authorizations show aut_1');
   expect(acts[0]).not.toMatch(/complete|fail|accepting/);
 });
+
+test.each(['missing_there', 'other_state'] as const)(
+  'a break %s of a virtual account speaks of no money, and of no act that moves any',
+  (kind) => {
+    const { meaning, acts } = explained('virtual-accounts', 'va_1', kind);
+    expect(acts).toContain('bursar virtual-accounts show va_1');
+    expect([meaning, acts[0]].join(' ')).not.toMatch(/money|complete|fail|accepting/);
+  },
+);
