@@ -134,3 +134,46 @@ test('a dispute whose outcome the provider leaves open agrees with its list once
   expect(agreeing(refunded)).toEqual(['won', 'lost']);
   expect(agreeing(charge)).toEqual(['lost']);
 });
+
+test('a loss that was booked before the refunds of its charge were known is applied again, which calls an operator, without a break', async () => {
+  const refunded = { ...charge, refunded_minor: charge.amount_minor };
+  const ours: Dispute = { ...dispute, status: 'lost', funds: 'taken' };
+  const inDoubt: TheirDispute = { ...theirs, state: 'lost', byReversal: true };
+  for (const [of, calls] of [
+    [refunded, 1],
+    [charge, 0],
+  ] as const) {
+    const states: string[] = [];
+    const comparison = reconciledDisputes({
+      charges: { store: { find: async () => of, get: async () => of } },
+      disputes: {
+        store: {
+          get: async () => ours,
+          applyFact: async (_charge, _about, { state }) => {
+            states.push(state);
+            return { verdict: 'attention' };
+          },
+          openOf: async () => [],
+        },
+      },
+      providers: {
+        payments: [],
+        payment: () =>
+          ({
+            findDisputes: async () => ({
+              kind: 'page',
+              items: [inDoubt],
+              next: null,
+              providerRequestId: null,
+            }),
+          }) as unknown as PaymentProvider,
+      },
+    });
+    const report = emptyReport();
+    const breaks = { note: async () => undefined };
+    const run = { apply: true, takeTurn: async () => undefined, report, breaks };
+    await comparison.reconcileOne(run, dispute.tenant_id, dispute._id);
+    expect(states).toEqual(Array.from({ length: calls }, () => 'lost'));
+    expect(report).toMatchObject({ asked: 1, differences: [] });
+  }
+});

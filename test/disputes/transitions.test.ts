@@ -1,97 +1,8 @@
 import fc from 'fast-check';
-import { charges, leftOf, type Charge } from '../../src/capabilities/charges/record.js';
-import { checkDispute } from '../../src/capabilities/disputes/audit.js';
-import { disputeId, disputes } from '../../src/capabilities/disputes/record.js';
-import type { Act } from '../../src/core/audit/entry.js';
-import type { DisputeFact } from '../../src/capabilities/disputes/transitions.js';
-import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
-import { emptyWallet } from '../../src/core/ledger/wallet.js';
-import { pageCharge, paid, sent, transition } from '../support/charge-facts.js';
-import { balances, run } from '../support/decisions.js';
-import type { AnyMutation } from '../support/mutations.js';
-import { byProvider, emptySnapshot, NOW } from '../support/transfers.js';
-
-const CASE = 'case_1';
-const AMOUNT = 200_000n;
-const fact = (changes: Partial<DisputeFact> = {}): DisputeFact => ({
-  ...byProvider,
-  state: 'open',
-  amountMinor: AMOUNT,
-  currency: 'NGN',
-  funds: 'with_us',
-  reason: 'not_recognized',
-  dueAt: null,
-  ...changes,
-});
-
-const paidCharge = (): Charge => transition(sent(pageCharge()), paid({ feeMinor: null })).next;
-
-/**
- * An act of an operator on the dispute: a decision, or null for the acknowledgement of its attention. `seen`: the attention that
- * the operator has seen, if it is not the present one.
- */
-type Acted = {
-  decision: { outcome: 'won' | 'lost'; amountMinor: bigint } | null;
-  seen?: string | null;
-};
-
-let acts = 0;
-const actOf = (target: string): Act => ({
-  id: `act_${(acts += 1)}`,
-  actor: { operator: 'opr_ada', name: 'Ada', roles: ['operator'] },
-  action: 'disputes.decide',
-  target,
-  tenantId: 'ten_a',
-  reason: 'the desk says so',
-  requestId: null,
-  approval: null,
-});
-
-/** Applies facts and acts to the dispute of a charge, each in a commit of its own. `problems`: those of the audit after each. */
-function apply(
-  facts: readonly (DisputeFact | Acted)[],
-  { availableMinor = 300_000n, charge = paidCharge() } = {},
-) {
-  let state: Snapshot = emptySnapshot();
-  state.records.set(charges, charge);
-  state.wallets.set('ten_a', { ...emptyWallet('ten_a'), availableMinor });
-  const id = disputeId(charge.provider, CASE);
-  const steps = facts.map((of) => {
-    const seen = state.records.get(disputes, id)?.attention?.reason ?? null;
-    const about = { tenantId: 'ten_a', id, charge: charge._id };
-    const command: AnyMutation =
-      'decision' in of
-        ? { kind: 'actOnDispute', ...about, act: actOf(id), seen, ...of }
-        : { kind: 'applyDisputeFact', ...about, providerDisputeId: CASE, attempt: 1, fact: of };
-    const { outcomes, commits, ...done } = run(state, [[command]]);
-    state = done.state;
-    return { outcomes, commits, problems: problemsOf(state, id) };
-  });
-  const { availableMinor: available, receivableMinor: owed } = state.wallets.get('ten_a') ?? {};
-  return {
-    dispute: state.records.get(disputes, id),
-    charge: state.records.get(charges, charge._id),
-    wallet: { available, owed },
-    accounts: balances(state),
-    verdicts: steps
-      .flatMap(({ outcomes }) => outcomes)
-      .map((outcome) => ('verdict' in outcome ? outcome.verdict : null)),
-    events: steps.flatMap(({ commits }) =>
-      commits.flatMap(({ events }) => events.map(({ name }) => name)),
-    ),
-    problems: steps.flatMap(({ problems }) => problems),
-  };
-}
-
-/** The problems that the audit of the ledger finds in a dispute. */
-function problemsOf(state: Snapshot, id: string): string[] {
-  const dispute = state.records.get(disputes, id);
-  const postings = [...state.postings.values()].map((posting) => ({
-    _id: posting.id,
-    legs: posting.legs.map(({ account, amountMinor }) => ({ account, amount_minor: amountMinor })),
-  }));
-  return dispute ? checkDispute({ ...dispute, postings }) : [];
-}
+import { leftOf } from '../../src/capabilities/charges/record.js';
+import { pageCharge, sent } from '../support/charge-facts.js';
+import { NOW } from '../support/transfers.js';
+import { AMOUNT, apply, fact, paidCharge } from './facts.js';
 
 describe('a dispute', () => {
   const soon = { dueAt: new Date(NOW.getTime() + 60_000) };
@@ -240,6 +151,47 @@ describe('a dispute', () => {
         const decided = apply([fact(), declined, fact({ state })], refunded).dispute;
         expect(decided?.status).toBe(state);
         expect(decided?.attention?.reason ?? '').not.toMatch(DECIDE);
+      }
+    });
+
+    test('calls an operator if its loss was booked before the refunds were known, until one has decided or acknowledged it', () => {
+      const booked = apply([fact(), declined]);
+      const { dispute, charge, wallet } = booked;
+      if (!dispute || !charge) throw new Error('no dispute');
+      expect(dispute).toMatchObject({ status: 'lost', attention: null });
+      const late = {
+        charge: { ...charge, refunded_minor: PAID },
+        dispute,
+        availableMinor: wallet.available ?? 0n,
+      };
+      const called = apply([declined, declined], late);
+      expect(called.verdicts).toEqual(['attention', 'unchanged']);
+      expect(called.dispute).toMatchObject({
+        status: 'lost',
+        attention: { reason: expect.stringMatching(DECIDE) },
+      });
+      expect(called.wallet).toEqual(wallet);
+      const decision = { outcome: 'won', amountMinor: AMOUNT } as const;
+      const won = apply([declined, { decision }, declined], late);
+      expect(won.dispute).toMatchObject({ status: 'won', attention: null });
+      expect(won.wallet.available).toBe(300_000n);
+      const right = apply([declined, { decision: null }, declined], late);
+      expect(right.dispute).toMatchObject({ status: 'lost', attention: null });
+      const lost = { decision: { outcome: 'lost', amountMinor: AMOUNT } } as const;
+      const decided = apply([fact(), declined, lost, declined], refunded);
+      expect(decided.dispute).toMatchObject({ status: 'lost', attention: null });
+    });
+
+    test('keeps its attention while it is open, whatever is acknowledged, because its amount is held', () => {
+      const short = { ...refunded, availableMinor: 50_000n };
+      const acknowledged = { decision: null };
+      for (const around of [refunded, short]) {
+        const { dispute } = apply([fact(), declined, acknowledged, acknowledged], around);
+        expect(dispute).toMatchObject({
+          status: 'open',
+          attention: { reason: expect.stringMatching(/^the claim was declined/) },
+        });
+        expect(dispute?.acknowledged).toBeUndefined();
       }
     });
 

@@ -197,8 +197,10 @@ async function find(
 }
 
 /** True if the provider's report may call an operator, or end a call, though nothing differs. */
-const mayCall = ({ ours, theirs }: Found): boolean =>
-  theirs.state === 'open' && (theirs.dueAt !== null || ours?.attention != null);
+const mayCall = ({ charge, ours, theirs }: Found): boolean =>
+  theirs.state === 'open'
+    ? theirs.dueAt !== null || ours?.attention != null
+    : ours?.status === 'lost' && isInDoubt(charge, theirs);
 
 /** Applies the provider's word on those that differ, and keeps as breaks what still differs then. */
 async function compareFound(

@@ -77,7 +77,7 @@ export function openDispute(
 /**
  * The state machine of disputes: pure. Facts may come in any order and any number. `won` and `lost` are final; the amount
  * stays with its account until then, or goes to clearing when the provider takes it. `isInDoubt`: the fact leaves open whether the
- * dispute is lost, so an operator decides it.
+ * dispute is lost, so an operator decides it, also if it was booked as lost before its refunds were known.
  */
 export function transitionDispute(
   dispute: Dispute,
@@ -91,11 +91,11 @@ export function transitionDispute(
   if (contradiction !== null) {
     return { ...same, ...call(dispute, fact, now, [...reasonsOf(dispute), contradiction]) };
   }
-  if (dispute.status !== 'open') return { verdict: 'unchanged', ...same };
-  if (isInDoubt) {
+  if (isInDoubt && isUndecided(dispute)) {
     const others = reasonsOf(dispute).filter((each) => each !== DUE && each !== REFUNDED);
     return { ...same, ...call(dispute, fact, now, [...others, REFUNDED]) };
   }
+  if (dispute.status !== 'open') return { verdict: 'unchanged', ...same };
   switch (fact.state) {
     case 'won': {
       const { funds, amount_minor: amountMinor } = dispute;
@@ -137,6 +137,13 @@ export function transitionDispute(
       return { ...same, ...goOn(dispute, fact, now) };
   }
 }
+
+/**
+ * True for a dispute whose loss an operator must decide or has not looked at. The refunds that leave the loss in doubt may become
+ * known after it was booked.
+ */
+const isUndecided = ({ status, operator_decisions: decisions }: Dispute): boolean =>
+  status !== 'won' && decisions === undefined;
 
 /** Calls an operator for the last of these reasons, unless the dispute has it already or an operator has acknowledged it. */
 function call(
@@ -323,8 +330,9 @@ function payerPart(
 }
 
 /**
- * Clears the attention of a dispute. Its contradictions call nobody again. Null if it has none, or another one than the operator
- * has seen.
+ * Clears the attention of a dispute. Its contradictions call nobody again. An open dispute that waits for a decision keeps that
+ * reason, because its amount is held until then. Null if nothing else is to be cleared, or if the attention is another one than
+ * the operator has seen.
  */
 export function acknowledgeDispute(
   dispute: Dispute,
@@ -332,13 +340,19 @@ export function acknowledgeDispute(
   now: Date,
 ): Dispute | null {
   if (dispute.attention === null || dispute.attention.reason !== seen) return null;
-  const contradictions = reasonsOf(dispute).filter((each) => ![OWES, DUE, BEYOND].includes(each));
+  const awaited = dispute.status === 'open' ? [REFUNDED] : [];
+  const cleared = reasonsOf(dispute).filter((each) => !awaited.includes(each));
+  if (cleared.length === 0) return null;
+  const contradictions = cleared.filter((each) => ![OWES, DUE, BEYOND].includes(each));
   const acknowledged = [...(dispute.acknowledged ?? []), ...contradictions];
   return byOperator(
     dispute,
     act,
     now,
-    { attention: null, ...(acknowledged.length > 0 && { acknowledged }) },
+    {
+      attention: without(dispute, cleared),
+      ...(acknowledged.length > 0 && { acknowledged }),
+    },
     [['attention_cleared', 'an operator has acknowledged it']],
   );
 }

@@ -53,6 +53,8 @@ const FAILED: ReadonlySet<string> = new Set(['returned', 'rejected']);
 export const READ_WITHIN_MS = 10_000;
 /** A list may be this old, so that reports which come together share one. It is less than the pause before a second look. */
 const SHARED_MS = 900;
+/** Equal messages received within one second of the clock are one event. */
+const SECOND_MS = 1_000;
 
 /**
  * Creates the function that applies a report without a note of ours. A provider may leave out the note, its own id of the
@@ -77,7 +79,7 @@ export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport
     for (const open of await refunds.store.openOf(charge)) refunds.starter.notifyChangedSoon(open);
     if (!isFinal) return NOTHING_TO_APPLY;
     if (isJustReceived(event)) return { kind: 'unknown', reason: 'list_not_read', ends: 'failed' };
-    const listed = await readList(deps, charge, String(state['charge']), event);
+    const listed = await readList(deps, charge, stored, event);
     if (listed === null) return unknownReference(true);
     const meant = listed.filter((each) => mayBe(each, stored));
     const isExplained = meant.some((each) => explains(each, state.kind));
@@ -132,16 +134,27 @@ async function forgetRefusal(
   if (isNoted) await store.forgetUnnamedRefusal(charge, note);
 }
 
+/**
+ * The earliest beginning of a list that has the refund of the report. An equal message of another refund, within the same second,
+ * is taken for a repeat, so the list must have the refunds of that whole second.
+ */
+function listedSince({ state }: OpenFact, { received_at: receivedAt }: ProviderEvent): number {
+  const receivedMs = receivedAt.getTime();
+  const hasEquals = state['repeat_key'] != null;
+  return hasEquals ? (Math.floor(receivedMs / SECOND_MS) + 1) * SECOND_MS : receivedMs;
+}
+
 /** The provider's refunds of the charge; null without an answer. */
 async function readList(
   { providers }: ReportDeps,
   charge: Charge,
-  reference: string,
-  { received_at: receivedAt }: ProviderEvent,
+  stored: OpenFact,
+  event: ProviderEvent,
 ): Promise<ProviderRefund[] | null> {
+  const reference = String(stored.state['charge']);
   const { findRefunds } = providers.payment(charge.provider);
   const signal = AbortSignal.timeout(READ_WITHIN_MS);
-  const newEnough = new Date(Math.max(receivedAt.getTime(), Date.now() - SHARED_MS));
+  const newEnough = new Date(Math.max(listedSince(stored, event), Date.now() - SHARED_MS));
   const about = { reference, handle: charge.handle, since: charge.created_at, newEnough };
   const answer = await readAll((cursor) => findRefunds({ ...about, cursor }, signal));
   if (answer.kind !== 'all') return null;

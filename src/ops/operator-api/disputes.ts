@@ -105,7 +105,8 @@ export const disputeRoutes = (deps: OperatorDeps): Route[] => [
     const act = actOf(ctx, 'disputes.acknowledge', found._id, why);
     const { dispute } = await deps.disputes.store.act(found, act, null);
     if (!dispute) {
-      const message = 'It has no attention, or changed in this moment: show it again.';
+      const message =
+        'It has no attention, waits for `decide`, or changed in this moment: show it again.';
       throw new ApiError('invalid_state', { message });
     }
     sendData(ctx, 200, { ...present(dispute), acknowledged: found.attention?.reason ?? null });

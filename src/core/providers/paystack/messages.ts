@@ -91,8 +91,9 @@ const secondOf = (now: Date): string => now.toISOString().slice(0, 19);
  *
  * Two refunds of one amount and charge may have equal messages, because the official samples name neither the refund nor a time.
  * So the second of the receipt is part of the key of such a message. Equal messages within a second have Paystack's list read
- * after it (`list_not_read`), which has the refunds of both. A repeat of Paystack's, minutes or hours later, has the list read
- * again, which changes nothing.
+ * that second (`list_not_read`), which has the refunds of both. A repeat of Paystack's, minutes or hours later, has the list read
+ * again, which changes nothing. A message about a deposit has no list: each repeat of the failure of its refund, in another second,
+ * is an event of its own, which may call an operator again.
  */
 function readBody(body: unknown, { hash, second }: Receipt): Message | null {
   const parsed = messageBody.safeParse(body);
