@@ -184,7 +184,7 @@ export type CardStateChange = {
   metadata?: { [name: string]: unknown };
 };
 
-/** The data of a customer that are checked. */
+/** The data of a customer for an identity check. */
 export type NewIdentityCheck = {
   /** The BVN or the NIN. Required for `bvn` and `nin`, and for them alone. */
   number?: string;
@@ -402,7 +402,7 @@ export type NewBulkTransfer = {
   transfers: NewTransfer[];
 };
 
-/** A bank account whose holder is asked for. */
+/** A bank account, to find out its holder. */
 export type AccountToResolve =
   | {
       /** NUBAN account number. */
@@ -2551,7 +2551,7 @@ export type Operations = {
       offset?: number;
       /** Id of the card. */
       card_id?: string;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'approved' | 'declined' | 'partially_cleared' | 'cleared' | 'reversed' | 'expired';
       /** First day of the first decision, UTC. */
       start_date?: string;
@@ -2597,7 +2597,7 @@ export type Operations = {
       card_id?: string;
       /** Id of the disputed payment. */
       authorization_id?: string;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'pending' | 'open' | 'won' | 'lost' | 'cancelled' | 'failed';
       /** First day of the acceptance, UTC. */
       start_date?: string;
@@ -2707,7 +2707,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
       /** Your own id of the customer. */
       customer_id?: string;
@@ -2796,7 +2796,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'pending' | 'processing' | 'completed' | 'failed';
       /** Your reference of the charge. */
       charge_reference?: string;
@@ -2855,7 +2855,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'open' | 'won' | 'lost';
       /** Your reference of the charge. */
       charge_reference?: string;
@@ -2894,7 +2894,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
     };
     data: RecurringCharge;
@@ -2977,11 +2977,11 @@ export type Operations = {
       limit?: number;
       /** Number of results to skip, in place of `page`. */
       offset?: number;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'pending' | 'active' | 'closing' | 'closed' | 'failed';
       /** Your own id of the customer. */
       customer_id?: string;
-      /** Those of this account number alone. */
+      /** Only results with this account number. */
       account_number?: string;
       /** First day of acceptance, UTC. */
       start_date?: string;
@@ -3267,7 +3267,7 @@ export type Operations = {
       limit?: number;
       /** Number of results to skip, in place of `page`. */
       offset?: number;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
       /** First day of the record, UTC. */
       start_date?: string;
@@ -3278,9 +3278,9 @@ export type Operations = {
        * @default "-created_at"
        */
       sort?: 'created_at' | '-created_at';
-      /** Those with this NIP session id alone. */
+      /** Only results with this NIP session id. */
       session_id?: string;
-      /** Those with this id at the provider alone. */
+      /** Only results with this id at the provider. */
       provider_reference?: string;
     };
     data: Deposit;
@@ -3307,7 +3307,7 @@ export type Operations = {
       limit?: number;
       /** Number of results to skip, in place of `page`. */
       offset?: number;
-      /** Those in this state alone. */
+      /** Only results in this state. */
       status?: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
       /** First day of the record, UTC. */
       start_date?: string;

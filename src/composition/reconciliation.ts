@@ -32,7 +32,7 @@ const SCHEDULED = [
   { kind: 'disputes', port: 'payments' },
   { kind: 'bill-payments', port: 'bills' },
   { kind: 'deposits', port: 'accounts' },
-  { kind: 'virtual-accounts', port: 'accounts' },
+  { kind: 'virtual-accounts', port: 'accounts', isAnyAge: true },
   { kind: 'card-fundings', port: 'cards' },
   { kind: 'card-unloads', port: 'cards' },
   { kind: 'card-authorizations', port: 'cards' },

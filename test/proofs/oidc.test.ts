@@ -288,7 +288,7 @@ test('the last role of a person is taken at the issuer: the account has none fro
   const again = await renewed(at);
   expect(await get(again)).toMatchObject({ status: 200, data: { id: data?.id } });
   expect(await get(before)).toMatchObject({ status: 401, code: 'unauthorized' });
-}, 120_000);
+});
 
 test('beside an issuer, keys are refused, and nobody makes accounts, keys or roles by hand', async () => {
   const { key } = await createTestOperator(deps, ['admin']);

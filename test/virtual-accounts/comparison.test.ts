@@ -173,7 +173,7 @@ describe('the scheduled comparison of virtual accounts', () => {
     expect(found).toEqual([expect.objectContaining({ reference: id, amountMinor: 0n, ...broken })]);
   });
 
-  test('is none about which the provider is silent', async () => {
+  test('neither closes nor reports an account about which the provider is silent', async () => {
     const id = await account('ten_a', 900);
     answers.set(id, { ...trace, kind: 'unknown', reason: 'timeout' });
     await schedule();

@@ -80,7 +80,7 @@ export const resolveAccountBody = withRecipient(
   z.strictObject({ ...recipientFields, idempotency_key: idempotencyKey.optional() }),
 ).meta({
   id: 'AccountToResolve',
-  description: 'A bank account whose holder is asked for.',
+  description: 'A bank account, to find out its holder.',
   ...eitherRecipient,
 });
 

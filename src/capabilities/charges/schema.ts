@@ -12,7 +12,7 @@ import {
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { customerId } from '../customers/index.js';
+import { customerId, knownCustomerId } from '../customers/index.js';
 import { ALWAYS, customerBody, returnUrl } from '../payment-tokens/index.js';
 import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 
@@ -102,7 +102,7 @@ export const listChargesQuery = withDaysInOrder(
   z.strictObject({
     ...pageQuery(),
     status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).optional(),
-    customer_id: customerId.optional(),
+    customer_id: knownCustomerId.optional(),
     ...daysQuery('acceptance'),
     sort: z
       .enum(['created_at', '-created_at'])

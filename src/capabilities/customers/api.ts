@@ -1,10 +1,10 @@
 import { operation } from '../../platform/http/operation.js';
-import { customerId, customerResource, listCustomersQuery } from './schema.js';
+import { customerResource, knownCustomerId, listCustomersQuery } from './schema.js';
 
 /** The tag of all operations on customers and their checks in the API reference. */
 export const IDENTITY_TAG = 'Identity';
-/** The path parameter of operations on one customer. */
-export const customerParams = { customer_id: customerId };
+/** The path parameter of operations on an existing customer. */
+export const customerParams = { customer_id: knownCustomerId };
 
 /** `GET /identity/customers`. */
 export const listCustomers = operation({

@@ -6,7 +6,7 @@ import { customerRoutes } from './routes.js';
 import { createCustomers } from './store.js';
 
 export { customerParams, IDENTITY_TAG } from './api.js';
-export { customerId } from './schema.js';
+export { customerId, knownCustomerId } from './schema.js';
 export { customerFinder } from './routes.js';
 export type { Customers } from './store.js';
 

@@ -2,20 +2,24 @@ import { z } from 'zod';
 import {
   pageQuery,
   timestamp,
+  namedBy,
   ownName,
   daysQuery,
   withDaysInOrder,
 } from '../../platform/http/wire.js';
 import { KYC_STATUSES } from './record.js';
 
-/** The tenant's id of a customer. */
+/** The tenant's id of a customer, in a request that adds the customer if it names a new one. */
 export const customerId = ownName('Your own id of the customer.', 'customer-77');
+
+/** The tenant's id of an existing customer. */
+export const knownCustomerId = namedBy('Your own id of the customer.', 'customer-77');
 
 /** The query of GET /identity/customers. Dates are UTC days, both inclusive. */
 export const listCustomersQuery = withDaysInOrder(
   z.strictObject({
     ...pageQuery(),
-    customer_id: customerId.optional(),
+    customer_id: knownCustomerId.optional(),
     kyc_status: z.enum(KYC_STATUSES).optional().meta({
       description:
         'Customers of whom the latest check of any type has this status. `not_started`: no check of any type was started.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amountMinor, pageQuery, timestamp, ownName } from '../../platform/http/wire.js';
+import { amountMinor, pageQuery, timestamp, namedBy } from '../../platform/http/wire.js';
 import { attentionField } from '../../core/instructions/api-fields.js';
 import { idSchema } from '../../shared/ids.js';
 
@@ -11,7 +11,7 @@ const status = z.enum(DISPUTE_STATUSES);
 export const listDisputesQuery = z.strictObject({
   ...pageQuery(),
   status: status.optional(),
-  charge_reference: ownName('Your reference of the charge.', 'subscription-9-setup').optional(),
+  charge_reference: namedBy('Your reference of the charge.', 'subscription-9-setup').optional(),
   sort: z
     .enum(['created_at', '-created_at'])
     .default('-created_at')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
 import { idSchema } from '../../shared/ids.js';
 import { CHECK_TYPES } from '../../core/providers/identity-provider.js';
-import { customerParams, IDENTITY_TAG } from '../customers/index.js';
+import { customerId, customerParams, IDENTITY_TAG } from '../customers/index.js';
 import { checkResource, listChecksQuery, verifyCustomerBody } from './schema.js';
 
 /** Any text, because an unknown type is an invalid request and not a missing resource. */
@@ -21,7 +21,7 @@ export const verifyCustomer = operation({
     'way, and none of a type that is verified. At most 5 checks a minute for each customer.',
   access: 'admin',
   feature: 'identity',
-  params: { ...customerParams, check_type: checkType },
+  params: { customer_id: customerId, check_type: checkType },
   body: verifyCustomerBody,
   idempotent: true,
   waits: true,

@@ -42,7 +42,7 @@ export const verifyCustomerBody = z
       .meta({ description: 'For `bvn` and `nin` alone.', override: { pattern: undefined } }),
     idempotency_key: idempotencyKey.optional(),
   })
-  .meta({ id: 'NewIdentityCheck', description: 'The data of a customer that are checked.' });
+  .meta({ id: 'NewIdentityCheck', description: 'The data of a customer for an identity check.' });
 
 /** The validated body of a request to verify a customer. */
 export type VerifyCustomerBody = z.infer<typeof verifyCustomerBody>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
 import { pageQuery } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
-import { customerId } from '../customers/index.js';
+import { customerParams } from '../customers/index.js';
 import {
   tokenResource,
   cardTokenBody,
@@ -64,7 +64,7 @@ export const listCustomerTokens = operation({
   method: 'get',
   path: '/payments/customers/{customer_id}/tokens',
   summary: 'List a customer’s payment tokens, newest first',
-  params: { customer_id: customerId },
+  params: customerParams,
   query: z.strictObject(pageQuery()),
   answer: { status: 200, data: tokenResource, list: true },
 });

@@ -6,6 +6,7 @@ import {
   plainText,
   amountMinor,
   timestamp,
+  namedBy,
   ownName,
 } from '../../platform/http/wire.js';
 import {
@@ -17,7 +18,7 @@ import {
 /** The body of POST /payments/refunds. */
 export const createRefundBody = z
   .strictObject({
-    charge_reference: ownName('Your reference of the charge.', 'subscription-9-setup'),
+    charge_reference: namedBy('Your reference of the charge.', 'subscription-9-setup'),
     amount_minor: z.int().min(1).max(MAX_AMOUNT_MINOR).optional().meta({
       description:
         'Amount in kobo that the customer gets back. The default is the rest of the charge.',
@@ -42,7 +43,7 @@ export type CreateRefundBody = z.infer<typeof createRefundBody>;
 export const listRefundsQuery = z.strictObject({
   ...pageQuery(),
   status: instructionStatus.optional(),
-  charge_reference: ownName('Your reference of the charge.', 'subscription-9-setup').optional(),
+  charge_reference: namedBy('Your reference of the charge.', 'subscription-9-setup').optional(),
   sort: z
     .enum(['created_at', '-created_at'])
     .default('-created_at')

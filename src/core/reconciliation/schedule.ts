@@ -7,7 +7,12 @@ import { recordReconciliationId, type RecordReconciliationInput } from './workfl
 export const RECORD_RATE_SHARE = 0.05;
 
 /** A kind of record that is compared by schedule: its capability, and the suffix of the rate limits of its calls. */
-export type ScheduledKind = { kind: string; port: string };
+export type ScheduledKind = {
+  kind: string;
+  port: string;
+  /** True if records of any age are compared, and not only those of the last days. */
+  isAnyAge?: boolean;
+};
 
 /** Creates, updates or deletes the Schedules that compare the records of these kinds with their providers. */
 export function createRecordSchedules({
@@ -33,7 +38,8 @@ export function createRecordSchedules({
     return (slowest * RECORD_RATE_SHARE) / sharing;
   }
 
-  function optionsOf(kind: string, perSecond: number) {
+  function optionsOf({ kind, isAnyAge }: ScheduledKind, perSecond: number) {
+    const age = isAnyAge ? 'of any age' : `of the last ${days} days`;
     const counts = { asked: 0, unanswered: 0, differing: 0, settled: 0 };
     const input: RecordReconciliationInput = { kind, days, perSecond, position: null, counts };
     return {
@@ -44,7 +50,7 @@ export function createRecordSchedules({
         workflowId: recordReconciliationId(taskQueue, kind),
         taskQueue,
         args: [input],
-        staticSummary: `${kind} of the last ${days} days, compared with their providers`,
+        staticSummary: `${kind} ${age}, compared with their providers`,
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
     };
@@ -56,7 +62,7 @@ export function createRecordSchedules({
       for (const each of kinds) {
         const perSecond = days === 0 ? null : rateOf(each);
         const id = recordReconciliationId(taskQueue, each.kind);
-        await keepSchedule(client, id, perSecond === null ? null : optionsOf(each.kind, perSecond));
+        await keepSchedule(client, id, perSecond === null ? null : optionsOf(each, perSecond));
       }
     },
   };

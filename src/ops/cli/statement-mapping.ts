@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StatementRowInput } from '../operator-api/statements.js';
+import { withoutUnseen } from '../../platform/http/wire.js';
 import { CommandError } from './command.js';
 
 const column = z.string().min(1);
@@ -85,10 +86,11 @@ export function createRowReader(mapping: Mapping, header: readonly string[]) {
       columns.amount === undefined
         ? absolute(amountIn('credit')) - absolute(amountIn('debit'))
         : amountIn('amount') * (mapping.debit_sign === 'plus' ? -1 : 1);
-    const reference = of('reference');
+    // Banks write invisible characters into exports. They belong to no reference, and the operator API refuses them.
+    const reference = withoutUnseen(of('reference')).trim();
     return {
       line,
-      reference: reference === '' ? null : reference.slice(0, 100),
+      reference: reference === '' ? null : [...reference].slice(0, 100).join(''),
       amount_minor: written + (mapping.amount_has_fee ? (fee ?? 0) : 0),
       fee_minor: fee,
       balance_minor: columns.balance === undefined ? null : amountIn('balance'),

@@ -233,9 +233,9 @@ function examineSealingKeys(db: Db, sealing: Sealing): Promise<Check> {
 /** An earlier secret that has verified nothing for this time is needed no more: providers repeat a message for three days. */
 const SILENT_MS = 7 * DAY_MS;
 const REMOVE =
-  'remove them from the setting and restart: the provider signs with a later one since, and whoever has an old secret could sign too';
+  'remove these from the setting and restart: the provider signs with a later one since, and whoever has an old secret could sign too';
 
-/** Names the earlier secrets with which providers still sign messages, and fails for those that none needs any more. */
+/** Names the earlier secrets with which providers still sign messages. Fails if some are not needed, and then names only these. */
 export function examineProviderSecrets(
   db: Db,
   sealing: Sealing,
@@ -246,17 +246,24 @@ export function examineProviderSecrets(
     const uses = await listSecretUses(db, sealing, config);
     const earlier = uses.filter(({ position }) => position > 1);
     if (earlier.length === 0) return pass('one for each provider');
-    const told = earlier.map(
-      ({ setting, position, lastVerifiedAt }) =>
-        `${setting} number ${position}: ${lastVerifiedAt?.toISOString() ?? 'no message'}`,
-    );
-    const detail = `last message that an earlier one verified: ${told.join(', ')}`;
-    return earlier.some((use) => isNeedless(use, uses, now)) ? fail(detail, REMOVE) : pass(detail);
+    const unneeded = earlier.filter((use) => isUnneeded(use, uses, now));
+    if (unneeded.length > 0) {
+      return fail(`not needed, with its last message: ${withTimes(unneeded)}`, REMOVE);
+    }
+    return pass(`last message that an earlier one verified: ${withTimes(earlier)}`);
   });
 }
 
+const withTimes = (uses: readonly ProviderSecretUse[]): string =>
+  uses
+    .map(
+      ({ setting, position, lastVerifiedAt }) =>
+        `${setting} number ${position}: ${lastVerifiedAt?.toISOString() ?? 'no message'}`,
+    )
+    .join(', ');
+
 /** True for an earlier secret that is silent while the first one of its provider verifies messages. */
-function isNeedless(
+function isUnneeded(
   { setting, lastVerifiedAt: last }: ProviderSecretUse,
   uses: readonly ProviderSecretUse[],
   now: Date,

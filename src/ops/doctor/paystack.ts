@@ -17,7 +17,7 @@ const KEY_HINT =
 const OTP_HINT =
   'turn off *Confirm transfers before sending* at Paystack (Settings, Preferences), then `bursar providers resume paystack`';
 const PRIVILEGE_HINT =
-  'give the key the privileges for transfers, charges and refunds at Paystack; a call without an answer, or one too many, is made again a minute later';
+  'give the key the privileges for transfers, charges and refunds at Paystack; after a call without an answer, or one too many, run the check again a minute later';
 
 /** Checks Paystack, if it is configured: its key, our balance, its clock, and the arrival of its messages. */
 export async function examinePaystack(config: Config): Promise<Check[]> {

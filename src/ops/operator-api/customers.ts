@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { customerId } from '../../capabilities/customers/schema.js';
+import { knownCustomerId } from '../../capabilities/customers/schema.js';
 import { erasedRecords } from '../../composition/capabilities.js';
 import { eraseRecords, findHindrances, type Hindrances } from '../../core/erasure/erase.js';
 import { operation } from '../../platform/http/operation.js';
@@ -23,7 +23,7 @@ export const eraseCustomer = operation({
     'Refused with `invalid_state` while anything of the customer is open, and while saved responses may name it: the message ' +
     'lists what, and from when on. A repetition goes on where an erasure was stopped.',
   roles: WORKERS,
-  body: z.strictObject({ tenant: tenantId, customer: customerId, reason }),
+  body: z.strictObject({ tenant: tenantId, customer: knownCustomerId, reason }),
   act: 'customers.erase',
   answer: { status: 200, data: orWaiting(printed) },
 });

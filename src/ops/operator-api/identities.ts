@@ -50,7 +50,7 @@ export const withoutRole = (): ApiError =>
 /** Also where the token has the present roles: they may have been taken and given again since it was made. */
 function refuseOlder({ identity: known }: OperatorAccount, { issuedAt }: Identity): void {
   if (!known || known.roles_at <= issuedAt) return;
-  const message = 'Your roles have changed since this sign-in: sign in again.';
+  const message = 'This sign-in is older than your present roles: sign in again.';
   throw new ApiError('unauthorized', { message });
 }
 

@@ -16,7 +16,7 @@ export const RECONCILED = capabilities.flatMap(({ name, reconciled }) =>
   reconciled ? [name] : [],
 );
 
-/** Compares the records of everything that moves money with those of their providers. */
+/** Compares the records of everything that moves money, and active virtual accounts, with those of their providers. */
 export const reconcileRecords = operation({
   id: 'reconcileRecords',
   tag: 'Reconciliation',

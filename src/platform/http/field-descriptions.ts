@@ -72,7 +72,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   processing: 'Number of those whose outcome is not known yet.',
   provider: 'Name of the provider that executes it.',
   provider_request_id: 'Id of the request at the provider, for questions to it; null without one.',
-  provider_reference: 'Id of it at the provider.',
+  provider_reference: 'Id at the provider.',
   reason: 'The reason, for people.',
   received: 'True: the message is stored.',
   recipient_account: 'NUBAN account number.',
@@ -93,13 +93,13 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 /** Descriptions of parameters whose name says something else about a field. */
 const PARAMETERS: Readonly<Record<string, string>> = {
-  account_number: 'Those of this account number alone.',
+  account_number: 'Only results with this account number.',
   customer_id: 'Your own id of the customer.',
   id: 'Id of the resource.',
   provider: 'Name of the provider.',
-  provider_reference: 'Those with this id at the provider alone.',
-  session_id: 'Those with this NIP session id alone.',
-  status: 'Those in this state alone.',
+  provider_reference: 'Only results with this id at the provider.',
+  session_id: 'Only results with this NIP session id.',
+  status: 'Only results in this state.',
   'webhook-id': 'Id of the event: the same in every attempt.',
   'webhook-signature': 'Signatures of this attempt according to Standard Webhooks.',
   'webhook-timestamp': 'Time of this attempt, in Unix seconds.',

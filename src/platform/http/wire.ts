@@ -25,7 +25,8 @@ const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u2
  * India and composed emoji need them.
  */
 const UNSEEN =
-  '\\u00ad\\u180e\\u200b\\u2060-\\u2065\\u206a-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb';
+  '\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u2060-\\u2065\\u206a-\\u206f\\u2800\\u3164\\ufeff\\uffa0' +
+  '\\ufff9-\\ufffb';
 const PLAIN_TEXT = `^[^${CONTROL}${UNSEEN}]+$`;
 
 /**
@@ -42,11 +43,23 @@ export const plainText = (max: number) =>
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .meta({ override: { minLength: 1, maxLength: max, pattern: PLAIN_TEXT } });
 
+/** A text without the characters that `plainText` refuses. */
+export const withoutUnseen = (text: string): string =>
+  text.replaceAll(new RegExp(`[${CONTROL}${UNSEEN}]`, 'gu'), '');
+
 /** In a name, also the joiners: names are compared. */
 const INVISIBLE = `${CONTROL}${UNSEEN}\\u200c\\u200d`;
 const OWN_NAME_LENGTH = 100;
 /** A segment `.` or `..` would change a path that has the name in it. */
 const OWN_NAME = `^(?!\\.{1,2}$)[^ ${INVISIBLE}](?:[^${INVISIBLE}]{0,${OWN_NAME_LENGTH - 2}}[^ ${INVISIBLE}])?$`;
+
+/**
+ * Tags and further variation selectors, which flags in a text need and a name refuses. They are not in the pattern, because each
+ * language has its own escape for characters above U+FFFF.
+ */
+const TAGS = /[\u{e0000}-\u{e0fff}]/u;
+const NOT_A_NAME =
+  'must not begin or end with a space, have control, direction or invisible characters, or be "." or ".."';
 
 /** The one form of a name: two spellings of the same text are one name. */
 const composed = (name: string) => name.normalize('NFC');
@@ -55,13 +68,8 @@ const composed = (name: string) => name.normalize('NFC');
 export const ownName = (description: string, example: string) =>
   z
     .string()
-    .regex(
-      new RegExp(OWN_NAME, 'u'),
-      textErrors(
-        OWN_NAME_LENGTH,
-        'must not begin or end with a space, have control, direction or invisible characters, or be "." or ".."',
-      ),
-    )
+    .regex(new RegExp(OWN_NAME, 'u'), textErrors(OWN_NAME_LENGTH, NOT_A_NAME))
+    .refine((name) => !TAGS.test(name), NOT_A_NAME)
     .overwrite(composed)
     .meta({
       description,
@@ -69,7 +77,7 @@ export const ownName = (description: string, example: string) =>
       override: { minLength: 1, maxLength: OWN_NAME_LENGTH, pattern: OWN_NAME },
     });
 
-/** Schema of a caller's own name in a path or a query. A name that was never accepted names nothing. */
+/** Schema of a caller's own name of something that exists. A name that was never accepted names nothing. */
 export const namedBy = (description: string, example: string) =>
   z.string().min(1).max(OWN_NAME_LENGTH).overwrite(composed).meta({ description, example });
 

@@ -155,7 +155,8 @@ export function createAccountLoad(
     const suffix = random.pick(Object.keys(RESULTS));
     const body = { ...checkBody('bank_account', `0123456${suffix}`), bvn: '22212345678' };
     const path = `/identity/customers/${newCustomerId()}/kyc/bank_account/verify`;
-    const { reply } = await untilAnswered(tenant, path, body);
+    const { reply, accepted } = await untilAnswered(tenant, path, body);
+    if (!accepted) return;
     checks.push({ id: (reply.body.data as unknown as CheckView).id, suffix });
   }
 

@@ -114,3 +114,14 @@ test('what is not an amount or a date is refused with its row, never rounded', (
   expect(() => read({ columns: { ...columns, fee: 'Fee' } }, fields)).toThrow('no column "Fee"');
   expect(mappingSchema.safeParse({ columns: { reference: 'a', date: 'b' } }).success).toBe(false);
 });
+
+test('invisible characters do not belong to a reference, and a long one is not cut within a character', () => {
+  const mapping = mappingSchema.parse({
+    columns: { reference: 'Ref', date: 'Date', amount: 'Amount' },
+  });
+  const read = createRowReader(mapping, ['Ref', 'Date', 'Amount']);
+  const referenceOf = (text: string) => read([text, '2026-11-21', '1.00'], 1).reference;
+  expect(referenceOf('\u200bINV\u00ad-\ufeff118\u202e ')).toBe('INV-118');
+  expect(referenceOf('\u200b')).toBeNull();
+  expect(referenceOf('🧾'.repeat(101))).toBe('🧾'.repeat(100));
+});

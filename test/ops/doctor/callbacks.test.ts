@@ -90,6 +90,12 @@ test.each([
   expect(await examine()).toEqual({ ok: true, detail: 'the last one came 2 days ago', hint: null });
 });
 
+test('a transfer made within an hour of the last message shows nothing', async () => {
+  await receive(180);
+  await complete(150, 120);
+  expect(await examine()).toMatchObject({ ok: true });
+});
+
 test('without any message the first completed transfer shows it at once, unless old messages were removed', async () => {
   expect(await examine()).toMatchObject({ ok: true });
   await complete(91 * DAY, 91 * DAY - 1);

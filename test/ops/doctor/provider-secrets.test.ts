@@ -5,7 +5,11 @@ import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { settingsFor } from '../../paystack/support.js';
 
 const DAY_MS = 24 * 3_600_000;
-const [LATER, EARLIER] = ['sk_test_laterkey0000', 'sk_test_earlierkey00'];
+const [LATER, EARLIER, OLDEST] = [
+  'sk_test_laterkey0000',
+  'sk_test_earlierkey00',
+  'sk_test_oldestkey000',
+];
 const sealing = createSealing([{ id: 'k1', secret: 'a'.repeat(64) }] as never);
 
 let database: TestDatabase;
@@ -25,13 +29,13 @@ async function verify(...secrets: string[]) {
   }
 }
 
-const examineIn = (days: number) =>
+const examineIn = (days: number, keys = [LATER, EARLIER]) =>
   examineProviderSecrets(
     database.db,
     sealing,
     {
       sandboxBank: null,
-      paystack: { ...settingsFor('http://127.0.0.1:1'), keys: [LATER, EARLIER] },
+      paystack: { ...settingsFor('http://127.0.0.1:1'), keys },
     },
     new Date(Date.now() + days * DAY_MS),
   );
@@ -51,4 +55,14 @@ test('an earlier secret that the provider still signs with is needed, and so is 
   expect(await examineIn(8)).toMatchObject({ ok: true });
   await verify(LATER, EARLIER);
   expect(await examineIn(8)).toMatchObject({ ok: true });
+});
+
+test('of two earlier secrets, only the one that is not needed is named for removal', async () => {
+  await verify(EARLIER, LATER, OLDEST);
+  const found = await examineIn(8, [LATER, OLDEST, EARLIER]);
+  expect(found).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('PAYSTACK_SECRET_KEY number 3: 20') as unknown,
+  });
+  expect(found.detail).not.toContain('number 2');
 });

@@ -1,4 +1,7 @@
 import fc from 'fast-check';
+import { customerParams } from '../../../src/capabilities/customers/index.js';
+import { listDisputesQuery } from '../../../src/capabilities/disputes/schema.js';
+import { createRefundBody, listRefundsQuery } from '../../../src/capabilities/refunds/schema.js';
 import { namedBy, ownName, plainText } from '../../../src/platform/http/wire.js';
 
 const name = ownName('A name.', 'x');
@@ -35,6 +38,9 @@ describe('a caller’s own name', () => {
     ['a\u200db', 'invisible'],
     ['a\u00adb', 'invisible'],
     ['\ufeffa', 'invisible'],
+    ['a\u2800b', 'invisible'],
+    ['a\u{e0041}b', 'invisible'],
+    ['a\u{e0100}b', 'invisible'],
     ['a'.repeat(101), 'at most 100'],
   ])('%j is refused, and the message says why', (text, why) => {
     const { error } = name.safeParse(text);
@@ -65,7 +71,8 @@ test('a text refuses marks of direction, which would show another text than is s
 
 test('a text refuses characters that nobody sees, and accepts the joiners that scripts and emoji need', () => {
   const text = plainText(100);
-  for (const unseen of ['\u200b', '\ufeff', '\u00ad', '\u2060', '\u180e', '\u3164']) {
+  const all = '\u200b\ufeff\u00ad\u2060\u180e\u3164\u034f\u115f\u1160\u17b4\u17b5\u2800';
+  for (const unseen of all) {
     const { error } = text.safeParse(`Rent${unseen} for May`);
     expect([unseen, error?.issues[0]?.message]).toEqual([
       unseen,
@@ -79,7 +86,17 @@ test('a text refuses characters that nobody sees, and accepts the joiners that s
     '❤\ufe0f',
     '한국어',
     'ភាសា',
+    '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
   ]) {
     expect([seen, text.safeParse(seen).success]).toEqual([seen, true]);
   }
+});
+
+test('a record is found by its name also if a new one would be refused', () => {
+  const existing = 'INV\u200b118';
+  expect(name.safeParse(existing).success).toBe(false);
+  for (const schema of [createRefundBody, listRefundsQuery, listDisputesQuery]) {
+    expect(schema.parse({ charge_reference: existing }).charge_reference).toBe(existing);
+  }
+  expect(customerParams.customer_id.parse(existing)).toBe(existing);
 });
