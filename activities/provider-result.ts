@@ -56,7 +56,8 @@ export function toProviderCallResult(
       if (kind === 'reversed') return { kind, sessionId, amountMinor, providerRequestId, via };
       const feeMinor = wireAmount(answer.feeMinor ?? null);
       const fee = feeMinor === null ? {} : { feeMinor };
-      return { kind, sessionId, amountMinor, ...fee, providerRequestId, via };
+      const doubt = answer.unlessFailed ? { unlessFailed: true as const } : {};
+      return { kind, sessionId, amountMinor, ...fee, ...doubt, providerRequestId, via };
     }
     case 'rejected': {
       const { kind, code, scope } = answer;
@@ -108,9 +109,10 @@ export function toFact(result: FactResult, origin: FactSource): InstructionFact 
       const amountMinor = result.amountMinor === null ? null : BigInt(result.amountMinor);
       const { kind, sessionId } = result;
       if (kind === 'reversed') return { ...origin, kind, amountMinor, sessionId };
-      const { feeMinor } = result;
+      const { feeMinor, unlessFailed } = result;
       const fee = feeMinor === undefined ? {} : { feeMinor: BigInt(feeMinor) };
-      return { ...origin, kind, amountMinor, sessionId, ...fee };
+      const doubt = unlessFailed ? { unlessFailed } : {};
+      return { ...origin, kind, amountMinor, sessionId, ...fee, ...doubt };
     }
   }
 }

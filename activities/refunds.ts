@@ -58,8 +58,7 @@ const refundHandler = ({
   async apply({ tenantId, id }, report, origin) {
     const refund = await refunds.get(tenantId, id);
     if (!refund) return null;
-    const fact = providerCalls.unlessFailed(refund, toFact(report, origin));
-    const outcome = await refunds.applyFact(refund, fact);
+    const outcome = await refunds.applyFact(refund, toFact(report, origin));
     // A charge whose payment was returned from suspense fails.
     if (refund.made_by === 'operator') charges.notifyChangedSoon({ _id: refund.charge_id });
     return outcome.kind === 'fact' ? outcome.refund : null;

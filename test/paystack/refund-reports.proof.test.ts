@@ -231,6 +231,17 @@ describe('a refund of ours whose success is reported after its failure is known'
     });
     expect(await tenant.balance()).toEqual(before);
   });
+
+  test('is in suspense if an operator asks and Paystack has made it after all', async () => {
+    const { made, id, theirId } = await failed();
+    fake.moveRefund(theirId, 'processed', { tell: false });
+    const asked = await bursar(`refunds verify ${id} --reason test --json`, service.env);
+    expect([asked.code, asked.error]).toEqual([0, '']);
+    expect(await payments.getRefund(made)).toMatchObject({
+      status: 'failed',
+      attention: { reason: 'refunded by the provider after the hold had been released' },
+    });
+  });
 });
 
 describe('a refund of ours that may have been made twice', () => {

@@ -1,5 +1,4 @@
 import type { PaymentProvider } from '../../core/providers/payment-provider.js';
-import { isOpen } from '../../core/instructions/instruction.js';
 import { reconciledBy, type Reconciled } from '../../core/reconciliation/comparison.js';
 import { recordsSince } from '../../core/reconciliation/pages.js';
 import { answerIn, comparedPayments } from '../../core/reconciliation/payment-answers.js';
@@ -44,9 +43,7 @@ function compared({ refunds: { store, providerCalls, starter }, providers, log }
     ask: async (refund, signal) =>
       answerIn(await calls.verify({ ...refund, customer_account: null }, signal)),
     verify: (refund, signal) => providerCalls.verify(refund, signal),
-    // A refund that was open when its provider was asked may have failed since.
-    applyFact: (refund, fact) =>
-      store.applyFact(refund, isOpen(refund) ? calls.unlessFailed(refund, fact) : fact),
+    applyFact: (refund, fact) => store.applyFact(refund, fact),
     notifyChangedSoon: (refund) => starter.notifyChangedSoon(refund),
   });
 }

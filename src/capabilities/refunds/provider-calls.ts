@@ -37,8 +37,6 @@ export function createRefundCalls(deps: Deps) {
   const resume = createResumption(deps);
   const traitsOf = ({ provider }: Refund) => providers.payment(provider).payments;
   return {
-    unlessFailed: (refund: Refund, fact: InstructionFact) => mayBeOverruled(fact, traitsOf(refund)),
-
     resendSafetyOf: (refund: Refund): ResendSafety => traitsOf(refund).refunds,
 
     /** The fact in a provider's report about this refund; null if the report is not final. */
@@ -72,7 +70,7 @@ export function createRefundCalls(deps: Deps) {
       }
       if (answer.kind !== 'accepted') return answer;
       await refunds.noteProviderId(refund, answer.refund.id);
-      return outcomeOf(refund, answer.refund, answer);
+      return outcomeOf(refund, answer.refund, traitsOf(refund), answer);
     },
 
     async verify(refund: Refund, signal: AbortSignal): Promise<ProviderOutcome> {
@@ -105,7 +103,7 @@ export function createRefundCalls(deps: Deps) {
       if (state === 'needs_account' && !refund.attention) {
         await callOperator(deps, refund, NEEDS_ACCOUNT);
       }
-      return outcomeOf(refund, { ...first, state }, answer);
+      return outcomeOf(refund, { ...first, state }, traitsOf(refund), answer);
     },
   };
 }
@@ -143,7 +141,7 @@ const createResumption =
     { id, state }: ProviderRefund,
     signal: AbortSignal,
   ): Promise<ProviderOutcome | null> => {
-    const { resumeRefund } = providers.payment(refund.provider);
+    const { resumeRefund, payments: traits } = providers.payment(refund.provider);
     const { customer_account: account } = refund;
     if (state !== 'needs_account' || !account || !resumeRefund || id === null) {
       // An earlier request has reached the provider, although its answer was lost.
@@ -156,7 +154,7 @@ const createResumption =
     const { providerRequestId } = answer;
     if (answer.kind === 'accepted') {
       await refunds.forgetAccount(refund, account, null);
-      return outcomeOf(refund, answer.refund, answer);
+      return outcomeOf(refund, answer.refund, traits, answer);
     }
     if (answer.kind === 'rejected') {
       await refunds.forgetAccount(refund, account, ACCOUNT_REFUSED);
@@ -192,9 +190,11 @@ const REFUSED_AS_WRONG =
 
 const ACCOUNT_REFUSED = 'the provider refuses the account of the customer for this refund';
 
+/** The outcome in the provider's answer. `refund` is the record as it was before the question. */
 function outcomeOf(
-  { currency }: Refund,
+  { currency, status }: Refund,
   theirs: ProviderRefund,
+  { lateRefusals }: PaymentTraits,
   { providerRequestId }: Trace,
 ): ProviderOutcome {
   const { id, amountMinor, state } = theirs;
@@ -210,7 +210,9 @@ function outcomeOf(
     case 'returned':
     case 'succeeded': {
       const kind = state === 'returned' ? ('reversed' as const) : state;
-      const paid = { kind, amountMinor, sessionId: id, providerRequestId };
+      const mayFail = lateRefusals !== undefined && status !== 'failed';
+      const doubt = kind === 'succeeded' && mayFail ? { unlessFailed: true as const } : {};
+      const paid = { kind, amountMinor, sessionId: id, providerRequestId, ...doubt };
       if (theirs.currency === currency) return paid;
       const attention = 'the provider reports another currency than was requested';
       return { ...paid, result: { kind: 'mismatch', attention } };

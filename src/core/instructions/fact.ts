@@ -28,7 +28,7 @@ export type InstructionFact = FactSource &
         amountMinor: bigint | null;
         sessionId: string | null;
         feeMinor?: bigint | null;
-        unlessFailed?: boolean;
+        unlessFailed?: true;
       }
     /**
      * `ifNotSubmitted`: without effect if the provider may have anything. Scope `request`: without effect if it may have

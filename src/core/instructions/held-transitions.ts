@@ -264,8 +264,9 @@ function transitionFailed(
         entry: ['note', `the ${provider} confirms that it did not ${pay}`],
       };
     case 'succeeded':
-      if (record.reversed_at !== null || isOverruled(record, fact)) return 'stale';
-      return record.in_suspense ? 'unchanged' : bookInSuspense(given);
+      if (record.reversed_at !== null) return 'stale';
+      if (record.in_suspense) return 'unchanged';
+      return isOverruled(record, fact) ? 'stale' : bookInSuspense(given);
     case 'reversed':
       return record.reversed_at === null ? reverseFailed(given) : 'unchanged';
     case 'operator_confirmed':

@@ -10,8 +10,9 @@ type RejectedTemporarily = CallTrace & {
 
 /**
  * A provider's answer, as a capability returns it. `result` is set if the capability has decided the result itself; for
- * `not_submitted` the counts are added from the record.
+ * `not_submitted` the counts are added from the record. `unlessFailed` is explained at `InstructionFact`.
  */
 export type ProviderOutcome = (SubmitAnswer | VerifyAnswer | RejectedTemporarily) & {
   result?: 'not_submitted' | Extract<ProviderCallResult, { kind: 'pending' | 'mismatch' }>;
+  unlessFailed?: true;
 };

@@ -73,7 +73,13 @@ type ResultSource = { providerRequestId: string | null; via: 'provider_answer' |
  */
 export type FactResult<Own = never> = ResultSource &
   (
-    | { kind: 'succeeded'; amountMinor: number | null; sessionId: string | null; feeMinor?: number }
+    | {
+        kind: 'succeeded';
+        amountMinor: number | null;
+        sessionId: string | null;
+        feeMinor?: number;
+        unlessFailed?: true;
+      }
     | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean; scope?: 'request' }
     /** `unproven`: an operator states the amount without the provider's word, which a second person must approve. */

@@ -77,14 +77,25 @@ export const reconciliationSource = (
 ): FactSource => ({ via: 'poll', actor: provider, providerRequestId, note: 'reconciliation' });
 
 /** Returns an answer as a fact, or null if the answer proves no outcome. */
-export function paymentFact(answer: VerifyAnswer, provider: string): InstructionFact | null {
+export function paymentFact(
+  answer: VerifyAnswer & Pick<ProviderOutcome, 'unlessFailed'>,
+  provider: string,
+): InstructionFact | null {
   const source = reconciliationSource(provider, answer.providerRequestId);
   switch (answer.kind) {
     case 'succeeded':
     case 'reversed': {
       const { kind, amountMinor, sessionId } = answer;
       if (kind === 'reversed') return { ...source, kind, amountMinor, sessionId };
-      return { ...source, kind, amountMinor, sessionId, feeMinor: answer.feeMinor ?? null };
+      const doubt = answer.unlessFailed ? { unlessFailed: true as const } : {};
+      return {
+        ...source,
+        kind,
+        amountMinor,
+        sessionId,
+        feeMinor: answer.feeMinor ?? null,
+        ...doubt,
+      };
     }
     case 'rejected':
       return { ...source, kind: 'rejected', code: answer.code };
@@ -96,7 +107,9 @@ export function paymentFact(answer: VerifyAnswer, provider: string): Instruction
 }
 
 /** The answer in an outcome. A question that the provider has turned away is not answered. */
-export function answerIn(outcome: ProviderOutcome): VerifyAnswer {
+export function answerIn(
+  outcome: ProviderOutcome,
+): VerifyAnswer & Pick<ProviderOutcome, 'unlessFailed'> {
   if (outcome.kind !== 'throttled' && outcome.kind !== 'rejected_temporarily') return outcome;
   const { providerRequestId } = outcome;
   return { kind: 'unknown', reason: 'throttled', providerRequestId };
