@@ -7,7 +7,7 @@ import type { tokenResource } from '../../src/capabilities/payment-tokens/schema
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
-import type { CallOptions, Reply, TestTenant } from './tenant.js';
+import { untilTaken, type CallOptions, type Reply, type TestTenant } from './tenant.js';
 
 /** A charge in an answer. */
 export type ChargeView = z.infer<typeof chargeResource>;
@@ -85,7 +85,9 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
     /** Creates a charge and waits until its page is open. */
     async page(suffix?: string, changes?: Body): Promise<ChargeView & { url: string }> {
       const body = chargeBody(suffix, changes);
-      const { status, text } = await call('POST', '/payments/charges', body);
+      const { status, text } = await untilTaken((under) =>
+        call('POST', '/payments/charges', body, under),
+      );
       if (status !== 201) throw new Error(`not accepted: ${text}`);
       const charge = await waitFor(body.reference, 'requires_action');
       return { ...charge, url: String(charge.next_action?.url) };
@@ -111,7 +113,9 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
       ).body.data,
     list: (query = '') => call<ChargeView[]>('GET', `/payments/charges${query}`),
     async token(customer: Body = newCustomer()): Promise<TokenView> {
-      const reply = await call<TokenView>('POST', '/payments/tokens/card', { customer });
+      const reply = await untilTaken((under) =>
+        call<TokenView>('POST', '/payments/tokens/card', { customer }, under),
+      );
       if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
       return reply.body.data;
     },

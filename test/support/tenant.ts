@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Transfer as TransferView } from '../../client/src/index.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
@@ -71,6 +72,21 @@ export function apiClient(url: string, key: string) {
       call('POST', '/transfers', JSON.stringify(body), options),
     get: async (id: string): Promise<TransferView> => (await client.getTransfer({ id })).data,
   };
+}
+
+/** Tries of a request of a set-up that a busy machine answers with 503. */
+const TRIES = 6;
+
+/** Sends a request of a set-up under one key, again after a 503: a busy machine must not end the tests that follow. */
+export async function untilTaken<R extends { status: number }>(
+  send: (options: CallOptions) => Promise<R>,
+): Promise<R> {
+  const options = { key: randomUUID() };
+  for (let tries = 1; ; tries += 1) {
+    const reply = await send(options);
+    if (reply.status !== 503 || tries === TRIES) return reply;
+    await sleep(tries * 1_000);
+  }
 }
 
 /** A client of one API process. */

@@ -21,6 +21,9 @@ import type { Random } from '../random-faults/random.js';
 import { createSuspense } from '../random-faults/suspense.js';
 import { untilAnswered } from './load.js';
 
+/** Acts that follow each other quickly. */
+const QUICK_ACTS = 150;
+
 /** The end of the phone numbers of holders who get no account. */
 export const NO_ACCOUNT = '002';
 /** The end of the phone numbers of holders whose accounts stay open until Paystack's staff decides. */
@@ -73,6 +76,7 @@ export function createAccountLoad(
   const checks: Check[] = [];
   const decided = new Set<number>();
   const counts = { returns: 0 };
+  let acts = 0;
 
   async function open(): Promise<void> {
     const phone = `+2348012345${random.pick(HOLDERS)}`;
@@ -188,11 +192,12 @@ export function createAccountLoad(
     paid,
     checks,
     counts,
-    /** One client, until the time is over. */
+    /** One client, until the time is over. A short run has every kind of act, and a long one no more than its Paystack answers. */
     async run(untilMs: number): Promise<void> {
       while (performance.now() < untilMs) {
         await random.pick(ACTS)();
-        await sleep(random.between(50, 300));
+        acts += 1;
+        await sleep(acts < QUICK_ACTS ? random.between(50, 300) : random.between(2_000, 8_000));
       }
     },
     /** Ends what waits for a day or for people. A deposit that was perhaps returned can only be returned again. */
