@@ -14,6 +14,8 @@ import { startTemporalGate } from '../support/temporal-gate.js';
 
 const DATABASE = `rotated_${process.pid}`;
 const PASSWORDS = { service: 'the earlier password', service_2: 'the later password' };
+/** The roles that no process of the tenants' API has. */
+const COMMAND_ROLES = ['migrate', 'operator', 'read_only'] as const;
 const API_KEYS = { earlier: 'the earlier API key', later: 'the later API key', tests: 'a key' };
 
 /** Authorities with their certificates: before, after, and one for the tests themselves, which the servers always trust. */
@@ -134,6 +136,25 @@ async function signIn(uri: string): Promise<void> {
   }
 }
 
+/** Exchanges the user of a role that commands and the operator API sign in as: the second one works before the first is removed. */
+async function exchangeUser(role: (typeof COMMAND_ROLES)[number]): Promise<void> {
+  const trusted = trusting('earlier', 'later', 'tests');
+  const signInAs = (user: string, password: string) =>
+    signIn(uriOf(`${DATABASE}_${user}`, password, 'tests', trusted));
+  const variable = `BURSAR_DATABASE_PASSWORD_${role.toUpperCase()}`;
+  const { service: earlier, service_2: later } = PASSWORDS;
+  expect(await databaseUsers([], { [variable]: earlier })).toMatchObject({ code: 0 });
+  await signInAs(role, earlier);
+  expect(await databaseUsers([], { [`${variable}_2`]: later })).toMatchObject({ code: 0 });
+  await signInAs(role, earlier);
+  await signInAs(`${role}_2`, later);
+  await eventually(`${role} is removed`, async () =>
+    (await databaseUsers(['--remove', role])).code === 0 ? true : undefined,
+  );
+  await signInAs(`${role}_2`, later);
+  await expect(signInAs(role, earlier)).rejects.toMatchObject({ codeName: 'AuthenticationFailed' });
+}
+
 /** Connects to Temporal and calls it. */
 async function callTemporal(settings: Record<string, string>): Promise<void> {
   const { temporal } = loadConfig({ ...service.env, ...settings });
@@ -145,7 +166,7 @@ async function callTemporal(settings: Record<string, string>): Promise<void> {
   }
 }
 
-test('the user of MongoDB, the API key of Temporal and the certificates of all servers and clients are exchanged while requests go on: none fails, and the old ones work no more', async () => {
+test('the users of MongoDB, the API key of Temporal and the certificates of all servers and clients are exchanged while requests go on: none fails, and the old ones work no more', async () => {
   const FIRST = settingsOf('service', 'earlier', 'earlier');
   const SECOND = settingsOf('service_2', 'later', 'earlier', 'later');
   const LAST = settingsOf('service_2', 'later', 'later');
@@ -166,6 +187,8 @@ test('the user of MongoDB, the API key of Temporal and the certificates of all s
     await clients.turnOver();
     await clients.turnOver();
   };
+  await goOn();
+  for (const role of COMMAND_ROLES) await exchangeUser(role);
   await goOn();
 
   // The servers take the old and the new.
