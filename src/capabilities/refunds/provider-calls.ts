@@ -43,7 +43,8 @@ export function createRefundCalls(deps: Deps) {
     factOf(refund: Refund, theirs: Reported, origin: FactSource): InstructionFact | null {
       const state = stateOf(refund, theirs, traitsOf(refund));
       const reported = refundFactOf({ ...theirs, state }, origin);
-      const fact = reported && mayBeOverruled(reported, traitsOf(refund));
+      const fact =
+        reported?.kind === 'succeeded' ? { ...reported, ...doubtOf(traitsOf(refund)) } : reported;
       if (fact?.kind !== 'rejected' || !isOpen(refund) || isSurely(refund, theirs)) return fact;
       return { ...fact, scope: 'request' };
     },
@@ -108,9 +109,9 @@ export function createRefundCalls(deps: Deps) {
   };
 }
 
-/** The fact of a report that may be older than the failure of its refund, if the provider fails refunds that it has made. */
-const mayBeOverruled = (fact: InstructionFact, { lateRefusals }: PaymentTraits): InstructionFact =>
-  fact.kind === 'succeeded' && lateRefusals ? { ...fact, unlessFailed: true } : fact;
+/** The mark of a success that may be older than the failure of its refund, if the provider fails refunds that it has made. */
+const doubtOf = ({ lateRefusals }: PaymentTraits) =>
+  lateRefusals ? { unlessFailed: true as const } : {};
 
 /** Raises attention, with its line in the log. */
 async function callOperator({ refunds, log }: Deps, refund: Refund, reason: string): Promise<void> {
@@ -194,7 +195,7 @@ const ACCOUNT_REFUSED = 'the provider refuses the account of the customer for th
 function outcomeOf(
   { currency, status }: Refund,
   theirs: ProviderRefund,
-  { lateRefusals }: PaymentTraits,
+  traits: PaymentTraits,
   { providerRequestId }: Trace,
 ): ProviderOutcome {
   const { id, amountMinor, state } = theirs;
@@ -210,8 +211,7 @@ function outcomeOf(
     case 'returned':
     case 'succeeded': {
       const kind = state === 'returned' ? ('reversed' as const) : state;
-      const mayFail = lateRefusals !== undefined && status !== 'failed';
-      const doubt = kind === 'succeeded' && mayFail ? { unlessFailed: true as const } : {};
+      const doubt = kind === 'succeeded' && status !== 'failed' ? doubtOf(traits) : {};
       const paid = { kind, amountMinor, sessionId: id, providerRequestId, ...doubt };
       if (theirs.currency === currency) return paid;
       const attention = 'the provider reports another currency than was requested';

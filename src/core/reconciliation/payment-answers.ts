@@ -76,11 +76,11 @@ export const reconciliationSource = (
   providerRequestId: string | null,
 ): FactSource => ({ via: 'poll', actor: provider, providerRequestId, note: 'reconciliation' });
 
+/** An answer with the mark that its outcome may have. */
+type MarkedAnswer = VerifyAnswer & Pick<ProviderOutcome, 'unlessFailed'>;
+
 /** Returns an answer as a fact, or null if the answer proves no outcome. */
-export function paymentFact(
-  answer: VerifyAnswer & Pick<ProviderOutcome, 'unlessFailed'>,
-  provider: string,
-): InstructionFact | null {
+export function paymentFact(answer: MarkedAnswer, provider: string): InstructionFact | null {
   const source = reconciliationSource(provider, answer.providerRequestId);
   switch (answer.kind) {
     case 'succeeded':
@@ -107,9 +107,7 @@ export function paymentFact(
 }
 
 /** The answer in an outcome. A question that the provider has turned away is not answered. */
-export function answerIn(
-  outcome: ProviderOutcome,
-): VerifyAnswer & Pick<ProviderOutcome, 'unlessFailed'> {
+export function answerIn(outcome: ProviderOutcome): MarkedAnswer {
   if (outcome.kind !== 'throttled' && outcome.kind !== 'rejected_temporarily') return outcome;
   const { providerRequestId } = outcome;
   return { kind: 'unknown', reason: 'throttled', providerRequestId };

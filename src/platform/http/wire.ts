@@ -43,9 +43,10 @@ export const plainText = (max: number) =>
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .meta({ override: { minLength: 1, maxLength: max, pattern: PLAIN_TEXT } });
 
+const REFUSED = new RegExp(`[${CONTROL}${UNSEEN}]`, 'gu');
+
 /** A text without the characters that `plainText` refuses. */
-export const withoutUnseen = (text: string): string =>
-  text.replaceAll(new RegExp(`[${CONTROL}${UNSEEN}]`, 'gu'), '');
+export const withoutUnseen = (text: string): string => text.replaceAll(REFUSED, '');
 
 /** In a name, also the joiners: names are compared. */
 const INVISIBLE = `${CONTROL}${UNSEEN}\\u200c\\u200d`;
