@@ -26,7 +26,11 @@ export class Counts {
       const print = (text) => process.stdout.write(`failed: ${file}: ${text}\n`);
       for (const test of testResults.filter(({ status }) => status === 'failed'))
         print(`${test.fullName} — ${causeOf(test)}`);
-      if (testExecError) print('could not be run');
+      // The file cannot be loaded, or the error belongs to none of its tests: `afterAll`, an unhandled rejection.
+      if (testExecError) {
+        const { message, stack } = testExecError;
+        print(`outside its tests — ${causeOf({ failureMessages: [stack ?? message] })}`);
+      }
     }
     process.stdout.write(
       `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped\n`,

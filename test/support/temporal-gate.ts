@@ -4,6 +4,8 @@ import {
   connect,
   constants,
   createSecureServer,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -27,8 +29,9 @@ const UNAUTHENTICATED = '16';
  * API keys alone, as a Temporal with an authorizer does.
  */
 export async function startTemporalGate(target: string, first: GateCredentials) {
-  const far = connect(`http://${target}`);
-  far.on('error', () => undefined);
+  let far = connectTo(target);
+  /** A Temporal server ends each of its connections after some minutes: a call after that needs another one. */
+  const open = () => (far.closed || far.destroyed ? (far = connectTo(target)) : far);
   const sessions = new Set<ServerHttp2Session>();
   let apiKeys = first.apiKeys;
   let refused = 0;
@@ -45,7 +48,7 @@ export async function startTemporalGate(target: string, first: GateCredentials) 
   server.on('stream', (near, headers) => {
     near.on('error', () => undefined);
     if (apiKeys.some((key) => headers.authorization === `Bearer ${key}`)) {
-      return pass(near, far.request({ ...headers, ':scheme': 'http', ':authority': target }));
+      return pass(near, open().request({ ...headers, ':scheme': 'http', ':authority': target }));
     }
     refused += 1;
     const refusal = { 'content-type': 'application/grpc', 'grpc-status': UNAUTHENTICATED };
@@ -71,6 +74,10 @@ export async function startTemporalGate(target: string, first: GateCredentials) 
   };
 }
 
+function connectTo(target: string): ClientHttp2Session {
+  return connect(`http://${target}`).on('error', () => undefined);
+}
+
 const contextOf = ({ certificate, key, authorities }: GateCredentials) => ({
   cert: readFileSync(certificate),
   key: readFileSync(key),
@@ -78,7 +85,7 @@ const contextOf = ({ certificate, key, authorities }: GateCredentials) => ({
 });
 
 /** Joins the two streams of a call, with the trailers in which gRPC has its status. */
-function pass(near: ServerHttp2Stream, far: ReturnType<ReturnType<typeof connect>['request']>) {
+function pass(near: ServerHttp2Stream, far: ClientHttp2Stream) {
   let trailers: IncomingHttpHeaders = {};
   far.on('error', () => near.close(NGHTTP2_CANCEL));
   near.on('close', () => far.close(NGHTTP2_CANCEL));
@@ -86,7 +93,7 @@ function pass(near: ServerHttp2Stream, far: ReturnType<ReturnType<typeof connect
   far.on('response', (headers, flags) => {
     if (near.destroyed) return;
     if (flags & NGHTTP2_FLAG_END_STREAM) return near.respond(headers, { endStream: true });
-    near.on('wantTrailers', () => near.sendTrailers(trailers));
+    near.on('wantTrailers', () => !near.destroyed && near.sendTrailers(trailers));
     near.respond(headers, { waitForTrailers: true });
     far.pipe(near);
   });
