@@ -41,7 +41,9 @@ const facts: fc.Arbitrary<InstructionFact> = fc.oneof(
     kind: 'rejected',
     code: 'funding_refused',
   })),
-  fc.constant({ ...byProvider, kind: 'reversed', amountMinor: null, sessionId: null } as const),
+  fc
+    .constantFrom(null, AMOUNT, 400n, 300n)
+    .map((amountMinor) => ({ ...byProvider, kind: 'reversed', amountMinor, sessionId: null })),
   fc.constant({ ...byProvider, kind: 'operator_confirmed' } as const),
 ) as fc.Arbitrary<InstructionFact>;
 
@@ -74,6 +76,26 @@ test('after any facts the card and the wallet have what their postings say, and 
     }),
   );
 });
+
+test.each([
+  ['the whole', AMOUNT, 300n],
+  ['a part', 400n, 1_000n],
+])(
+  'after %s was given back, a reversal of another amount moves no money and calls an operator',
+  (_, givenMinor, reversedMinor) => {
+    const moved = (kind: 'succeeded' | 'reversed', amountMinor: bigint) =>
+      applied({ ...byProvider, kind, amountMinor, sessionId: null });
+    const given = run(unloading(), [[moved('succeeded', givenMinor)]]).state;
+    const other = run(given, [[moved('reversed', reversedMinor)]]).state;
+    expect(balances(other)).toEqual(balances(given));
+    expect(other.records.get(cardOperations, 'cop_u')).toMatchObject({
+      status: 'completed',
+      attention: { reason: 'the issuer reversed another amount than it gave back' },
+    });
+    const whole = run(other, [[moved('reversed', givenMinor)]]).state;
+    expect(balances(whole).get(accounts.available('ten_a'))).toBe(WALLET);
+  },
+);
 
 test('the same facts again change nothing', () => {
   fc.assert(

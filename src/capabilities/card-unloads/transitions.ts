@@ -61,7 +61,7 @@ function changeFor(
     case 'rejected':
       return reject(operation, fact, now);
     case 'reversed':
-      return reverse(operation, now);
+      return reverse(operation, fact.amountMinor, now);
     case 'operator_confirmed':
       return confirm(operation);
   }
@@ -143,7 +143,15 @@ function reject(
   };
 }
 
-function reverse(operation: Funding, now: Date): UnloadChange | 'unchanged' {
+function reverse(
+  operation: Funding,
+  reversedMinor: bigint | null,
+  now: Date,
+): UnloadChange | 'unchanged' {
+  const givenMinor = operation.settled_amount_minor ?? operation.amount_minor;
+  if (reversedMinor !== null && reversedMinor !== givenMinor) {
+    return raiseAttention(operation, now, 'the issuer reversed another amount than it gave back');
+  }
   if (operation.reversed_at !== null) return 'unchanged';
   const reversed = {
     status: 'failed',
@@ -156,7 +164,6 @@ function reverse(operation: Funding, now: Date): UnloadChange | 'unchanged' {
   if (operation.status === 'failed') {
     return { set: { reversed_at: now }, entry: ['reversed', 'the balance had stayed on the card'] };
   }
-  const givenMinor = operation.settled_amount_minor ?? operation.amount_minor;
   return {
     set: reversed,
     entry: ['reversed', 'the wallet gave it back to the card'],
