@@ -34,9 +34,13 @@ const HEXADECIMAL =
 /** A card number without separators, anywhere in a text. */
 const BARE =
   /(?<![0-9])(?:[3-6][0-9]{12,18}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12})(?![0-9])/g;
-/** A card number in groups, as a word of its own. A UUID has groups of digits too, and is not matched. */
+/**
+ * A card number in groups, as a word of its own: 4-4-4-4 and, with fewer or more digits at its end, 13 to 19 of them; 4-6-5
+ * (American Express) and 4-6-4 (Diners Club). A UUID has groups of digits too, and is not matched. It is a lookahead, because a
+ * number may begin in each group.
+ */
 const GROUPED =
-  /(?<![0-9A-Za-z])(?:[2-6][0-9]{3}([ ._/‐–-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?|3[0-9]{3}([ ._/‐–-])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])/g;
+  /(?<![0-9A-Za-z])(?=((?:[2-6][0-9]{3}([ ._/‐–-])[0-9]{4}\2[0-9]{4}\2[0-9]{1,4}(?:\2[0-9]{1,3})?|3[0-9]{3}([ ._/‐–-])[0-9]{6}\3[0-9]{4,5})(?![0-9A-Za-z])))/g;
 
 /**
  * Detects a card number, grouped or not: 13 to 19 digits that begin with 3 to 6, or 16 digits that begin with 2221 to 2720
@@ -45,9 +49,13 @@ const GROUPED =
 export function holdsCardNumber(text: string): boolean {
   if (text.length < MIN_DIGITS) return false;
   const plain = text.normalize('NFKC').replaceAll(HEXADECIMAL, ' ');
-  const grouped = (plain.match(GROUPED) ?? []).map((run) => run.replaceAll(/[^0-9]/g, ''));
+  const grouped = [...plain.matchAll(GROUPED)].flatMap(([, run = '']) => runsIn(run));
   return [plain, ...grouped].some((run) => (run.match(BARE) ?? []).some(passesLuhn));
 }
+
+/** The digits of a run in groups. Its short last group may be a security code or a month after the number. */
+const runsIn = (run: string): string[] =>
+  [run, run.replace(/[^0-9][0-9]{1,3}$/, '')].map((each) => each.replaceAll(/[^0-9]/g, ''));
 
 function passesLuhn(digits: string): boolean {
   const sum = [...digits].toReversed().reduce((total, digit, i) => {

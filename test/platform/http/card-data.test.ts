@@ -66,6 +66,26 @@ test('a body with a card number is refused: as a text, within a text, or as a nu
   }
 });
 
+test.each([
+  ['Visa of 13 digits, 4-4-4-1', '4222 2222 2222 2'],
+  ['16 digits, 4-4-4-4', '5555 5555 5555 4444'],
+  ['19 digits, 4-4-4-4-3', '5061 0200 0000 0000 094'],
+  ['American Express, 4-6-5', '3782 822463 10005'],
+  ['Diners Club, 4-6-4', '3056 930902 5904'],
+])('a card number is refused as it is printed: %s', (_grouping, printed) => {
+  for (const card of [
+    printed,
+    `paid with ${printed.replaceAll(' ', '-')}.`,
+    `${printed} 12/29 123`,
+    `${printed} 123`,
+    `2029 ${printed}`,
+  ]) {
+    expect([card, refusedField({ card })]).toEqual([card, 'card']);
+  }
+  const other = `${printed.slice(0, -1)}${(Number(printed.at(-1)) + 1) % 10}`;
+  expect([other, refusedField({ other })]).toEqual([other, null]);
+});
+
 test('a body with a card number is refused with any separator and in the digits of any script', () => {
   const parted = ['.', '/', '_', '\u00a0', '\u2011', '\u2013'].map((by) =>
     ['4111', '1111', '1111', '1111'].join(by),
