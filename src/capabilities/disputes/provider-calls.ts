@@ -109,7 +109,7 @@ export function createDisputeReaders(deps: Deps) {
     }
     await book(charge, disputed.items, disputed);
     // The end of a refund that is under way at the provider explains it, and is booked once it is reported.
-    if (refunded.items.some(({ state }) => UNDER_WAY.has(state))) return;
+    if (refunded.items.some((refund) => isUnderWay(charge, refund))) return;
     const { attempt } = charge;
     await charges.applyFact(charge, {
       ...polled(disputed.providerRequestId),
@@ -134,15 +134,20 @@ export function createDisputeReaders(deps: Deps) {
   };
 }
 
-/** The states of a refund that has not ended at the provider. */
-const UNDER_WAY: ReadonlySet<TheirRefund['state']> = new Set(['pending', 'needs_account']);
-
 const polled = (providerRequestId: string | null) =>
   ({ via: 'poll', actor: null, note: null, providerRequestId }) as const;
 
+/** A list of refunds may have those of other charges. */
+const isOf = (charge: Charge, refund: TheirRefund): boolean =>
+  refund.charge.reference === aboutAttempt(charge).reference;
+
+/** True for a refund of this charge that has not ended at the provider. */
+const isUnderWay = (charge: Charge, refund: TheirRefund): boolean =>
+  isOf(charge, refund) && (refund.state === 'pending' || refund.state === 'needs_account');
+
 /** True for a refund of this charge that was made at the provider's own desk, and is no dispute's money. */
 const isDeskRefundOf = (charge: Charge, refund: TheirRefund): boolean =>
-  refund.charge.reference === aboutAttempt(charge).reference &&
+  isOf(charge, refund) &&
   refund.state === 'succeeded' &&
   refund.dispute === null &&
   (refund.marker === null || !isId('refund', refund.marker));
