@@ -112,9 +112,13 @@ export function problemOfUse(
 export const isChanged = ({ target_state: before }: Approval, state: AuditedState): boolean =>
   before !== null && canonical(before) !== canonical(state);
 
+const withoutAccount = (body: Approval['input']['body']) =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'account_number'));
+
 /** The approval after an act has used it. */
 export const used = (approval: Approval, act: string): Approval => ({
   ...approval,
+  input: { ...approval.input, body: withoutAccount(approval.input.body) },
   status: 'used',
   used_by: act,
   version: approval.version + 1,

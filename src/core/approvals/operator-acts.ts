@@ -1,5 +1,7 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
+import { withoutUnseen } from '../../platform/http/wire.js';
+import { holdsCardNumber } from '../../shared/card-data.js';
 import { newId } from '../../shared/ids.js';
 import type { Act, Actor, AuditedJson } from '../audit/entry.js';
 import type { Audit } from '../audit/store.js';
@@ -98,14 +100,15 @@ export function createOperatorActs({
             $or: [{ answered_at: null }, { answered_message: message.id }],
             ...inputOf(message),
           });
-    const claim = { operator: null, name: message.actor, roles: [], claim: true } as const;
+    const name = fromTemporal(message.actor);
+    const claim = { operator: null, name, roles: [], claim: true } as const;
     return {
       id: known?._id ?? message.id,
       actor: known?.actor ?? claim,
       action,
       target: id,
       tenantId,
-      reason: known ? known.reason : message.reason,
+      reason: known ? known.reason : fromTemporal(message.reason),
       requestId: known?.request_id ?? null,
       approval: known?.approval ?? null,
     };
@@ -131,6 +134,13 @@ export function createOperatorActs({
   };
 }
 
+/**
+ * A text of a message to a workflow, which nobody has checked: without a card number, and without the characters that would
+ * change a line in which an operator reads it.
+ */
+const fromTemporal = (text: string): string =>
+  holdsCardNumber(text) ? '[a card number was removed]' : withoutUnseen(text).toWellFormed();
+
 /** Stores the request for an approval of a command. */
 const requestsOf =
   (approvals: Approvals) =>
@@ -138,7 +148,7 @@ const requestsOf =
     const body: Record<string, AuditedJson> = {
       reason: act.reason ?? '',
       force: message.force,
-      ...(message.sessionId !== null && { session_id: message.sessionId }),
+      ...(message.sessionId !== null && { session_id: fromTemporal(message.sessionId) }),
       ...(message.amountMinor !== undefined && { amount_minor: message.amountMinor }),
       ...(message.absent && { absent: true }),
     };

@@ -100,11 +100,15 @@ export function hashOf(entry: Omit<AuditEntry, 'hash'>): string {
   return createHash('sha256').update(canonical(fields)).digest('hex');
 }
 
-/** JSON with the names of every object in order, so that equal values have equal texts. */
+/**
+ * JSON with the names of every object in order, so that equal values have equal texts. A lone surrogate counts as U+FFFD, as
+ * which MongoDB stores it.
+ */
 export function canonical(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value.toISOString());
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'string') return JSON.stringify(value.toWellFormed());
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   const fields = Object.entries(value)
     .filter(([, each]) => each !== undefined)

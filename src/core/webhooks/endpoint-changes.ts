@@ -28,14 +28,15 @@ export function createEndpointChanges({
       within((session) => state.disable(id, session)),
 
     /**
-     * Enables an endpoint that is parked or disabled. What waits for it is sent, and what died since it began to fail. Works
-     * without Temporal: recovery starts the workflow within about a second. False if there is no such endpoint.
+     * Enables an endpoint that is parked or disabled. What waits for it is sent, and what died since it began to fail.
+     * That may be more than a transaction takes, so these are several writes, which a repeat completes. Works without
+     * Temporal: recovery starts the workflow within about a second. False if there is no such endpoint.
      */
-    async resumeEndpoint(id: string, within: Within = alone): Promise<boolean> {
+    async resumeEndpoint(id: string): Promise<boolean> {
       const before = await state.get(id);
       if (before?.failing) await deliveries.revive(before, before.failing.since);
       if (before) await deliveries.makeDue(before);
-      return within((session) => state.enable(id, session));
+      return state.enable(id);
     },
   };
 }

@@ -75,7 +75,7 @@ export function createEndpointState({
     disable: (id: string, session?: ClientSession) => setStatus(id, 'disabled', session),
 
     /** Enables an endpoint that is parked or disabled. */
-    enable: (id: string, session?: ClientSession) => setStatus(id, 'enabled', session),
+    enable: (id: string) => setStatus(id, 'enabled'),
   };
 }
 

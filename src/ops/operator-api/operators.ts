@@ -4,6 +4,7 @@ import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { plainText } from '../../platform/http/wire.js';
+import type { Act } from '../../core/audit/entry.js';
 import { lineOf, OPERATOR_ROLES } from '../../platform/operators/operator.js';
 import type { OperatorAccount } from '../../platform/operators/store.js';
 import { ApiError } from '../../shared/errors.js';
@@ -102,24 +103,26 @@ export const whoAmI = operation({
   answer: { status: 200, data: printed },
 });
 
+type Parts = Pick<OperatorDeps, 'operators' | 'oidc' | 'audit'>;
+
 /** The routes for operators. */
-export const operatorAccountRoutes = ({ operators, oidc, audit }: OperatorDeps): Route[] => [
+export const operatorAccountRoutes = (parts: Parts): Route[] => [
   route(whoAmI, (ctx) => {
     const { id, name, roles: own, keyId } = operatorOf(ctx);
     sendData(ctx, 200, { id, name, roles: own, key_id: keyId });
   }),
 
   route(listOperators, async (ctx) => {
-    sendData(ctx, 200, (await operators.list()).map(presentOperator));
+    sendData(ctx, 200, (await parts.operators.list()).map(presentOperator));
   }),
 
   route(createOperator, async (ctx, { body: { reason: why = null, ...given } }) => {
-    refuseBesideIssuer(oidc, 'The first sign-in of a person makes the account.');
     const act = actOf(ctx, 'operators.create', given.email, { reason: why });
-    const made = await audit.act(act, async (session) => {
+    await refuseBesideIssuer(parts, act, 'The first sign-in of a person makes the account.');
+    const made = await parts.audit.act(act, async (session) => {
       const createdBy = lineOf(operatorOf(ctx));
-      const account = await operators.create({ ...given, createdBy }, session);
-      const key = await operators.createKey(account.id, newKeyOf(ctx), session);
+      const account = await parts.operators.create({ ...given, createdBy }, session);
+      const key = await parts.operators.createKey(account.id, newKeyOf(ctx), session);
       return { result: { account, key }, before: null, after: presentOperator(account) };
     });
     if (!made) throw noSuch('operator');
@@ -128,47 +131,37 @@ export const operatorAccountRoutes = ({ operators, oidc, audit }: OperatorDeps):
 
   route(updateOperator, async (ctx, { params: { id }, body }) => {
     const { roles: wanted, disabled, reason: why = null } = body;
+    const act = actOf(ctx, 'operators.update', id, { reason: why });
     if (id === operatorOf(ctx).id) {
       const message = 'Another administrator changes your own account.';
-      throw new ApiError('forbidden', { message });
+      throw await refused(parts, act, new ApiError('forbidden', { message }));
     }
-    if (wanted) refuseBesideIssuer(oidc, 'It gives the roles.');
+    if (wanted) await refuseBesideIssuer(parts, act, 'It gives the roles.');
     const changes = {
       ...(wanted && { roles: wanted }),
       ...(disabled !== undefined && { disabled }),
     };
-    const changed = await audit.act(
-      actOf(ctx, 'operators.update', id, { reason: why }),
-      async (session) => {
-        const before = await operators.get(id, session);
-        const after = before && (await operators.update(id, changes, session));
-        return (
-          after && {
-            result: after,
-            before: presentOperator(before),
-            after: presentOperator(after),
-          }
-        );
-      },
-    );
+    const changed = await parts.audit.act(act, async (session) => {
+      const before = await parts.operators.get(id, session);
+      const after = before && (await parts.operators.update(id, changes, session));
+      return (
+        after && { result: after, before: presentOperator(before), after: presentOperator(after) }
+      );
+    });
     if (!changed) throw noSuch('operator');
     sendData(ctx, 200, presentOperator(changed));
   }),
 
-  ...keyRoutes({ operators, oidc, audit }),
+  ...keyRoutes(parts),
 ];
 
-const keyRoutes = ({
-  operators,
-  oidc,
-  audit,
-}: Pick<OperatorDeps, 'operators' | 'oidc' | 'audit'>): Route[] => [
+const keyRoutes = (parts: Parts): Route[] => [
   route(createOperatorKey, async (ctx, { params: { id }, body }) => {
-    refuseBesideIssuer(oidc, 'Keys are not accepted.');
     const act = actOf(ctx, 'operators.keys.create', id, { reason: body.reason ?? null });
-    const made = await audit.act(act, async (session) => {
-      if (!(await operators.get(id, session))) return null;
-      const key = await operators.createKey(id, newKeyOf(ctx), session);
+    await refuseBesideIssuer(parts, act, 'Keys are not accepted.');
+    const made = await parts.audit.act(act, async (session) => {
+      if (!(await parts.operators.get(id, session))) return null;
+      const key = await parts.operators.createKey(id, newKeyOf(ctx), session);
       return { result: key, before: null, after: { key: key.id } };
     });
     if (!made) throw noSuch('operator');
@@ -177,8 +170,8 @@ const keyRoutes = ({
 
   route(revokeOperatorKey, async (ctx, { params: { id }, body }) => {
     const act = actOf(ctx, 'operators.keys.revoke', id, { reason: body.reason ?? null });
-    const revoked = await audit.act(act, async (session) => {
-      const of = await operators.revokeKey(id, session);
+    const revoked = await parts.audit.act(act, async (session) => {
+      const of = await parts.operators.revokeKey(id, session);
       return of && { result: true, before: { operator: of.operatorId }, after: { revoked: true } };
     });
     if (!revoked) throw noSuch('key');
@@ -187,9 +180,17 @@ const keyRoutes = ({
 ];
 
 /** Where there is an issuer, it alone decides who signs in, and with which roles. */
-function refuseBesideIssuer(oidc: OperatorDeps['oidc'], why: string): void {
+async function refuseBesideIssuer(parts: Parts, act: Act, why: string): Promise<void> {
+  const { oidc } = parts;
   if (!oidc) return;
-  throw new ApiError('invalid_state', { message: `Operators sign in at ${oidc.issuer}. ${why}` });
+  const message = `Operators sign in at ${oidc.issuer}. ${why}`;
+  throw await refused(parts, act, new ApiError('invalid_state', { message }));
+}
+
+/** The refusal of an act, which is in the audit log, too. */
+async function refused({ audit }: Parts, act: Act, error: ApiError): Promise<ApiError> {
+  await audit.record(act, { after: { refused: error.message } });
+  return error;
 }
 
 const newKeyOf = (ctx: Context) => ({

@@ -224,7 +224,18 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
       });
       return done !== null;
     };
-    if (!(await applyChange(webhooks, change, id, within))) throw noSuch('endpoint');
+    // It moves many deliveries, which is no single transaction: the entry comes first.
+    const resume = async () => {
+      await audit.record(act, { before: presentEndpoint(found) });
+      return webhooks.resumeEndpoint(id);
+    };
+    const changes = {
+      remove: () => webhooks.removeEndpoint(id, within),
+      disable: () => webhooks.disableEndpoint(id, within),
+      enable: resume,
+      resume,
+    };
+    if (!(await changes[change]())) throw noSuch('endpoint');
     sendData(ctx, 200, { id, done: change });
   }),
 
@@ -261,23 +272,6 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
     sendData(ctx, 200, { id, secret, old_secret_signs_until: until.toISOString() });
   }),
 ];
-
-function applyChange(
-  webhooks: OperatorDeps['webhooks'],
-  change: (typeof ENDPOINT_CHANGES)[number],
-  id: string,
-  within: Within,
-): Promise<boolean> {
-  switch (change) {
-    case 'remove':
-      return webhooks.removeEndpoint(id, within);
-    case 'disable':
-      return webhooks.disableEndpoint(id, within);
-    case 'enable':
-    case 'resume':
-      return webhooks.resumeEndpoint(id, within);
-  }
-}
 
 const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   route(listDeliveries, async (ctx, { query: { tenant, dead } }) => {

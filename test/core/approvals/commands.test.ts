@@ -84,6 +84,28 @@ test('the end of a command is recorded once, however often its activity is repea
   ]);
 });
 
+test('texts of a message that nobody has checked cannot change a line of the audit log, and hold no card number', async () => {
+  const transfer = await processingTransfer();
+  const { _id: id, tenant_id: tenantId } = transfer;
+  const activities = createInstructionActivities(deps);
+  const message = { kind: 'verify', sessionId: null, force: false, evidence: 'paid' } as const;
+  const detail = 'verify: The bank has been asked.';
+  const send = (actor: string, reason: string) => {
+    const operator = { ...message, id: randomUUID(), actor, reason };
+    const note = { type: 'transfer', tenantId, id, actor: 'operator', detail } as const;
+    return activities.recordOperatorCommand({ ...note, operator });
+  };
+  await send('Ada\n\u001B[2K\u202E', 'half \ud800');
+  await send('Ada', 'his card is 4111 1111 1111 1111');
+  expect((await entriesOf(id)).map(({ actor, reason }) => [actor.name, reason])).toEqual([
+    ['Ada[2K', 'half \ufffd'],
+    ['Ada', '[a card number was removed]'],
+  ]);
+  const { timeline } = (await transfers().findOne({ _id: id })) as Transfer;
+  expect(JSON.stringify(timeline)).not.toMatch(/4111|u001b|u202e/i);
+  expect((await deps.audit.verify()).problems).toEqual([]);
+});
+
 test('a payment whose hold is released between the question and the commit is not charged without a second person', async () => {
   const transfer = await processingTransfer();
   const { _id: id, tenant_id: tenantId } = transfer;

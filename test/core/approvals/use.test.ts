@@ -1,6 +1,6 @@
 import { useApproval } from '../../../src/core/approvals/use.js';
 import { randomUUID } from 'node:crypto';
-import { ApprovalRefused, type Approval } from '../../../src/core/approvals/approval.js';
+import { ApprovalRefused, used, type Approval } from '../../../src/core/approvals/approval.js';
 import { createApprovals } from '../../../src/core/approvals/store.js';
 import type { Act, AuditEntry, AuditedState } from '../../../src/core/audit/entry.js';
 import { createAudit, type Audit } from '../../../src/core/audit/store.js';
@@ -112,6 +112,18 @@ describe.each(WAYS)('audit.%s', (way, carryOut) => {
     }
     expect(await stored().findOne({ _id: approval })).toMatchObject({ status: 'approved' });
   });
+});
+
+test('a used approval does not keep the account of a customer', async () => {
+  const approval = await stored().findOne({ _id: await approved() });
+  const body = { account_number: '0123456789', bank_code: '058' };
+  const withAccount = { ...approval, input: { params: {}, body } } as Approval;
+  expect(used(withAccount, 'act_1')).toMatchObject({
+    status: 'used',
+    used_by: 'act_1',
+    input: { params: {}, body: { bank_code: '058' } },
+  });
+  expect(JSON.stringify(used(withAccount, 'act_1'))).not.toContain('0123456789');
 });
 
 test('a note beside an act leaves its approval for the act', async () => {

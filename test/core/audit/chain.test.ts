@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { BSON } from 'mongodb';
 import {
   CHAIN_START,
   followChain,
@@ -54,6 +55,14 @@ test('a chain of entries as they were written has no problem', () => {
       expect(problemsOf(entries, end)).toEqual([]);
     }),
   );
+});
+
+test('a chain has no problem after MongoDB has stored it, also if a text has a lone surrogate', () => {
+  const act = { id: 'a', action: 'transfers.fail', target: 'trf_1', reason: 'x\ud800', amount: 1 };
+  const { entries, end } = chainOf([act, { ...act, id: 'b', reason: null }]);
+  const stored = entries.map((entry) => BSON.deserialize(BSON.serialize(entry)) as AuditEntry);
+  expect(stored[0]?.reason).toBe('x\ufffd');
+  expect(problemsOf(stored, end)).toEqual([]);
 });
 
 test('every removed entry is found, also the last one', () => {

@@ -140,6 +140,33 @@ test.each(Object.entries(ACTS))(
   120_000,
 );
 
+test('an endpoint is resumed after its entry in the audit log: without one, nothing of it is sent', async () => {
+  const { delivery } = await deadDelivery(deps, await tenant());
+  const deliveries = found('webhook_deliveries', { _id: delivery as never });
+  const target = String((await deliveries())[0]?.['endpoint_id']);
+  const endpoints = database.db.collection<{ _id: string }>('webhook_endpoints');
+  const failing = { since: new Date(0), rounds: 1, retry_at: new Date() };
+  await endpoints.updateOne({ _id: target }, { $set: { failing, parked_at: new Date() } });
+  const at = [{ at: new Date(), status: 500, error: null, duration_ms: 1 }];
+  await database.db
+    .collection<{ _id: string }>('webhook_deliveries')
+    .updateOne({ _id: delivery }, { $set: { attempts: at } });
+  const before = [await deliveries(), await endpoints.findOne({ _id: target })];
+
+  await refuseEntries('webhooks.endpoints.resume');
+  const path = `/webhooks/endpoints/${target}/resume`;
+  expect(await post(path)).toBeGreaterThanOrEqual(500);
+  expect([await deliveries(), await endpoints.findOne({ _id: target })]).toEqual(before);
+  await takeEntries();
+  expect(await post(path)).toBe(200);
+  expect(await deliveries()).toMatchObject([{ status: 'retrying' }]);
+  expect(await endpoints.findOne({ _id: target })).toMatchObject({ failing: null });
+  const entries = database.db.collection<AuditEntry>('audit_log').find({ target });
+  expect(await entries.toArray()).toMatchObject([
+    { action: 'webhooks.endpoints.resume', before: expect.any(Object) },
+  ]);
+});
+
 test('the entry of a delivery that is sent again has the state before it, also if an attempt ends after the request has come', async () => {
   const { delivery: target } = await deadDelivery(deps, await tenant());
   // Acts of one process are carried out one after the other: the request waits for this one.

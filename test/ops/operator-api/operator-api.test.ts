@@ -215,6 +215,13 @@ test('a missing, unknown, revoked or disabled sign-in is refused at once', async
   ).toMatchObject({
     status: 403,
   });
+  expect(await deps.audit.latest({ target: admin.id }, 1)).toMatchObject([
+    {
+      action: 'operators.update',
+      actor: { operator: admin.id },
+      after: { refused: 'Another administrator changes your own account.' },
+    },
+  ]);
 }, 120_000);
 
 test('the comparison of records and each portion of a statement have their entries', async () => {
