@@ -124,24 +124,37 @@ test('the comparison of a dispute whose provider is not configured any more has 
   expect([report.asked, report.unanswered]).toEqual([2, 2]);
 });
 
-test('a dispute whose outcome the provider leaves open agrees with its list once it is decided, either way', () => {
+test('a dispute whose outcome the provider leaves open agrees with its list once it is decided, either way, as long as refunds or other disputes explain the reversal', () => {
   const refunded = { ...charge, refunded_minor: charge.amount_minor };
   const inDoubt = { ...theirs, state: 'lost', byReversal: true } as const;
-  const agreeing = (of: Charge) =>
-    (['open', 'won', 'lost'] as const).filter((status) =>
-      agrees({ charge: of, ours: { ...dispute, status }, theirs: inDoubt }),
-    );
-  expect(agreeing(refunded)).toEqual(['won', 'lost']);
-  expect(agreeing(charge)).toEqual(['lost']);
+  const disputedMinor = (ours: Dispute) => (ours.status === 'won' ? 0n : AMOUNT);
+  const besides = (other: bigint) => (ours: Dispute) => ({
+    ...charge,
+    disputed_minor: other + disputedMinor(ours),
+  });
+  const agreeing = (of: (ours: Dispute) => Charge) =>
+    (['open', 'won', 'lost'] as const).filter((status) => {
+      const ours = { ...dispute, status };
+      return agrees({ charge: of(ours), ours, theirs: inDoubt });
+    });
+  const all = charge.amount_minor;
+  expect(agreeing((ours) => ({ ...refunded, disputed_minor: disputedMinor(ours) }))).toEqual([
+    'won',
+    'lost',
+  ]);
+  expect(agreeing(besides(all))).toEqual(['won', 'lost']);
+  expect(agreeing(besides(all - 1n))).toEqual(['lost']);
+  expect(agreeing(besides(0n))).toEqual(['lost']);
 });
 
 test('a loss that was booked before the refunds of its charge were known is applied again, which calls an operator, without a break', async () => {
-  const refunded = { ...charge, refunded_minor: charge.amount_minor };
+  const counted = { ...charge, disputed_minor: AMOUNT };
+  const refunded = { ...counted, refunded_minor: charge.amount_minor };
   const ours: Dispute = { ...dispute, status: 'lost', funds: 'taken' };
   const inDoubt: TheirDispute = { ...theirs, state: 'lost', byReversal: true };
   for (const [of, calls] of [
     [refunded, 1],
-    [charge, 0],
+    [counted, 0],
   ] as const) {
     const states: string[] = [];
     const comparison = reconciledDisputes({

@@ -1,7 +1,11 @@
 import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
 import { aboutAttempt, type Charge } from '../../src/capabilities/charges/record.js';
 import { createDisputeReaders } from '../../src/capabilities/disputes/provider-calls.js';
-import type { PaymentProvider, Refund } from '../../src/core/providers/payment-provider.js';
+import type {
+  Dispute,
+  PaymentProvider,
+  Refund,
+} from '../../src/core/providers/payment-provider.js';
 import { newId } from '../../src/shared/ids.js';
 import { paidCharge } from './facts.js';
 
@@ -18,13 +22,17 @@ const refundOf = (of: string, state: Refund['state']): Refund => ({
   state,
 });
 
-/** Reads a reversed charge whose provider lists these refunds and no dispute. Returns the facts about the charge. */
-async function read(refunds: readonly Refund[]) {
+/**
+ * Reads a reversed charge whose provider lists these refunds and disputes. Returns the facts about the charge and the disputes in the
+ * order in which they are booked.
+ */
+async function read(refunds: readonly Refund[], theirs: readonly Dispute[] = []) {
   const facts: ChargeFact['kind'][] = [];
+  const disputes: string[] = [];
   const page = { ...trace, kind: 'page', next: null } as const;
   const provider: Pick<PaymentProvider, 'findRefunds' | 'findDisputes'> = {
     findRefunds: async () => ({ ...page, items: [...refunds] }),
-    findDisputes: async () => ({ ...page, items: [] }),
+    findDisputes: async () => ({ ...page, items: [...theirs] }),
   };
   const readers = createDisputeReaders({
     charges: {
@@ -33,7 +41,12 @@ async function read(refunds: readonly Refund[]) {
         return { kind: 'stale' } as never;
       },
     },
-    disputes: { applyFact: () => Promise.reject(new Error('no dispute')) },
+    disputes: {
+      applyFact: async (_charge, { providerDisputeId }) => {
+        disputes.push(providerDisputeId);
+        return { verdict: 'applied' };
+      },
+    },
     refunds: {
       recordDeskRefund: () => Promise.reject(new Error('no refund of the desk')),
       byProviderId: async () => null,
@@ -41,15 +54,31 @@ async function read(refunds: readonly Refund[]) {
     providers: { payment: () => provider as PaymentProvider },
   });
   await readers.readAfterVerify(charge, 'reversed', new AbortController().signal);
-  return facts;
+  return { facts, disputes };
 }
 
 test.each(['pending', 'needs_account'] as const)(
   'a reversal that nothing explains calls an operator although the list has a %s refund of another charge; one of this charge explains it',
   async (state) => {
     for (const other of [`${newId('charge')}-1`, '']) {
-      expect(await read([refundOf(other, state)])).toEqual(['taken_back']);
-      expect(await read([refundOf(other, state), refundOf(reference, state)])).toEqual([]);
+      expect((await read([refundOf(other, state)])).facts).toEqual(['taken_back']);
+      const both = await read([refundOf(other, state), refundOf(reference, state)]);
+      expect(both.facts).toEqual([]);
     }
   },
 );
+
+test('a dispute that is lost by the reversal is booked after the others, which may explain the reversal', async () => {
+  const lost = (id: string): Dispute => ({
+    id,
+    charge: { reference, handle: null },
+    amountMinor: 1_000n,
+    currency: 'NGN',
+    state: 'lost',
+    funds: 'with_us',
+    reason: null,
+    dueAt: null,
+  });
+  const { disputes } = await read([], [{ ...lost('1'), byReversal: true }, lost('2'), lost('3')]);
+  expect(disputes).toEqual(['2', '3', '1']);
+});

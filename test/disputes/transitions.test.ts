@@ -111,7 +111,7 @@ describe('a dispute', () => {
 
   describe('whose claim was declined although the charge is reversed', () => {
     const declined = fact({ state: 'lost', byReversal: true });
-    const DECIDE = /refunded in full: decide the dispute$/;
+    const DECIDE = /taken the whole charge back: decide the dispute$/;
     const PAID = paidCharge().amount_minor;
     const refunded = { charge: { ...paidCharge(), refunded_minor: PAID } };
 
@@ -141,6 +141,39 @@ describe('a dispute', () => {
       const { dispute, wallet } = apply([fact(), declined, { decision }, declined], refunded);
       expect(dispute).toMatchObject({ status: 'won', attention: null });
       expect(wallet.available).toBe(300_000n);
+    });
+
+    test('stays open with attention if another lost dispute explains the reversal, alone or with refunds; its own amount explains nothing', () => {
+      const whole = { amountMinor: PAID };
+      const reports = [fact(whole), fact({ ...whole, state: 'lost', byReversal: true })];
+      expect(apply(reports).dispute?.status).toBe('lost');
+      for (const [disputed, refundedMinor, status] of [
+        [PAID, 0n, 'open'],
+        [PAID - 1n, 1n, 'open'],
+        [PAID - 1n, 0n, 'lost'],
+      ] as const) {
+        const charge = {
+          ...paidCharge(),
+          disputed_minor: disputed,
+          refunded_minor: refundedMinor,
+        };
+        for (const facts of [reports, reports.slice(1)]) {
+          const { dispute, accounts } = apply(facts, { charge, availableMinor: 500_000n });
+          expect(dispute?.status).toBe(status);
+          expect(accounts.get('clearing:sandbox-bank') ?? 0n).toBe(status === 'lost' ? PAID : 0n);
+        }
+      }
+    });
+
+    test('moves nothing and calls nobody if it was won before another dispute took the whole charge', () => {
+      const won = apply([fact(), fact({ state: 'won' })]);
+      const { dispute, charge } = won;
+      if (!dispute || !charge) throw new Error('no dispute');
+      const after = apply([declined], { dispute, charge: { ...charge, disputed_minor: PAID } });
+      expect(after.verdicts).toEqual(['unchanged']);
+      expect(after.dispute).toMatchObject({ status: 'won', attention: null });
+      const before = apply([declined], { dispute, charge });
+      expect(before.dispute?.attention?.reason).toContain('as lost what it had reported as won');
     });
 
     test('ends the call for an answer, and is decided by a later report that leaves nothing open', () => {

@@ -155,10 +155,6 @@ export function leftOf(charge: Charge): bigint {
   return left > 0n ? left : 0n;
 }
 
-/** True if refunds that are made or under way make up the whole payment of a charge. */
-export const isRefunded = (charge: Charge): boolean =>
-  charge.refunded_minor + charge.refund_pending_minor >= paidMinorOf(charge);
-
 /** The status for tenants: an open charge with a next action is `requires_action`. */
 export type ChargeStatus = Charge['status'] | 'requires_action';
 

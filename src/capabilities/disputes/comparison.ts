@@ -28,7 +28,7 @@ import { readAttempt, type Charge } from '../charges/record.js';
 import type { Charges } from '../charges/index.js';
 import { readDispute } from './provider-calls.js';
 import { reasonIn } from './provider-events.js';
-import { disputeId, isInDoubt, type Dispute } from './record.js';
+import { disputeId, inBookingOrder, isInDoubt, type Dispute } from './record.js';
 import type { Disputes } from './store.js';
 
 type Deps = {
@@ -145,7 +145,8 @@ async function compareListPage(
     noteUnanswered(run);
     return further;
   }
-  const found = await Promise.all(page.items.map((theirs) => find(deps, name, theirs)));
+  const reports = inBookingOrder(page.items);
+  const found = await Promise.all(reports.map((theirs) => find(deps, name, theirs)));
   const { providerRequestId } = page;
   await compareFound(deps, run, name, {
     all: found.filter((each) => each !== null),
@@ -200,7 +201,7 @@ async function find(
 const mayCall = ({ charge, ours, theirs }: Found): boolean =>
   theirs.state === 'open'
     ? theirs.dueAt !== null || ours?.attention != null
-    : ours?.status === 'lost' && isInDoubt(charge, theirs);
+    : ours?.status === 'lost' && isInDoubt(charge, ours, theirs);
 
 /** Applies the provider's word on those that differ, and keeps as breaks what still differs then. */
 async function compareFound(
@@ -227,7 +228,7 @@ async function compareFound(
 
 /** Books the provider's word. Returns the outcome of the difference. */
 async function apply(
-  { disputes: { store } }: Deps,
+  { charges, disputes: { store } }: Deps,
   found: Found,
   providerRequestId: string | null,
 ): Promise<string> {
@@ -248,7 +249,9 @@ async function apply(
     },
   );
   const ours = await store.get(charge.tenant_id, disputeId(charge.provider, theirs.id));
-  if (agrees({ charge, ours, theirs })) return 'applied';
+  // It counts the disputes that were booked before this one.
+  const present = (await charges.store.get(charge.tenant_id, charge._id)) ?? charge;
+  if (agrees({ charge: present, ours, theirs })) return 'applied';
   return verdict === 'not_booked' ? NOTHING_TO_APPLY : verdict;
 }
 
@@ -259,7 +262,7 @@ async function apply(
 export const agrees = ({ charge, ours, theirs }: Omit<Found, 'attempt'>): boolean =>
   ours !== null &&
   ours.amount_minor === theirs.amountMinor &&
-  (ours.status === theirs.state || (ours.status !== 'open' && isInDoubt(charge, theirs))) &&
+  (ours.status === theirs.state || (ours.status !== 'open' && isInDoubt(charge, ours, theirs))) &&
   (ours.status !== 'open' || ours.funds === theirs.funds || ours.funds === 'taken');
 
 function describe({ charge, ours, theirs }: Found): Omit<Difference, 'outcome'> {

@@ -90,7 +90,7 @@ function apply(
   now: Date,
 ): Transition['verdict'] {
   const { fact, tenantId } = input;
-  const around = { wallet: uow.wallet(tenantId), isInDoubt: isInDoubt(charge, fact) };
+  const around = { wallet: uow.wallet(tenantId), isInDoubt: isInDoubt(charge, before, fact) };
   const transition = transitionDispute(before, fact, now, around);
   if (transition.next === before) return transition.verdict;
   const { next, event } = withDisputeEvent(before, transition.next);

@@ -9,7 +9,7 @@ import { isId } from '../../shared/ids.js';
 import { aboutAttempt, type Charge } from '../charges/record.js';
 import type { Charges } from '../charges/index.js';
 import type { Refunds } from '../refunds/index.js';
-import type { Dispute } from './record.js';
+import { inBookingOrder, type Dispute } from './record.js';
 import { reasonIn } from './provider-events.js';
 import type { Disputes } from './store.js';
 
@@ -62,7 +62,7 @@ export function createDisputeReaders(deps: Deps) {
     found: readonly TheirDispute[],
     { providerRequestId }: Trace,
   ): Promise<void> {
-    for (const dispute of found) {
+    for (const dispute of inBookingOrder(found)) {
       const { amountMinor, currency, state, byReversal = false, funds, dueAt } = dispute;
       const said = { amountMinor, currency, state, byReversal, funds, dueAt };
       const fact = { ...polled(providerRequestId), ...said };

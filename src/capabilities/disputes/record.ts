@@ -5,7 +5,7 @@ import { collection } from '../../core/commit/collection.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
 import { idOf } from '../../shared/ids.js';
 import type { Dispute as TheirDispute } from '../../core/providers/payment-provider.js';
-import { isRefunded, type Charge } from '../charges/record.js';
+import { paidMinorOf, type Charge } from '../charges/record.js';
 
 /** The states of a dispute. `won` and `lost` are final. */
 export const DISPUTE_STATUSES = ['open', 'won', 'lost'] as const;
@@ -42,13 +42,23 @@ export type Dispute = {
 };
 
 /**
- * True for a report that leaves open whether a dispute is lost: its claim was declined, and refunds alone explain that the charge is
- * reversed.
+ * True for a report that leaves open whether a dispute is lost: its claim was declined, and the refunds and the other disputes of the
+ * charge explain that it is reversed. `dispute`: ours, with what the charge counts of it.
  */
-export const isInDoubt = (
+export function isInDoubt(
   charge: Charge,
+  { status, amount_minor: amountMinor }: Pick<Dispute, 'status' | 'amount_minor'>,
   { state, byReversal = false }: Pick<TheirDispute, 'state' | 'byReversal'>,
-): boolean => state === 'lost' && byReversal && isRefunded(charge);
+): boolean {
+  const { refunded_minor, refund_pending_minor, disputed_minor } = charge;
+  const otherDisputesMinor = disputed_minor - (status === 'won' ? 0n : amountMinor);
+  const explainedMinor = refunded_minor + refund_pending_minor + otherDisputesMinor;
+  return state === 'lost' && byReversal && explainedMinor >= paidMinorOf(charge);
+}
+
+/** Reports in the order in which they are booked: those of a reversal come last, because the others may explain it. */
+export const inBookingOrder = (reports: readonly TheirDispute[]): TheirDispute[] =>
+  reports.toSorted((a, b) => Number(a.byReversal === true) - Number(b.byReversal === true));
 
 /** The state of a dispute that an approval is for. */
 export const disputeState = (dispute: Dispute | null | undefined): AuditedState =>

@@ -43,7 +43,8 @@ const OWES = 'the wallet could not cover this dispute: the tenant owes the rest'
 const DUE = 'the dispute is lost soon if nobody answers it at the provider';
 const NOT_AWAITED = 'the provider waits for no answer';
 const BEYOND = 'more is disputed and refunded than was paid';
-const REFUNDED = 'the claim was declined, and the charge was refunded in full: decide the dispute';
+const EXPLAINED =
+  'the claim was declined, and refunds or other disputes have taken the whole charge back: decide the dispute';
 
 /**
  * Opens a dispute: the payer's money goes to the account of disputes, or to clearing if the provider has taken it. It is a
@@ -77,7 +78,7 @@ export function openDispute(
 /**
  * The state machine of disputes: pure. Facts may come in any order and any number. `won` and `lost` are final; the amount
  * stays with its account until then, or goes to clearing when the provider takes it. `isInDoubt`: the fact leaves open whether the
- * dispute is lost, so an operator decides it, also if it was booked as lost before its refunds were known.
+ * dispute is lost, so an operator decides it, also if it was booked as lost before the reason for doubt was known.
  */
 export function transitionDispute(
   dispute: Dispute,
@@ -92,8 +93,8 @@ export function transitionDispute(
     return { ...same, ...call(dispute, fact, now, [...reasonsOf(dispute), contradiction]) };
   }
   if (isInDoubt && isUndecided(dispute)) {
-    const others = reasonsOf(dispute).filter((each) => each !== DUE && each !== REFUNDED);
-    return { ...same, ...call(dispute, fact, now, [...others, REFUNDED]) };
+    const others = reasonsOf(dispute).filter((each) => each !== DUE && each !== EXPLAINED);
+    return { ...same, ...call(dispute, fact, now, [...others, EXPLAINED]) };
   }
   if (dispute.status !== 'open') return { verdict: 'unchanged', ...same };
   switch (fact.state) {
@@ -106,7 +107,7 @@ export function transitionDispute(
           dispute,
           fact,
           now,
-          { status: 'won', decided_at: now, attention: without(dispute, [OWES, DUE, REFUNDED]) },
+          { status: 'won', decided_at: now, attention: without(dispute, [OWES, DUE, EXPLAINED]) },
           ['credited', 'the dispute is won, and the amount is in the wallet again'],
         ),
         postings: [wonPosting(dispute, now, { funds, repaidMinor })],
@@ -127,7 +128,7 @@ export function transitionDispute(
             status: 'lost',
             funds: 'taken',
             decided_at: now,
-            attention: without(dispute, [DUE, REFUNDED]),
+            attention: without(dispute, [DUE, EXPLAINED]),
           },
           ['captured', 'the dispute is lost'],
         ),
@@ -139,8 +140,8 @@ export function transitionDispute(
 }
 
 /**
- * True for a dispute whose loss an operator must decide or has not looked at. The refunds that leave the loss in doubt may become
- * known after it was booked.
+ * True for a dispute whose loss an operator must decide or has not looked at. The refunds and disputes that leave the loss in doubt
+ * may become known after it was booked.
  */
 const isUndecided = ({ status, operator_decisions: decisions }: Dispute): boolean =>
   status !== 'won' && decisions === undefined;
@@ -340,7 +341,7 @@ export function acknowledgeDispute(
   now: Date,
 ): Dispute | null {
   if (dispute.attention === null || dispute.attention.reason !== seen) return null;
-  const awaited = dispute.status === 'open' ? [REFUNDED] : [];
+  const awaited = dispute.status === 'open' ? [EXPLAINED] : [];
   const cleared = reasonsOf(dispute).filter((each) => !awaited.includes(each));
   if (cleared.length === 0) return null;
   const contradictions = cleared.filter((each) => ![OWES, DUE, BEYOND].includes(each));

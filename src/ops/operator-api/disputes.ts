@@ -171,7 +171,7 @@ async function confirms(
   const { theirs } = await disputes.readDispute(charge, dispute, signal).catch(noneIfNotConfigured);
   return (
     theirs?.state === outcome &&
-    !isInDoubt(charge, theirs) &&
+    !isInDoubt(charge, dispute, theirs) &&
     theirs.amountMinor === amountMinor &&
     theirs.currency === dispute.currency
   );
