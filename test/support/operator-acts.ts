@@ -246,6 +246,10 @@ function webhookRows({ api: { deps, acts } }: Parts): Record<string, ActRow> {
       ['webhooks.endpoints.rotate'],
       async () => ({ ...(await endpoint()), body: { overlap_hours: 1 } }),
     ],
+    updateEndpoint: [
+      ['webhooks.endpoints.update'],
+      async () => ({ ...(await endpoint()), body: { events: ['transfer.*'] } }),
+    ],
     'changeEndpoint remove': [['webhooks.endpoints.remove'], endpoint],
     'changeEndpoint disable': [['webhooks.endpoints.disable'], endpoint],
     'changeEndpoint enable': [['webhooks.endpoints.enable'], endpoint],

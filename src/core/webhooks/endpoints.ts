@@ -169,6 +169,19 @@ export function createEndpoints({
 
     ...endpointQueries(collection, clock),
 
+    /** Changes the patterns of the names of events that it gets; null: all. Null if there is no such endpoint. */
+    async filter(
+      id: string,
+      events: string[] | null,
+      session?: ClientSession,
+    ): Promise<Endpoint | null> {
+      const set = { updated_at: clock(), ...(events && { events }) };
+      const change = { $set: set, ...(events === null && { $unset: { events: '' as const } }) };
+      const within = { returnDocument: 'after' as const, ...(session && { session }) };
+      const after = await collection.findOneAndUpdate({ _id: id }, change, within);
+      return after && toEndpoint(after, clock());
+    },
+
     async remove(id: string, session?: ClientSession): Promise<boolean> {
       const { deletedCount } = await collection.deleteOne({ _id: id }, session ? { session } : {});
       return deletedCount === 1;

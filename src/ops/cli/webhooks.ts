@@ -11,6 +11,7 @@ import {
   redeliver,
   replayEvent,
   rotateEndpoint,
+  updateEndpoint,
   type ENDPOINT_CHANGES,
 } from '../operator-api/webhooks.js';
 import { addApiCommand, flagOf } from './command.js';
@@ -40,7 +41,7 @@ function addEndpointListing(endpoints: Command): void {
         .option(
           '--events <patterns>',
           'only these events, such as "transfer.*,*.failed"; all if left out',
-          (text: string) => text.split(',').map((each) => each.trim()),
+          patternsOf,
         ),
     async (operator, { json, options: { tenant, url, events, ...file } }) => {
       const missing = `there is no tenant ${tenant}`;
@@ -82,6 +83,25 @@ function addEndpointChanges(endpoints: Command): void {
   change('enable', 'send events to a disabled endpoint again, from now on');
   change('resume', 'try a parked endpoint again, and send it what has waited');
 
+  addApiCommand<{ events: string[] }>(
+    endpoints,
+    'update <endpoint>',
+    (command) =>
+      command
+        .description('change the events that an endpoint gets, from now on')
+        .requiredOption(
+          '--events <patterns>',
+          'only these events, such as "transfer.*,*.failed"; "*" for all',
+          patternsOf,
+        ),
+    async (operator, { json, options: { events }, args }) => {
+      const id = String(args[0]);
+      const isAll = events.length === 1 && events[0] === '*';
+      const input = { params: { id }, body: { events: isAll ? null : events } };
+      print(json, await operator.call(updateEndpoint, input, noEndpoint(id)));
+    },
+  );
+
   addApiCommand(
     endpoints,
     'ping <endpoint>',
@@ -109,6 +129,8 @@ function addEndpointChanges(endpoints: Command): void {
     },
   );
 }
+
+const patternsOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
 const noEndpoint = (id: string) => `there is no endpoint ${id}`;
 

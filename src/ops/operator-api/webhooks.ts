@@ -34,6 +34,8 @@ export const ENDPOINT_CHANGES = ['remove', 'disable', 'enable', 'resume'] as con
 
 const tag = 'Webhooks';
 
+const patternsOfEvents = z.array(z.string().regex(EVENT_PATTERN)).min(1).max(MAX_PATTERNS);
+
 /** Adds an endpoint for a tenant. */
 export const addEndpoint = operation({
   id: 'addEndpoint',
@@ -45,7 +47,7 @@ export const addEndpoint = operation({
   body: z.strictObject({
     tenant: tenantId,
     url: plainText(2_000),
-    events: z.array(z.string().regex(EVENT_PATTERN)).min(1).max(MAX_PATTERNS).optional(),
+    events: patternsOfEvents.optional(),
     reason: reason.optional(),
   }),
   act: 'webhooks.endpoints.add',
@@ -74,6 +76,19 @@ export const changeEndpoint = operation({
   roles: WORKERS,
   params: { id: anyId, change: z.enum(ENDPOINT_CHANGES) },
   body: reasonBody,
+  answer: { status: 200, data: printed },
+});
+
+/** Changes the events that an endpoint gets. */
+export const updateEndpoint = operation({
+  id: 'updateEndpoint',
+  tag,
+  method: 'put',
+  path: '/webhooks/endpoints/{id}',
+  summary: 'Change the events that an endpoint gets; null: all. It applies to events from then on',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({ events: patternsOfEvents.nullable(), reason: reason.optional() }),
   answer: { status: 200, data: printed },
 });
 
@@ -179,7 +194,7 @@ const addRoute = (deps: OperatorDeps): Route =>
     if (!(await tenants.get(tenant))) throw noSuch('tenant');
     const problem = await webhooks.problemWith(url);
     if (problem !== null) throw refuseField('url', `this address is not usable: ${problem}`);
-    refuseUnused(patterns);
+    refuseUnused(patterns ?? []);
     const asked = actOf(ctx, 'webhooks.endpoints.add', tenant, { tenantId: tenant, reason: why });
     const act = await permit(deps, ctx, { act: asked, input: { body } }, { act: 'endpoint' });
     if (!act) return;
@@ -196,7 +211,7 @@ const addRoute = (deps: OperatorDeps): Route =>
   });
 
 /** Refuses a pattern that no event fits: it is mistyped, and the tenant would miss what it waits for. */
-function refuseUnused(patterns: readonly string[] = []): void {
+function refuseUnused(patterns: readonly string[]): void {
   const names = events.flatMap(({ when }) => Object.keys(when));
   const unused = patterns.find((pattern) => !names.some((name) => fitsAny([pattern], name)));
   if (unused !== undefined) throw refuseField('events', `no event fits ${unused}`);
@@ -237,6 +252,30 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
     };
     if (!(await changes[change]())) throw noSuch('endpoint');
     sendData(ctx, 200, { id, done: change });
+  }),
+
+  route(updateEndpoint, async (ctx, { params: { id }, body }) => {
+    const found = await webhooks.endpoints.get(id);
+    if (!found) throw noSuch('endpoint');
+    refuseUnused(body.events ?? []);
+    const why = { tenantId: found.tenantId, reason: body.reason ?? null };
+    const updated = await audit.act(
+      actOf(ctx, 'webhooks.endpoints.update', id, why),
+      async (session) => {
+        const before = await webhooks.endpoints.get(id, session);
+        const after = await webhooks.endpoints.filter(id, body.events, session);
+        return (
+          before &&
+          after && {
+            result: after,
+            before: presentEndpoint(before),
+            after: presentEndpoint(after),
+          }
+        );
+      },
+    );
+    if (!updated) throw noSuch('endpoint');
+    sendData(ctx, 200, presentEndpoint(updated));
   }),
 
   route(pingEndpoint, async (ctx, { params: { id }, body }) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { Webhook } from 'standardwebhooks';
 import type { EventDraft } from '../../../src/core/webhooks/event.js';
@@ -69,6 +70,8 @@ const arrived = (receiver: Receiver, resource: string, count: number) =>
 const deliveriesOf = (tenantId: string) =>
   webhooks.deliveries.list({ tenantId, dead: false, limit: 100 });
 
+/** Every process applies a change of an endpoint in this time. */
+const APPLIED_WITHIN_MS = 1_000;
 const NAMES = ['transfer.processing', 'transfer.completed', 'transfer.reversed'];
 
 test('a filtered event makes no delivery, is not stored if no endpoint takes it, and keeps its number', async () => {
@@ -98,6 +101,18 @@ test('each endpoint gets the events of its own filter, and a replay keeps to it'
   await webhooks.recover(100, () => undefined);
   await arrived(every.receiver, id, 4);
   expect(few.receiver.events().map(({ event }) => event)).toEqual(['transfer.reversed']);
+});
+
+test('another filter applies to events from then on, and none to all', async () => {
+  const tenantId = newId('tenant');
+  const { id, receiver } = await endpointOf(tenantId, ['transfer.*']);
+  expect(await webhooks.endpoints.filter(id, ['card.*'])).toMatchObject({ events: ['card.*'] });
+  await sleep(APPLIED_WITHIN_MS);
+  await emit(tenantId, ['transfer.completed']);
+  expect(await deliveriesOf(tenantId)).toEqual([]);
+  expect(await webhooks.endpoints.filter(id, null)).toMatchObject({ events: null });
+  await sleep(APPLIED_WITHIN_MS);
+  await arrived(receiver, await emit(tenantId, ['transfer.failed']), 1);
 });
 
 test('ping is signed, reaches an endpoint in spite of its filter, and counts in the sequence of no resource', async () => {

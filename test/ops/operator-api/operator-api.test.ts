@@ -80,6 +80,14 @@ test('every command that changes something leaves one entry with the signed-in o
   const add = `webhooks endpoints add --tenant ${tenant} --url http://127.0.0.1:9/hook`;
   const endpoint = await act(add, 'webhooks.endpoints.add');
   expect(JSON.stringify(endpoint.entry)).not.toContain(endpoint.secret);
+  const update = `webhooks endpoints update ${endpoint.id} --events`;
+  const filtered = await act(`${update} transfer.*`, 'webhooks.endpoints.update');
+  expect(filtered.entry).toMatchObject({
+    before: { events: null },
+    after: { events: ['transfer.*'] },
+  });
+  const all = await act(`${update} *`, 'webhooks.endpoints.update');
+  expect(all.entry).toMatchObject({ after: { events: null } });
   await act(`webhooks endpoints ping ${endpoint.id}`, 'webhooks.endpoints.ping');
   await act(`webhooks endpoints rotate ${endpoint.id}`, 'webhooks.endpoints.rotate');
   await act(`webhooks endpoints disable ${endpoint.id}`, 'webhooks.endpoints.disable');
