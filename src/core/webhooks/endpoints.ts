@@ -169,19 +169,6 @@ export function createEndpoints({
 
     ...endpointQueries(collection, clock),
 
-    /** Changes the patterns of the names of events that it gets; null: all. Null if there is no such endpoint. */
-    async filter(
-      id: string,
-      events: string[] | null,
-      session?: ClientSession,
-    ): Promise<Endpoint | null> {
-      const set = { updated_at: clock(), ...(events && { events }) };
-      const change = { $set: set, ...(events === null && { $unset: { events: '' as const } }) };
-      const within = { returnDocument: 'after' as const, ...(session && { session }) };
-      const after = await collection.findOneAndUpdate({ _id: id }, change, within);
-      return after && toEndpoint(after, clock());
-    },
-
     async remove(id: string, session?: ClientSession): Promise<boolean> {
       const { deletedCount } = await collection.deleteOne({ _id: id }, session ? { session } : {});
       return deletedCount === 1;
@@ -227,7 +214,7 @@ const newEndpoint = (
   parked_at: null,
 });
 
-/** Queries for operators. */
+/** Reads of operators, and the change of a filter. */
 function endpointQueries(collection: Collection<EndpointDocument>, clock: () => Date) {
   return {
     async list(tenantId?: string): Promise<Endpoint[]> {
@@ -239,6 +226,19 @@ function endpointQueries(collection: Collection<EndpointDocument>, clock: () => 
     async get(id: string, session?: ClientSession): Promise<Endpoint | null> {
       const document = await collection.findOne({ _id: id }, session ? { session } : {});
       return document && toEndpoint(document, clock());
+    },
+
+    /** Changes the patterns of the names of events that it gets; null: all. Null if there is no such endpoint. */
+    async filter(
+      id: string,
+      events: string[] | null,
+      session?: ClientSession,
+    ): Promise<Endpoint | null> {
+      const set = { updated_at: clock(), ...(events && { events }) };
+      const change = { $set: set, ...(events === null && { $unset: { events: '' as const } }) };
+      const within = { returnDocument: 'after' as const, ...(session && { session }) };
+      const after = await collection.findOneAndUpdate({ _id: id }, change, within);
+      return after && toEndpoint(after, clock());
     },
   };
 }

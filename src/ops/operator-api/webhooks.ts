@@ -254,6 +254,14 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
     sendData(ctx, 200, { id, done: change });
   }),
 
+  ...endpointContentRoutes({ webhooks, audit }),
+];
+
+/** Routes that change or use an endpoint's content: its events, its secret. */
+const endpointContentRoutes = ({
+  webhooks,
+  audit,
+}: Pick<OperatorDeps, 'webhooks' | 'audit'>): Route[] => [
   route(updateEndpoint, async (ctx, { params: { id }, body }) => {
     const found = await webhooks.endpoints.get(id);
     if (!found) throw noSuch('endpoint');
