@@ -89,8 +89,8 @@ BARE = re.compile(
     r"(?<![0-9])(?:[3-6][0-9]{12,18}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12})(?![0-9])"
 )
 GROUPED = re.compile(
-    r"(?<![0-9A-Za-z])(?:[2-6][0-9]{3}([ ._/‐–-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"
-    r"|3[0-9]{3}([ ._/‐–-])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])"
+    r"(?<![0-9A-Za-z])(?=((?:[2-6][0-9]{3}([ ._/‐–-])[0-9]{4}\2[0-9]{4}\2[0-9]{1,4}(?:\2[0-9]{1,3})?"
+    r"|3[0-9]{3}([ ._/‐–-])[0-9]{6}\3[0-9]{4,5})(?![0-9A-Za-z])))"
 )
 
 
@@ -110,7 +110,10 @@ def leave_out_card_numbers(value):
 
 def is_card_number(text):
     plain = HEXADECIMAL.sub(" ", normalize("NFKC", text))
-    grouped = [re.sub("[^0-9]", "", found[0]) for found in GROUPED.finditer(plain)]
+    printed = [found[1] for found in GROUPED.finditer(plain)]
+    # A short last group may be a security code or a month.
+    without_last = [re.sub("[^0-9][0-9]{1,3}$", "", run) for run in printed]
+    grouped = [re.sub("[^0-9]", "", run) for run in (*printed, *without_last)]
     return any(passes_luhn(found[0]) for run in (plain, *grouped) for found in BARE.finditer(run))
 
 
