@@ -3,6 +3,7 @@ import { collection } from '../../core/commit/collection.js';
 import { createHash } from 'node:crypto';
 import { idOf } from '../../shared/ids.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
+import { providerText } from '../../core/providers/provider-text.js';
 import type { TimelineEntry } from '../../core/instructions/timeline.js';
 import { isInForce, type AuthorizationFact } from './facts.js';
 import type { AuthorizationKey } from './mutations.js';
@@ -163,7 +164,7 @@ export function newAuthorization(
     stand_in: null,
     currency: request?.currency ?? 'NGN',
     channel: request?.channel ?? null,
-    merchant: request?.merchant ?? null,
+    merchant: request && { ...request.merchant, name: providerText(request.merchant.name) },
     facts: [],
     attention: null,
     expires_at: null,

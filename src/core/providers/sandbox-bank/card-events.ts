@@ -60,7 +60,7 @@ const AUTHORIZATION_EVENTS = new Map<string, (report: ReportData) => Authorizati
       kind: 'declined',
       messageId: message_id,
       whole: false,
-      code: code ?? 'no_answer',
+      code: refusalCode(code ?? 'no_answer'),
     }),
   ],
   [

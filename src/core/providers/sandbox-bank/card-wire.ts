@@ -160,6 +160,8 @@ const REFUSALS = new Set([
   'dispute_not_found',
   'not_withdrawable',
   'already_decided',
+  'no_answer',
+  'withdrawn',
 ]);
 
 /** True if this is a refusal code of the issuer that Bursar knows. */
@@ -167,7 +169,7 @@ export function isRefusal(theirs: string): boolean {
   return REFUSALS.has(theirs);
 }
 
-/** Our code of a refusal. */
+/** Our code of a refusal, also of a payment that the issuer reports as declined. */
 export function refusalCode(theirs: string | null | undefined): string {
   if (theirs === 'no_such_card') return 'card_not_found';
   return REFUSALS.has(theirs ?? '') ? String(theirs) : 'provider_declined';
