@@ -180,7 +180,13 @@ test('an operator finds a contradiction, acknowledges it, and decides a dispute 
   expect(await run(`list --attention --tenant ${tenant.id}`)).toEqual([]);
   expect(await run(`acknowledge ${id} --reason again`)).toMatchObject({ code: 1 });
   const line = `disputes decide ${id} --outcome lost --reason desk`;
-  expect(await bursarApproved(line, service.env)).toMatchObject({ code: 0, error: '' });
+  const approved = await bursarApproved(line, service.env);
+  expect(approved).toMatchObject({ code: 0, error: '' });
+  const answer = 'it reports the dispute as open, of 300000 kobo';
+  expect(JSON.parse(approved.out)).toMatchObject({
+    evidence: `the provider does not confirm it: ${answer}`,
+    result: `Done: ${id}. The provider was asked now: ${answer}.`,
+  });
   await waitFor(reference, 'lost');
   expect(await run(`show ${id}`)).toMatchObject({
     status: 'lost',
@@ -243,6 +249,24 @@ test('a provider that names the outcome in another currency confirms no decision
   const line = `disputes decide ${id} --outcome lost --reason desk`;
   expect(await bursarApproved(line, service.env)).toMatchObject({ code: 0, error: '' });
   expect(await run(`show ${id}`)).toMatchObject({ status: 'lost' });
+});
+
+test('a decision that the provider confirms shows its answer; one that a silent provider leaves open says so in its request', async () => {
+  const { reference, id } = await openDispute();
+  await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
+  const line = `disputes decide ${id} --outcome won --reason desk --json`;
+  const asked = JSON.parse((await bursar(line, service.env)).out) as Record<string, unknown>;
+  expect(asked).toMatchObject({
+    done: false,
+    message: expect.stringContaining('does not confirm it: it does not answer.'),
+  });
+  await service.bank.faults([{ call: 'callback', kind: 'drop_before', probability: 1 }]);
+  expect(await service.bank.dispute(reference, 'won')).toBe(200);
+  expect(await run(`decide ${id} --outcome won --reason desk`)).toMatchObject({
+    status: 'won',
+    message: `Done: ${id}. The provider was asked now: it reports the dispute as won, of 300000 kobo.`,
+  });
+  await service.bank.faults([]);
 });
 
 test('the list of operators is of a tenant or of what needs an operator, and refused without either', async () => {

@@ -24,8 +24,8 @@ type Deps = {
 export type ReadAfterVerify = ReturnType<typeof createDisputeReaders>['readAfterVerify'];
 
 /**
- * Looks a dispute up at its provider, by its charge, at any age. `theirs` is null without an answer, or if the provider does not
- * list it. `takeTurn` waits before each call.
+ * Looks a dispute up at its provider, by its charge, at any age. `theirs` is null without an answer (`isAnswered`), or if the
+ * provider does not list it. `takeTurn` waits before each call.
  */
 export async function readDispute(
   providers: Deps['providers'],
@@ -35,7 +35,9 @@ export async function readDispute(
     signal,
     takeTurn = async () => undefined,
   }: { signal: AbortSignal; takeTurn?: () => Promise<void> },
-): Promise<Pick<Trace, 'providerRequestId'> & { theirs: TheirDispute | null }> {
+): Promise<
+  Pick<Trace, 'providerRequestId'> & { theirs: TheirDispute | null; isAnswered: boolean }
+> {
   const { findDisputes } = providers.payment(provider);
   const about = { ...aboutAttempt(charge), since: charge.created_at };
   const answer = await readAll(async (cursor) => {
@@ -43,7 +45,8 @@ export async function readDispute(
     return findDisputes({ ...about, cursor }, signal);
   });
   const found = answer.kind === 'all' ? answer.items.find(({ id }) => id === theirId) : undefined;
-  return { theirs: found ?? null, providerRequestId: answer.providerRequestId };
+  const isAnswered = answer.kind !== 'unknown';
+  return { theirs: found ?? null, isAnswered, providerRequestId: answer.providerRequestId };
 }
 
 /** Creates the readers of what a provider knows about a charge that was paid: its disputes, and its refunds. */

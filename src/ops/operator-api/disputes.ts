@@ -122,6 +122,7 @@ export const disputeRoutes = (deps: OperatorDeps): Route[] => [
     // Before anybody is asked to approve it.
     const obstacle = findObstacle(found, decision, charge.amount_minor);
     if (obstacle !== null) throw new ApiError('invalid_state', { message: obstacle });
+    const { isConfirmed, answer } = await askProvider(deps, charge, found, decision);
     const asked = {
       act: actOf(ctx, 'disputes.decide', found._id, {
         tenantId: found.tenant_id,
@@ -129,8 +130,8 @@ export const disputeRoutes = (deps: OperatorDeps): Route[] => [
       }),
       state: disputeState(found),
       input: { params, body },
+      answer,
     };
-    const isConfirmed = await confirms(deps, charge, found, decision);
     const act = isConfirmed ? asked.act : await permit(deps, ctx, asked, { act: 'unproven' });
     if (!act) return;
     const { dispute } = await deps.disputes.store.act(found, act, decision);
@@ -138,7 +139,8 @@ export const disputeRoutes = (deps: OperatorDeps): Route[] => [
       const message = 'It changed in this moment: show it again.';
       throw new ApiError('invalid_state', { message });
     }
-    sendData(ctx, 200, present(dispute));
+    const message = `Done: ${dispute._id}. The provider was asked now: ${answer}.`;
+    sendData(ctx, 200, { ...present(dispute), message });
   }),
 ];
 
@@ -160,25 +162,38 @@ function latest(
   return store.latest({ attention, tenantId: tenant }, LISTED);
 }
 
-/** True if the provider, asked now, names this outcome and amount beyond doubt, in the currency of the dispute. */
-async function confirms(
+/**
+ * Asks the provider about a dispute. `isConfirmed`: it names this outcome and amount beyond doubt, in the currency of the dispute.
+ * `answer`: its answer in words.
+ */
+async function askProvider(
   { disputes }: OperatorDeps,
   charge: Charge,
   dispute: Dispute,
   { outcome, amountMinor }: { outcome: 'won' | 'lost'; amountMinor: bigint },
-): Promise<boolean> {
+): Promise<{ isConfirmed: boolean; answer: string }> {
   const { signal } = new AbortController();
-  const { theirs } = await disputes.readDispute(charge, dispute, signal).catch(noneIfNotConfigured);
-  return (
-    theirs?.state === outcome &&
-    !isInDoubt(charge, dispute, theirs) &&
+  const asked = await disputes.readDispute(charge, dispute, signal).catch(nullIfNotConfigured);
+  if (!asked) return { isConfirmed: false, answer: 'it is not configured any more' };
+  const { theirs, isAnswered } = asked;
+  if (!theirs) {
+    const answer = isAnswered ? 'it does not list the dispute' : 'it does not answer';
+    return { isConfirmed: false, answer };
+  }
+  const isDoubtful = isInDoubt(charge, dispute, theirs);
+  const isConfirmed =
+    theirs.state === outcome &&
+    !isDoubtful &&
     theirs.amountMinor === amountMinor &&
-    theirs.currency === dispute.currency
-  );
+    theirs.currency === dispute.currency;
+  const said = isDoubtful ? 'declined, and the charge is reversed' : theirs.state;
+  const unit = theirs.currency === 'NGN' ? 'kobo' : `in minor units of ${theirs.currency}`;
+  const answer = `it reports the dispute as ${said}, of ${theirs.amountMinor} ${unit}`;
+  return { isConfirmed, answer };
 }
 
-function noneIfNotConfigured(error: unknown): { theirs: null } {
-  if (error instanceof ProviderNotConfigured) return { theirs: null };
+function nullIfNotConfigured(error: unknown): null {
+  if (error instanceof ProviderNotConfigured) return null;
   throw error;
 }
 

@@ -28,8 +28,16 @@ export const isCollected = (kind: string): boolean => COLLECTED.has(kind);
 
 type Parts = Pick<OperatorDeps, 'approvals' | 'config'>;
 
-/** An act with what its request for an approval needs. `state` is that of the target; left out if the act needs none. */
-type Asked = { act: Act; state?: AuditedState; input: { params?: object; body: object } };
+/**
+ * An act with what its request for an approval needs. `state` is that of the target; left out if the act needs none. `answer`: that
+ * of the provider in words, if it was asked.
+ */
+type Asked = {
+  act: Act;
+  state?: AuditedState;
+  input: { params?: object; body: object };
+  answer?: string;
+};
 
 /**
  * The act as it may be carried out now, with the approval that it uses; null if it waits for a second person: then the
@@ -41,10 +49,10 @@ export async function permit(
   asked: Asked,
   policyCase: PolicyCase,
 ): Promise<Act | null> {
-  const { act } = asked;
+  const { act, answer } = asked;
   const reason = reasonForApproval(config.approvals, policyCase);
   if (reason === null || act.approval !== null) return act;
-  const request = requestOf(asked, reason);
+  const request = requestOf(asked, answer === undefined ? reason : `${reason}: ${answer}`);
   const ready = isCollected(act.action) ? await approvals.readyFor(act, request.input) : null;
   if (ready) return { ...act, approval: ready._id };
   await askFor({ approvals }, ctx, act, request);
