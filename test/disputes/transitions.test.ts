@@ -109,6 +109,15 @@ describe('a dispute', () => {
     expect(over.charge && leftOf(over.charge)).toBe(0n);
   });
 
+  test('of the payment with its surcharge is within what the provider may take', () => {
+    const charge = { ...paidCharge(), surcharge_minor: 10_000n };
+    const paidInAll = charge.amount_minor + 10_000n;
+    const reasonFor = (amountMinor: bigint) =>
+      apply([fact({ amountMinor })], { charge, availableMinor: 500_000n }).dispute?.attention;
+    expect(reasonFor(paidInAll)).toBeNull();
+    expect(reasonFor(paidInAll + 1n)?.reason).toContain('more is disputed and refunded');
+  });
+
   describe('whose claim was declined although the charge is reversed', () => {
     const declined = fact({ state: 'lost', byReversal: true });
     const DECIDE = /taken the whole charge back: decide the dispute$/;

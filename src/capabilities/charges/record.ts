@@ -146,12 +146,19 @@ export const paidMinorOf = ({
   settled_amount_minor ?? amount_minor;
 
 /**
- * The part of a charge that is neither refunded nor disputed. Only a fact can make it negative, such as a refund that is proven
- * after its hold was released.
+ * The amount that a provider may take back of a completed charge: its desk and the customer's bank return the surcharge too, although
+ * it was never ours.
  */
-export function leftOf(charge: Charge): bigint {
+export const reversibleMinorOf = (charge: Charge): bigint =>
+  paidMinorOf(charge) + (charge.surcharge_minor ?? 0n);
+
+/**
+ * The part of a charge that is neither refunded nor disputed. Only a fact can make it negative, such as a refund that is proven
+ * after its hold was released. `ofMinor`: that of the amount that the provider may take back, or of the paid one.
+ */
+export function leftOf(charge: Charge, ofMinor = paidMinorOf(charge)): bigint {
   const { refunded_minor, refund_pending_minor, disputed_minor } = charge;
-  const left = paidMinorOf(charge) - refunded_minor - refund_pending_minor - disputed_minor;
+  const left = ofMinor - refunded_minor - refund_pending_minor - disputed_minor;
   return left > 0n ? left : 0n;
 }
 

@@ -1,7 +1,7 @@
 import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { charges, leftOf, type Charge } from '../charges/record.js';
+import { charges, leftOf, reversibleMinorOf, type Charge } from '../charges/record.js';
 import { disputes, disputeState, isInDoubt, newDispute, type Dispute } from './record.js';
 import {
   acknowledgeDispute,
@@ -59,6 +59,9 @@ function decideFact(
   return opened.verdict === 'attention' ? opened.verdict : verdict;
 }
 
+/** The part of a charge that may be disputed still. */
+const restOf = (charge: Charge): bigint => leftOf(charge, reversibleMinorOf(charge));
+
 function open(
   uow: UnitOfWork,
   { input, charge }: { input: ApplyDisputeFact; charge: Charge },
@@ -76,7 +79,7 @@ function open(
     now,
   );
   const wallet = uow.wallet(input.tenantId);
-  const transition = openDispute(dispute, fact, now, { wallet, leftMinor: leftOf(charge) });
+  const transition = openDispute(dispute, fact, now, { wallet, leftMinor: restOf(charge) });
   const { next, event } = withDisputeEvent(null, transition.next);
   uow.create(disputes, next);
   uow.emit(event);
@@ -133,7 +136,7 @@ export const actOnDispute: Mutation<ActOnDispute, ActOnDisputeResult> = {
       return { dispute: acknowledged };
     }
     if (findObstacle(before, decision, charge.amount_minor) !== null) return { dispute: null };
-    const around = { wallet: uow.wallet(input.tenantId), leftMinor: leftOf(charge) };
+    const around = { wallet: uow.wallet(input.tenantId), leftMinor: restOf(charge) };
     const decided = decideDispute(before, { ...decision, act }, now, around);
     const { next, event } = withDisputeEvent(before, decided.next);
     uow.change(disputes, next);

@@ -4,7 +4,7 @@ import {
   releasePosting,
   unspentOf,
 } from '../../core/ledger/hold-postings.js';
-import { charges, paidMinorOf, type Charge } from '../charges/record.js';
+import { charges, reversibleMinorOf, type Charge } from '../charges/record.js';
 import {
   STEPS_OF_HELD,
   addTo,
@@ -98,7 +98,8 @@ async function checkCharges({ collections, session, records }: RecordPage<Charge
   );
 }
 
-function checkCharge(charge: Charge, done: bigint, under: bigint): string[] {
+/** Returns the problems of a charge whose refunds are these: made, and under way. */
+export function checkCharge(charge: Charge, done: bigint, under: bigint): string[] {
   const { _id: id, status } = charge;
   const problems: string[] = [];
   if (charge.refunded_minor !== done || charge.refund_pending_minor !== under) {
@@ -107,7 +108,7 @@ function checkCharge(charge: Charge, done: bigint, under: bigint): string[] {
         `its refunds are ${done} and ${under}`,
     );
   }
-  if (done > paidMinorOf(charge)) problems.push(`${id} is refunded beyond its amount`);
+  if (done > reversibleMinorOf(charge)) problems.push(`${id} is refunded beyond its amount`);
   if (done + under > 0n && status !== 'completed') {
     problems.push(`${id} is ${status} and refunded`);
   }

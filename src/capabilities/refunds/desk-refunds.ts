@@ -6,6 +6,7 @@ import {
   charges,
   isUndecided,
   leftOf,
+  reversibleMinorOf,
   type Charge,
   type SuspendedPayment,
 } from '../charges/record.js';
@@ -167,7 +168,7 @@ function deskRefund(charge: Charge, made: RecordDeskRefund, owedMinor: bigint, n
   const short =
     'refunded at the provider, and the wallet could not cover it: the tenant owes the rest';
   const over = 'refunded at the provider beyond the amount of the charge';
-  const excess = leftOf(charge) < amountMinor ? over : null;
+  const excess = leftOf(charge, reversibleMinorOf(charge)) < amountMinor ? over : null;
   const doubt = unnamedRefusalOf(charge, made) ? MAY_HAVE_FAILED : null;
   const reason = owedMinor > 0n ? short : (excess ?? doubt);
   const detail = 'the refund was made at the provider';
