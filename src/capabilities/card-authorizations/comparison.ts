@@ -23,13 +23,13 @@ import {
   factOf,
   type AuthorizationStore,
   type FoundAuthorization,
-  type NamedAuthorization,
+  type AskedAuthorization,
 } from './store.js';
 
 type Deps = {
   cardAuthorizations: {
     store: Pick<AuthorizationStore, 'get'>;
-    applyReports(found: NamedAuthorization, answer: FoundAuthorization): Promise<void>;
+    applyReports(found: AskedAuthorization, answer: FoundAuthorization): Promise<void>;
   };
   config: { cards: { authorizationTerms: Pick<AuthorizationTerms, 'holdMs'> } };
   database: Database;

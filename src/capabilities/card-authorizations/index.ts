@@ -22,7 +22,7 @@ import {
   createAuthorizationStore,
   type AuthorizationNotice,
   type FoundAuthorization,
-  type NamedAuthorization,
+  type AskedAuthorization,
 } from './store.js';
 import { authorizationWorkflowId, type AuthorizationRef } from './workflow-contract.js';
 import { applyCardAuthorizationFact, decideCardAuthorization } from './mutations.js';
@@ -60,7 +60,7 @@ function createCardAuthorizationParts(
     },
 
     /** Applies what the issuer has reported about a payment. Repeats change nothing. */
-    async applyReports(found: NamedAuthorization, answer: FoundAuthorization): Promise<void> {
+    async applyReports(found: AskedAuthorization, answer: FoundAuthorization): Promise<void> {
       await store.applyReports(found, answer);
       starter.notifyChangedSoon(found);
     },

@@ -60,9 +60,11 @@ export type DecideCardAuthorization = AuthorizationKey & {
 export type ApplyCardAuthorizationFact = AuthorizationKey & {
   fact: AuthorizationFact;
   code: string | null;
-  /** The source of the fact: the issuer, a request that was declined after its possible approval, or the issuer's
-   * word that nothing is held any more. */
-  by: 'issuer' | { withdrawsRequestId: string; request: AuthorizationRequest } | 'clock';
+  /**
+   * The source of the fact: the issuer, a request that was declined after its possible approval, or the issuer's word that
+   * it holds nothing for these approvals, named by the keys of their facts.
+   */
+  by: 'issuer' | { withdrawsRequestId: string; request: AuthorizationRequest } | { over: string[] };
   terms: AuthorizationTerms;
 };
 
@@ -236,7 +238,7 @@ function decideAuthorizationFact(
   if (found && changesNothing(found, input)) return factResult('unchanged', found);
   const known = found ?? firstSeen(uow, input, now);
   const { by } = input;
-  if (typeof by === 'object') {
+  if (isWithdrawal(by)) {
     const ended = withdraw(uow, known, { ...by, code: input.code }, now);
     if (ended) return factResult('unchanged', ended);
   }
@@ -252,7 +254,7 @@ function firstSeen(
   now: Date,
 ): CardAuthorization {
   const { by } = input;
-  const created = newAuthorization(input, typeof by === 'object' ? by.request : null, now);
+  const created = newAuthorization(input, isWithdrawal(by) ? by.request : null, now);
   const code = input.code ?? NEVER_ASKED;
   const known = { ...created, code };
   uow.create(cardAuthorizations, known);
@@ -332,16 +334,25 @@ function applyFact(
   return writeAndEmit(uow, next, changeBy(input.fact, authorization.facts));
 }
 
+type Source = ApplyCardAuthorizationFact['by'];
+
+const isWithdrawal = (by: Source): by is Extract<Source, { request: object }> =>
+  typeof by === 'object' && 'request' in by;
+
+/** True if an approval is known here that the issuer may not have known when it said so: its hold stays. */
+const isApprovedSince = ({ facts }: CardAuthorization, over: readonly string[]): boolean =>
+  facts.some(({ kind, key }) => kind === 'approved' && !over.includes(key));
+
 /** True if a fact is a repeat, or one of our own that has become obsolete, or a decline of what was never approved. */
 function changesNothing(
   found: CardAuthorization,
   { by, fact }: ApplyCardAuthorizationFact,
 ): boolean {
   if (found.facts.some(({ key }) => key === fact.key)) return true;
-  if (by === 'clock') {
-    return found.held_minor === 0n;
+  if (typeof by === 'object' && 'over' in by) {
+    return found.held_minor === 0n || isApprovedSince(found, by.over);
   }
-  if (typeof by === 'object') {
+  if (isWithdrawal(by)) {
     const message = messageIn(found, by.request.messageId);
     return message !== undefined && !(message.approved && mayHaveAnswered(message, by));
   }

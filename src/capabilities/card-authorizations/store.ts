@@ -46,10 +46,10 @@ export type AuthorizationNotice = {
 /** The reports of an issuer about a payment. */
 export type FoundAuthorization = Extract<FindAuthorizationAnswer, { kind: 'authorization' }>;
 
-/** A payment by its names. */
-export type NamedAuthorization = Pick<
+/** A payment as it was when its issuer was asked about it. */
+export type AskedAuthorization = Pick<
   CardAuthorization,
-  '_id' | 'tenant_id' | 'card_id' | 'provider' | 'token'
+  '_id' | 'tenant_id' | 'card_id' | 'provider' | 'token' | 'facts'
 >;
 
 /** Pause until the next question if the issuer did not answer. */
@@ -160,9 +160,12 @@ function answersOf({
     return isOverdue && modifiedCount > 0 ? ISSUER_SILENT : null;
   }
 
-  /** Applies every report that was missed, and then, if nothing is held there any more, the end of the hold. */
+  /**
+   * Applies every report that was missed, and then, if nothing is held there any more, the end of the hold. The hold stays if a
+   * message was approved since the question: the issuer's answer does not count for it.
+   */
   async function applyReports(
-    found: NamedAuthorization,
+    found: AskedAuthorization,
     { reports, over }: FoundAuthorization,
   ): Promise<void> {
     const { _id: id, tenant_id: tenantId, card_id: card, provider, token } = found;
@@ -177,7 +180,9 @@ function answersOf({
     const key = `${OUR_EXPIRY}${now.getTime()}`;
     const fact = { key, kind: 'expired', amount_minor: 0n, at: now } as const;
     const code = 'the issuer holds nothing for this payment';
-    await commitFact({ ...authorization, fact, code, by: 'clock', terms });
+    const approvals = [...found.facts, ...reports.map(({ state }) => factOf(state, now))];
+    const by = { over: approvals.filter(({ kind }) => kind === 'approved').map(({ key: k }) => k) };
+    await commitFact({ ...authorization, fact, code, by, terms });
   }
 
   return {
