@@ -194,6 +194,18 @@ describe('a deposit', () => {
       return deposit?.state === 'reversed' ? deposit : undefined;
     });
     expect(owed.attention?.reason).toContain('owes the rest');
+    const line = `deposits acknowledge ${idOf(second)} --reason agreed`;
+    expect((await bursar(line, service.env)).code).toBe(0);
+    await isAudited(idOf(second), 'deposits.acknowledge', 'agreed');
+    expect(await stored(idOf(second))).toMatchObject({ attention: null, next_check_at: null });
+    expect((await bursar(line, service.env)).code).toBe(1);
+    const workflowId = `deposit-confirmation/${idOf(second)}`;
+    await eventually('its workflow ends', async () => {
+      const { status } = await service.deps.temporal.client.workflow
+        .getHandle(workflowId)
+        .describe();
+      return status.name === 'COMPLETED' ? true : undefined;
+    });
   });
 });
 

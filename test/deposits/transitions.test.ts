@@ -1,5 +1,6 @@
-import { submittedReturn } from '../../src/capabilities/deposits/record.js';
+import { submittedReturn, type Deposit } from '../../src/capabilities/deposits/record.js';
 import { transitionDeposit } from '../../src/capabilities/deposits/transitions.js';
+import { needsWorkflow } from '../../src/core/instructions/instruction.js';
 import {
   active,
   AMOUNT,
@@ -49,6 +50,20 @@ test('a deposit in another currency is shown with it and books nothing; once it 
   const doubtful = apply(corrected.next, inDollars);
   expect([doubtful.step, doubtful.next.currency]).toEqual([null, 'NGN']);
   expect(doubtful.next.attention?.reason).toBe('the deposit has another currency');
+});
+
+test('a deposit in another currency that an operator has ended calls nobody again, and is over once it is taken back', () => {
+  const inDollars = { ...confirmed, deposit: { ...confirmed.deposit, currency: 'USD' } };
+  const ended = apply(apply(reported, inDollars).next, facts['ended by force']).next;
+  expect(ended).toMatchObject({ state: 'reversed', status: 'failed', attention: null });
+  expect(apply(ended, inDollars).verdict).toBe('unchanged');
+  expect(apply(ended, confirmed).step).toBe('suspense');
+  const stalled = { ...ended, attention: { since: NOW, reason: 'its workflow does not progress' } };
+  for (const deposit of [ended, stalled]) {
+    const { next, step } = apply(deposit, facts.reversed);
+    expect([next.status, next.attention, step]).toEqual(['failed', null, null]);
+    expect(needsWorkflow(next)).toBe(false);
+  }
 });
 
 test('a return of a deposit that the provider has taken back reverses it', () => {
@@ -237,7 +252,12 @@ const rows: Record<string, Row> = {
   'ended by force': {
     from: ['ended by force'],
     owned: true,
-    cells: { confirmed: 'credit credited', 'confirmed with another amount': 'credit credited' },
+    cells: {
+      confirmed: 'credit credited',
+      'confirmed with another amount': 'credit credited',
+      // Nothing is awaited any more.
+      reversed: '- reversed',
+    },
   },
 };
 
@@ -326,6 +346,49 @@ describe('a return that was ended by force', () => {
     }
     const seen = last([...REFUSED, 'assigned', 'return proven', 'return confirmed by an operator']);
     expect([seen.step, seen.next.state, seen.next.attention]).toEqual([null, 'credited', null]);
+  });
+});
+
+describe('attention of a deposit whose money is decided', () => {
+  const acknowledge = (deposit: Deposit, reason = deposit.attention?.reason ?? '') =>
+    apply(deposit, {
+      ...source,
+      via: 'operator',
+      instruction: 'confirm',
+      kind: 'acknowledged',
+      reason,
+    });
+  const owes = { since: NOW, reason: 'the wallet could not cover this reversal' };
+  const returned = [...RETURNING, 'return proven'] satisfies Fact[];
+
+  test.each([
+    ['reversed', { ...last(['confirmed', 'reversed'], { owned: true }).next, attention: owes }],
+    ['returned', last([...returned, 'reversed']).next],
+    ['credited', last([...REFUSED, 'assigned', 'return proven']).next],
+  ])('of one that is %s is ended by an operator, and no money moves', (state, deposit) => {
+    const { verdict, next, step } = acknowledge(deposit);
+    expect([verdict, next.state, next.attention, step]).toEqual(['applied', state, null, null]);
+    expect(needsWorkflow(next)).toBe(false);
+    expect(acknowledge(next).verdict).toBe('stale');
+    expect(acknowledge(deposit, 'another reason').verdict).toBe('stale');
+  });
+
+  test('does not come back with the next report of the same contradiction', () => {
+    const seen = acknowledge(last([...returned, 'reversed']).next).next;
+    expect(apply(seen, facts.reversed).verdict).toBe('unchanged');
+    expect(apply(seen, facts['confirmed with another amount']).verdict).toBe('attention');
+  });
+
+  test('of one that was returned is ended by an operator whom the provider confirms the return', () => {
+    const reversed = last([...returned, 'reversed']).next;
+    const { next, step } = apply(reversed, facts['return confirmed by an operator']);
+    expect([next.state, next.attention, step]).toEqual(['returned', null, null]);
+  });
+
+  test('stays while money is in suspense or the provider is asked', () => {
+    for (const names of [SUSPENDED, [...SUSPENDED, 'doubted', 'assigned']] satisfies Fact[][]) {
+      expect(acknowledge(last(names).next)).toMatchObject({ verdict: 'stale', step: null });
+    }
   });
 });
 

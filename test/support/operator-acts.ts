@@ -5,6 +5,7 @@ import type { Collection, Document } from 'mongodb';
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/record.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { customerRecordId, type Customer } from '../../src/capabilities/customers/record.js';
+import type { Deposit } from '../../src/capabilities/deposits/record.js';
 import type { Dispute } from '../../src/capabilities/disputes/record.js';
 import type { RecurringCharge } from '../../src/capabilities/recurring-charges/record.js';
 import { breakId, type FoundBreak } from '../../src/core/reconciliation/break.js';
@@ -158,6 +159,17 @@ function tenantRows({ api: { deps }, service, tenant }: Parts): Record<string, A
         params: { id: (await suspendedDeposit({ service, tenant }, 30_000))._id },
         body: { reason, account: await made('/virtual-accounts/{id}', { service, tenant }) },
       }),
+    ],
+    acknowledgeDeposit: [
+      ['deposits.acknowledge'],
+      async () => {
+        const path = '/virtual-accounts/deposits/{deposit_id}';
+        const id = await made(path, { service, tenant });
+        await db
+          .collection<Deposit>('deposits')
+          .updateOne({ _id: id, tenant_id: tenant.id }, { $set: { attention } });
+        return { params: { id }, ...withReason };
+      },
     ],
   };
 }

@@ -3,7 +3,7 @@ import type { AccountProvider, VerifyReturnAnswer } from '../../core/providers/a
 import type { ResendSafety } from '../../core/providers/port.js';
 import { failpoint } from '../../shared/failpoints.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
-import { depositId, submittedReturn, UNOWNED, type Deposit } from './record.js';
+import { depositId, isUnbooked, submittedReturn, UNOWNED, type Deposit } from './record.js';
 import type { Deposits } from './store.js';
 import { OTHER_CURRENCY, type DepositTerms } from './transitions.js';
 
@@ -175,6 +175,10 @@ function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accoun
       starter.startSoon(outcome.deposit);
     }
     if (told.currency !== 'NGN') {
+      // After an operator has ended it, only a report in naira would change anything.
+      if (isUnbooked(deposit) && deposit.state !== 'received') {
+        return { kind: 'pending', providerRequestId };
+      }
       return { ...succeeded, result: { kind: 'mismatch', attention: OTHER_CURRENCY } };
     }
     // This answer ends the first confirmation alone. A message that came since doubts the deposit, and needs an answer of its own.

@@ -65,6 +65,8 @@ export type Deposit = InstructionRecord & {
   doubted?: boolean;
   /** The return that was submitted before the present instruction ended; see submittedReturn. Missing: there was none. */
   last_return?: SubmittedReturn | null;
+  /** The reasons of attention that operators have acknowledged; none of them calls again. Missing: there are none. */
+  acknowledged?: string[];
   failure: { code: string; message: string } | null;
   received_at: Date;
   credited_at: Date | null;

@@ -41,6 +41,8 @@ export type DepositFact = FactSource &
     | { instruction: 'confirm'; kind: 'moved'; to: NonNullable<Deposit['moved_to']> }
     /** The deposit is recorded under its new tenant. */
     | { instruction: 'confirm'; kind: 'move_completed' }
+    /** An operator ends the attention that has this reason. */
+    | { instruction: 'confirm'; kind: 'acknowledged'; reason: string }
   );
 
 /** The conditions under which deposits are credited. */
@@ -81,6 +83,8 @@ function effectOf(given: Case, fact: DepositFact): Effect {
       return move(given, fact.to);
     case 'move_completed':
       return completeMove(given);
+    case 'acknowledged':
+      return acknowledge(given, fact.reason);
     case 'succeeded':
       return endConfirmation(given);
     case 'reversed':
@@ -96,6 +100,24 @@ const clear = (): DepositChange => ({
   set: { attention: null },
   entry: ['attention_cleared', 'an operator and the provider confirm the deposit'],
 });
+
+/**
+ * An operator ends attention that no answer of the provider ends. An open question is answered first, and money in suspense is
+ * decided by other acts.
+ */
+function acknowledge({ deposit }: Case, reason: string): Effect {
+  const { attention, acknowledged = [] } = deposit;
+  if (isOpen(deposit) || deposit.state === 'suspended' || attention?.reason !== reason)
+    return 'stale';
+  return {
+    set: { attention: null, acknowledged: [...acknowledged, reason] },
+    entry: ['attention_cleared', 'an operator has acknowledged it'],
+  };
+}
+
+/** Calls an operator, unless one has acknowledged this reason. */
+const call = (deposit: Deposit, now: Date, reason: string): Effect =>
+  deposit.acknowledged?.includes(reason) ? 'unchanged' : raiseAttention(deposit, now, reason);
 
 /** The reason why a deposit is suspended, or null if it is credited. */
 function suspenseReason(
@@ -133,10 +155,10 @@ function matchOf(account: VirtualAccount | null, amountMinor: bigint): DepositMa
 function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
   const { deposit, now, terms, account } = given;
   if (!isUnbooked(deposit)) {
-    if (told.currency !== deposit.currency) return raiseAttention(deposit, now, OTHER_CURRENCY);
+    if (told.currency !== deposit.currency) return call(deposit, now, OTHER_CURRENCY);
     return deposit.amount_minor === told.amountMinor
       ? endConfirmation(given)
-      : raiseAttention(deposit, now, 'the provider reports another amount than was booked');
+      : call(deposit, now, 'the provider reports another amount than was booked');
   }
   if (told.currency !== 'NGN') return refuseCurrency(given, told);
   const known = {
@@ -184,8 +206,12 @@ function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
 /** The reason of attention for a deposit that is not in naira. */
 export const OTHER_CURRENCY = 'the deposit has another currency';
 
-/** Wallets are in naira, so a deposit in another currency is shown with its own one, and nothing is booked. */
+/**
+ * Wallets are in naira, so a deposit in another currency is shown with its own one, and nothing is booked. One that an operator
+ * has ended calls nobody again.
+ */
 function refuseCurrency({ deposit, now }: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
+  if (deposit.state !== 'received') return 'unchanged';
   const change = raiseAttention(deposit, now, OTHER_CURRENCY);
   if (typeof change === 'string') return change;
   const { currency, amountMinor } = told;
@@ -234,9 +260,9 @@ function doubt({ deposit, now }: Case): Effect {
 
 function reverse({ deposit, now }: Case): Effect {
   if (deposit.state === 'returned') {
-    return raiseAttention(deposit, now, 'reversed by the provider after it was returned');
+    return call(deposit, now, 'reversed by the provider after it was returned');
   }
-  if (deposit.state === 'reversed') return 'unchanged';
+  if (deposit.state === 'reversed') return endMonitoring(deposit);
   const step = { credited: 'reversal', suspended: 'suspense-reversal', received: null } as const;
   const moved = step[deposit.state];
   return {
@@ -253,6 +279,15 @@ function reverse({ deposit, now }: Case): Effect {
     ...(moved && { step: moved }),
   };
 }
+
+/** The provider took a deposit back that an operator had ended: nothing of it is awaited any more. */
+const endMonitoring = (deposit: Deposit): Effect =>
+  isUnbooked(deposit) && deposit.monitor_until !== null
+    ? {
+        set: { attention: null, monitor_until: null },
+        entry: ['note', 'the provider took the deposit back'],
+      }
+    : 'unchanged';
 
 /** An operator fails a deposit that the provider does not confirm. One that is confirmed later is booked all the same. */
 function dismiss({ deposit, now }: Case, { ifNotSubmitted }: { ifNotSubmitted?: boolean }): Effect {
@@ -345,7 +380,7 @@ function returnEffect(given: Case, fact: DepositFact): Effect {
       entry: ['note', 'the deposit is returned to its sender'],
     };
   }
-  if (deposit.state === 'returned') return 'unchanged';
+  if (deposit.state === 'returned' && fact.kind !== 'operator_confirmed') return 'unchanged';
   if (fact.kind === 'succeeded') return proveReturn(given, fact);
   if (deposit.instruction !== 'return') return 'stale';
   if (fact.kind === 'operator_confirmed') return acceptReturn(given);
@@ -377,10 +412,10 @@ function proveReturn({ deposit, now }: Case, { via }: DepositFact): Effect {
   }
   if (via === 'operator' || submittedReturn(deposit) === null) return 'stale';
   const became = deposit.moved_to ? 'moved to another tenant' : deposit.state;
-  return raiseAttention(deposit, now, `returned by the provider after it was ${became}`);
+  return call(deposit, now, `returned by the provider after it was ${became}`);
 }
 
-/** An operator has seen that the provider returned a deposit that is booked otherwise. */
+/** An operator has seen that the provider returned the deposit, whatever else it reports or is booked. */
 const acceptReturn = ({ deposit: { state, attention } }: Case): Effect => {
   if (state === 'suspended') return 'stale';
   return attention === null ? 'unchanged' : clear();

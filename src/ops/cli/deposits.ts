@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { assignDeposit, returnDeposit } from '../operator-api/deposits.js';
+import { acknowledgeDeposit, assignDeposit, returnDeposit } from '../operator-api/deposits.js';
 import { addApiCommand } from './command.js';
 import { addInstructionCommands, instructionsOf } from './instructions.js';
 import { print } from './print.js';
 
-/** Adds the commands for deposits: those of every instruction, and the two decisions about money in suspense. */
+/** Adds the commands for deposits: those of every instruction, the decisions about money in suspense, and the end of attention. */
 export function addDepositCommands(program: Command): void {
   const deposits = program.command('deposits');
   addInstructionCommands(deposits, instructionsOf('deposits'));
@@ -31,6 +31,20 @@ export function addDepositCommands(program: Command): void {
       const id = String(args[0]);
       const input = { params: { id }, body: { reason } };
       print(json, await operator.call(returnDeposit, input, noSuch(id)));
+    },
+  );
+
+  addApiCommand<{ reason: string }>(
+    deposits,
+    'acknowledge <deposit>',
+    (command) =>
+      withReason(command).description(
+        'clear the attention of a deposit that is not in suspense; no money moves',
+      ),
+    async (operator, { json, args, options: { reason } }) => {
+      const id = String(args[0]);
+      const input = { params: { id }, body: { reason } };
+      print(json, await operator.call(acknowledgeDeposit, input, noSuch(id)));
     },
   );
 }

@@ -44,7 +44,21 @@ export const returnDeposit = operation({
   answer: { status: 200, data: orWaiting(printed) },
 });
 
-/** The routes for the two decisions about money in suspense. Deposits are instructions; see instructions.ts. */
+/** Ends the attention of a deposit whose money is decided. */
+export const acknowledgeDeposit = operation({
+  id: 'acknowledgeDeposit',
+  tag,
+  method: 'post',
+  path: '/deposits/{id}/acknowledge',
+  summary: 'Clear the attention of a deposit that is not in suspense; no money moves',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({ reason }),
+  act: 'deposits.acknowledge',
+  answer: { status: 200, data: printed },
+});
+
+/** The routes for the decisions about money in suspense and for attention that no answer of the provider ends. Deposits are instructions; see instructions.ts. */
 export const depositRoutes = (deps: OperatorDeps): Route[] => [
   route(assignDeposit, async (ctx, { params, body }) => {
     const deposit = await find(deps, params.id);
@@ -92,6 +106,22 @@ export const depositRoutes = (deps: OperatorDeps): Route[] => [
     deps.deposits.starter.startSoon(changed);
     sendData(ctx, 200, presentDepositRow(changed));
   }),
+
+  route(acknowledgeDeposit, async (ctx, { params, body }) => {
+    const deposit = await find(deps, params.id);
+    const seen = deposit.attention?.reason ?? null;
+    const why = { tenantId: deposit.tenant_id, reason: body.reason };
+    const act = actOf(ctx, 'deposits.acknowledge', deposit._id, why);
+    const seenByOperator = { kind: 'acknowledged', reason: seen ?? '' } as const;
+    const changed = await apply(deps, deposit, act, { instruction: 'confirm', ...seenByOperator });
+    if (!changed) {
+      const message =
+        'It has no attention, is not decided yet, or changed in this moment: show it again.';
+      throw new ApiError('invalid_state', { message });
+    }
+    deps.deposits.starter.notifyChangedSoon(changed);
+    sendData(ctx, 200, { ...presentDepositRow(changed), acknowledged: seen });
+  }),
 ];
 
 async function find({ deposits }: OperatorDeps, id: string): Promise<Deposit> {
@@ -112,27 +142,32 @@ function refuseUnassignable(deposit: Deposit): void {
 }
 
 type Decision = DepositFact extends infer Fact
-  ? Fact extends { kind: 'assigned' | 'moved' | 'return_ordered' }
+  ? Fact extends { kind: 'assigned' | 'moved' | 'return_ordered' | 'acknowledged' }
     ? Omit<Fact, 'via' | 'actor' | 'providerRequestId' | 'note' | 'act'>
     : never
   : never;
 
-/** Commits an operator's decision with its entry in the audit log. Refuses a deposit that is not in suspense. */
+/** Commits an operator's decision about money in suspense. Refuses a deposit that is not there. */
 async function decide(
-  { deposits }: OperatorDeps,
+  deps: OperatorDeps,
   deposit: Deposit,
   act: Act,
   decision: Decision,
 ): Promise<Deposit> {
-  const source = {
-    via: 'operator',
-    actor: null,
-    providerRequestId: null,
-    note: null,
-    act,
-  } as const;
-  const result = await deposits.store.applyFact(deposit, { ...source, ...decision });
-  if (result.kind === 'fact' && result.verdict === 'applied') return result.deposit;
+  const decided = await apply(deps, deposit, act, decision);
+  if (decided) return decided;
   const message = `${deposit._id} is ${deposit.state}: only a deposit in suspense is assigned or returned.`;
   throw new ApiError('invalid_state', { message });
+}
+
+/** Commits an operator's decision with its entry in the audit log; null if the deposit does not permit it. */
+async function apply(
+  { deposits }: OperatorDeps,
+  deposit: Deposit,
+  act: Act,
+  decision: Decision,
+): Promise<Deposit | null> {
+  const source = { via: 'operator', actor: null, providerRequestId: null, note: null } as const;
+  const result = await deposits.store.applyFact(deposit, { ...source, act, ...decision });
+  return result.kind === 'fact' && result.verdict === 'applied' ? result.deposit : null;
 }
