@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idempotencyKey, pageQuery, plainText, timestamp } from '../../platform/http/wire.js';
-import { invalidField } from '../../platform/http/validate.js';
+import { invalidField, invalidFields } from '../../platform/http/validate.js';
 import { idSchema } from '../../shared/ids.js';
 import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 import {
@@ -62,10 +62,14 @@ const FIELDS_OF = {
 /** Reads the subject of a check from a body. Throws a `validation_error` if the fields are not those of its type. */
 export function readSubject(type: CheckType, body: VerifyCustomerBody): CheckSubject {
   const { required, refused } = FIELDS_OF[type === 'bank_account' ? 'account' : 'number'];
-  const missing = required.find((field) => body[field] === undefined);
-  if (missing !== undefined) throw invalidField(missing, 'invalid_type', 'is required');
-  const extra = refused.find((field) => body[field] !== undefined);
-  if (extra !== undefined) throw invalidField(extra, 'unknown_field', `is not a field of ${type}`);
+  const missing = required
+    .filter((field) => body[field] === undefined)
+    .map((field) => ({ field, code: 'invalid_type', message: 'is required' }));
+  const extra = refused
+    .filter((field) => body[field] !== undefined)
+    .map((field) => ({ field, code: 'unknown_field', message: `is not a field of ${type}` }));
+  const issues = [...missing, ...extra];
+  if (issues.length > 0) throw invalidFields(issues);
   const { first_name: firstName, last_name: lastName } = body;
   const person = { firstName, lastName, dateOfBirth: body.date_of_birth ?? null };
   if (body.number !== undefined) return { ...person, number: body.number };

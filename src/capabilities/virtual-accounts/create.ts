@@ -2,7 +2,7 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import type { AccountHolder, AccountProvider } from '../../core/providers/account-provider.js';
-import { invalidField } from '../../platform/http/validate.js';
+import { invalidFields } from '../../platform/http/validate.js';
 import { acceptVirtualAccount, acceptVirtualAccountClosing } from './mutations.js';
 import type { CreateVirtualAccountBody } from './schema.js';
 import { newVirtualAccount, type VirtualAccount } from './record.js';
@@ -59,15 +59,21 @@ export function createVirtualAccountCreation(deps: Deps): CreateVirtualAccount {
   };
 }
 
-/** The holder in a body. Throws a `validation_error` that names a field which the provider needs. */
+/** The holder in a body. Throws a `validation_error` that names the fields which the provider needs. */
 function holderOf(
   { customer, customer_id: id }: CreateVirtualAccountBody,
   needs: AccountProvider['accounts']['needs'],
 ): AccountHolder {
   const { email = null, name = null, phone = null } = customer ?? {};
   const holder = { id: customer?.id ?? String(id), email, name, phone };
-  const missing = needs.find((need) => holder[need] === null);
-  if (missing) throw invalidField(`customer.${missing}`, 'required', 'This field is required.');
+  const missing = needs
+    .filter((need) => holder[need] === null)
+    .map((need) => ({
+      field: `customer.${need}`,
+      code: 'required',
+      message: 'This field is required.',
+    }));
+  if (missing.length > 0) throw invalidFields(missing);
   return holder;
 }
 

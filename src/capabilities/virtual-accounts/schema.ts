@@ -13,7 +13,7 @@ import {
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { customerId } from '../customers/index.js';
+import { customerId, knownCustomerId } from '../customers/index.js';
 import { ALWAYS } from '../payment-tokens/index.js';
 import { ACCOUNT_STATES } from './record.js';
 
@@ -121,7 +121,7 @@ export const listVirtualAccountsQuery = withPageOrOffset(
   z.strictObject({
     ...pageOrOffsetQuery(),
     status: z.enum(ACCOUNT_STATES).optional(),
-    customer_id: z.string().min(1).max(100).optional(),
+    customer_id: knownCustomerId.optional(),
     account_number: z.string().min(1).max(34).optional(),
     ...daysQuery('acceptance'),
     sort: z

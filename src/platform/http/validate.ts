@@ -59,7 +59,12 @@ export function validate<Schema extends z.ZodType>(
 
 /** A `validation_error` in the same form, for rules that a schema cannot express. */
 export function invalidField(field: string, code: string, message: string): ApiError {
-  return invalid([issue(field.split('.'), code, message)]);
+  return invalidFields([{ field, code, message }]);
+}
+
+/** As `invalidField`, for all invalid fields of a request. The first one is named. */
+export function invalidFields(issues: readonly FieldIssue[]): ApiError {
+  return invalid(issues.map(({ field, code, message }) => issue(field.split('.'), code, message)));
 }
 
 function toIssues(found: z.core.$ZodIssue, root: string): FieldIssue[] {
