@@ -1454,7 +1454,7 @@ export type Deposit = {
   created_at: string;
   /** When it was credited to the wallet. */
   credited_at: string | null;
-  /** When the provider took it back. */
+  /** When the provider took it back, or an operator found that it is not yours. */
   reversed_at: string | null;
 };
 

@@ -39,7 +39,7 @@ export const openApi = () =>
     title: 'Bursar',
     version: readVersion(),
     description:
-      'Transfers, cards and charges. Every accepted request eventually completes or fails.',
+      'Transfers, cards and charges. Every accepted request eventually completes or fails. Texts must be valid Unicode: an unpaired surrogate (`\\ud800` alone) is refused in every text and name of a body.',
     tags: TAGS,
   });
 

@@ -87,7 +87,9 @@ export const depositResource = z
     received_at: timestamp('When the money arrived at the provider.'),
     created_at: timestamp('When it was reported to us.'),
     credited_at: timestamp('When it was credited to the wallet.').nullable(),
-    reversed_at: timestamp('When the provider took it back.').nullable(),
+    reversed_at: timestamp(
+      'When the provider took it back, or an operator found that it is not yours.',
+    ).nullable(),
   })
   .meta({
     id: 'Deposit',

@@ -10,7 +10,7 @@ export const depositEvents = {
     'virtual_account.deposit_suspended':
       'a deposit was received and not credited; an operator decides, or it is returned to its sender',
     'virtual_account.deposit_reversed':
-      'the provider took a deposit back; a credited one was debited from the wallet',
+      'the provider took a deposit back, and a credited one was debited from the wallet; or an operator found that a suspended one is not yours',
   },
   data: depositResource,
 };
