@@ -1,8 +1,10 @@
 import {
   createStartPause,
   createStartPauses,
+  groupsOf,
   MAX_MICRO_BATCH,
 } from '../../src/capabilities/transfers/workflow-starter.js';
+import { pendingTransfer } from '../support/transfers.js';
 
 /** The pauses after starts of these sizes, `apartMs` after each other. */
 function pausesOf(sizes: number[], apartMs: number): number[] {
@@ -79,4 +81,11 @@ test('the end of an earlier workflow does not end the pause after a later start'
   later.end();
   await turn();
   expect(over).toEqual(['first', 'second']);
+});
+
+test('a transfer that was started without an effect is alone in its group, and keeps no other one from a new workflow', () => {
+  const starts = (count: number) => ({ ...pendingTransfer(), stalled: { starts: count } });
+  const [stuck, beside, first, second] = [starts(1), starts(2), starts(0), pendingTransfer()];
+  const groups = groupsOf([stuck, first, beside, second]);
+  expect(groups).toEqual([[first, second], [stuck], [beside]]);
 });

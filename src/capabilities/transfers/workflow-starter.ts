@@ -68,11 +68,7 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
   return {
     ...single,
 
-    /** Groups due transfers: those that nobody has submitted share micro-batches, and each other one is alone. */
-    groupsOf: (due: readonly Transfer[]): Transfer[][] => [
-      ...microBatchesOf(due.filter(({ status }) => status === 'pending')),
-      ...due.filter(({ status }) => status !== 'pending').map((transfer) => [transfer]),
-    ],
+    groupsOf,
 
     /** Starts one group at once: after an outage no transfer waits for others to share its workflow. */
     startGroup: async (group: Transfer[]): Promise<void> => void (await startMicroBatch(group)),
@@ -88,6 +84,22 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
 
     idle: async () => void (await Promise.all([lane.idle(), single.idle()])),
   };
+}
+
+/** A transfer as the dispatcher finds it. `stalled.starts`: its workflow was started so often without an effect. */
+type DueTransfer = Transfer & { stalled?: { starts: number } };
+
+/**
+ * Groups due transfers: those that nobody has submitted share micro-batches, and each other one is alone. So is one that was
+ * started without an effect: if the micro-batch of its group has stopped, the start of the same group would start nothing again.
+ */
+export function groupsOf(due: readonly DueTransfer[]): Transfer[][] {
+  const isNew = ({ status, stalled }: DueTransfer) =>
+    status === 'pending' && (stalled?.starts ?? 0) === 0;
+  return [
+    ...microBatchesOf(due.filter(isNew)),
+    ...due.filter((transfer) => !isNew(transfer)).map((transfer) => [transfer]),
+  ];
 }
 
 const createSingleStarter = (settings: InstructionStarterSettings) =>
