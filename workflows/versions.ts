@@ -16,6 +16,11 @@ const CHANGES: Changes = {
     since: '2026-11-25',
     description: 'a forced `fail` ends a completed refund that its provider rejects',
   },
+  'failed-after-reversal': {
+    since: '2026-11-27',
+    description:
+      'a forced `fail` ends a transfer of which its provider has taken back another amount',
+  },
   'approved-absence': {
     since: '2026-11-25',
     description: 'a submission after an attested absence needs the approval of a second person',

@@ -7,10 +7,12 @@ import { isOpen } from '../../src/core/instructions/instruction.js';
 import type {
   AttestationResult,
   FactResult,
+  InstructionLabels,
   OperatorAnswer,
   OperatorCommand,
   OperatorMessage,
   ProviderCallResult,
+  StatusReport,
 } from '../../src/core/instructions/workflow-contract.js';
 import type { PendingCommand } from './operator-messages.js';
 import { unknownOutcome, showProviderResult } from './calls.js';
@@ -47,19 +49,43 @@ export async function handleOperatorCommand<Own>(
     command.absent === true && (await mayAttest(state, { pending, evidence }, decide));
   const [learned, first] = decide(attests);
   const next = { ...learned, absenceAttested: false };
-  const decision = evaluateOperatorCommand(command, result, status, labels);
   let step: Step<Own> = first;
   if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
-  const isLate = decision.effect === 'release' && result.kind === 'rejected';
-  if (decision.effect !== 'nothing' && (!isLate || changed('failed-after-success'))) {
+  // The attention that is left after the provider's own answer.
+  const unsettled = first.do === 'applyOutcome' ? stuckBy(step) : status.attention;
+  const known = { ...status, unsettled: unsettled !== null };
+  const decision = evaluateOperatorCommand(command, result, known, labels);
+  if (decision.effect !== 'nothing' && isFollowed(decision.effect, result.kind)) {
     const fact = operatorFact(decision.effect, command, result);
     step = await applyOutcome(state, fact, { pending, evidence }, step);
   }
   const attested = evaluateAttestedAbsence(result, first.do === 'submit', labels);
   const decided = command.absent === true ? attested : decision;
-  pending.answer = await answer(state, { pending, evidence }, decided);
+  const isMissed = (after: StatusReport) =>
+    after.attention !== null &&
+    after.attention === unsettled &&
+    mustSettle(command, result, labels);
+  pending.answer = await answer(state, { pending, evidence }, decided, isMissed);
   return [next, step];
 }
+
+const stuckBy = (step: Step<unknown>): string | null => (step.do === 'verify' ? step.stuck : null);
+
+/** True unless the run started before such a command had an effect. */
+function isFollowed(effect: string, kind: ProviderCallResult['kind']): boolean {
+  if (effect !== 'release') return true;
+  if (kind === 'rejected') return changed('failed-after-success');
+  return kind !== 'reversed' || changed('failed-after-reversal');
+}
+
+/** True for a command that is not done as long as the record still has the attention of the provider's answer. */
+const mustSettle = (
+  { kind, amountMinor }: OperatorCommand,
+  result: ProviderCallResult,
+  { undone }: InstructionLabels,
+): boolean =>
+  undone !== undefined ||
+  (kind === 'complete' && amountMinor !== undefined && result.kind === 'succeeded');
 
 const BLOCKED_APPROVAL = 'our own store does not say whether another person has approved it';
 
@@ -114,13 +140,15 @@ async function answer<Own>(
   { ref, activities, labels, attention, blockedCommits }: ExecutionState<Own>,
   { pending, evidence }: Handled,
   { done, message }: OperatorAnswer,
+  isMissed: (after: StatusReport) => boolean,
 ): Promise<OperatorAnswer> {
   const { command } = pending;
   const expectedStatus = { complete: 'completed', fail: 'failed', retry: null, verify: null }[
     command.kind
   ];
   const status = await activities.readInstructionStatus(ref);
-  const missed = done && expectedStatus !== null && status.status !== expectedStatus;
+  const missed =
+    done && expectedStatus !== null && (status.status !== expectedStatus || isMissed(status));
   const why = status.attention ?? 'the command did not change it';
   const refused = refusalOf({ pending, evidence });
   const outcome =

@@ -49,6 +49,7 @@ const transitionRules = (
   labels: transferContract.labels,
   requestedMinor: transfer.amount_minor,
   acceptsOtherAmount: true,
+  correctable: true,
   covered: isCovered(transfer, fact, wallet),
   failure,
   timelineDetails: {

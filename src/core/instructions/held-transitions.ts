@@ -19,7 +19,15 @@ export type HeldInstruction = InstructionRecord & {
   settled_amount_minor?: bigint | null;
   completed_at: Date | null;
   reversed_at: Date | null;
+  /** How often an operator has corrected what is booked of it after its end; missing if never. Later postings have this number. */
+  corrections?: number;
 };
+
+/**
+ * A correction of what is booked, for a wallet or in suspense. `adjustment`: to another amount. `return`: nothing was paid after
+ * all, and nothing remains booked.
+ */
+export type Correction = 'adjustment' | 'return';
 
 /** A movement of held money. */
 export type HoldStep =
@@ -31,6 +39,8 @@ export type TransitionResult<R> = {
   next: R;
   /** Movements of the held money, in sequence. The capability makes postings of them. */
   ledgerEffects: readonly HoldStep[];
+  /** A correction of what is booked, before these movements. */
+  correction?: Correction;
 };
 
 /** A capability's own part of a transition. */
@@ -39,6 +49,8 @@ export type TransitionRules<R> = {
   requestedMinor: bigint | null;
   /** An operator may accept another amount: the capability's postings follow `settled_amount_minor`. */
   acceptsOtherAmount?: boolean;
+  /** An operator may correct what is booked after the end: the capability's postings follow `correction` and `corrections`. */
+  correctable?: boolean;
   /** True if the wallet covers a suspense debit. */
   covered: boolean;
   failure(code: string): { code: string; message: string };
@@ -52,7 +64,10 @@ export type TransitionRules<R> = {
   label?: string;
 };
 
-type HeldChange = Change<HeldInstruction> & { ledgerEffects?: HoldStep[] };
+type HeldChange = Change<HeldInstruction> & {
+  ledgerEffects?: HoldStep[];
+  correction?: Correction;
+};
 
 type TransitionCase = {
   record: HeldInstruction;
@@ -77,7 +92,7 @@ export function transitionHeld<R extends HeldInstruction>(
     fact,
   );
   if (typeof change === 'string') return { verdict: change, next: record, ledgerEffects: [] };
-  const { set, entry, ledgerEffects = [], verdict = 'applied' } = change;
+  const { set, entry, ledgerEffects = [], correction, verdict = 'applied' } = change;
   const next = applyChange(
     record,
     fact,
@@ -85,7 +100,7 @@ export function transitionHeld<R extends HeldInstruction>(
     { set: set as Partial<R>, entry },
     now,
   );
-  return { verdict, next, ledgerEffects };
+  return { verdict, next, ledgerEffects, ...(correction && { correction }) };
 }
 
 type Proof = Extract<InstructionFact, { kind: 'succeeded' | 'reversed' }>;
@@ -108,17 +123,15 @@ function transitionFact(
   if (fact.kind === 'operator_confirmed' && amountMinor !== null) {
     return acceptAmount(given, amountMinor);
   }
-  if (amountMinor !== null) {
-    if (amountMinor !== (record.settled_amount_minor ?? rules.requestedMinor)) {
-      const { provider } = rules.labels;
-      const reason = `the ${provider} reports another amount than was requested (${fact.kind})`;
-      return raiseAttention(record, now, reason);
-    }
+  const isOther = amountMinor !== null && amountMinor !== bookedMinor(given);
+  if (isOther && !isReversalOfNothing(given, fact)) {
+    return raiseAttention(record, now, `${otherAmount(rules.labels)} (${fact.kind})`);
   }
   const contradiction = rules.contradicts?.(fact) ?? null;
   if (contradiction !== null) return raiseAttention(record, now, contradiction);
   if (fact.kind === 'rejected' && mayBeExecuted(record, fact)) return 'stale';
   if (isOpen(record)) return transitionOpen(given, fact);
+  if (isForcedFail(fact) && rules.correctable === true) return takeBack(given, fact);
   return record.status === 'completed'
     ? transitionCompleted(given, fact)
     : transitionFailed(given, fact);
@@ -153,35 +166,123 @@ function transitionOpen(given: TransitionCase, fact: InstructionFact): HeldChang
 
 /**
  * Ends an instruction that the provider has executed with another amount, as an operator has accepted it. The difference
- * stays in the wallet if it is less, and is in suspense if it is more, because the tenant did not order it.
+ * stays in the wallet if it is less, and is in suspense if it is more, because the tenant did not order it. What is booked with
+ * another amount already is adjusted.
  */
 function acceptAmount(
-  { record, now, rules }: TransitionCase,
+  given: TransitionCase,
   settledMinor: bigint,
-): HeldChange | 'stale' {
-  const again = record.reversed_at !== null || record.in_suspense;
-  const { requestedMinor, labels } = rules;
-  if (record.status === 'completed' || again || requestedMinor === null) return 'stale';
+): HeldChange | 'unchanged' | 'stale' {
+  const { record, now, rules } = given;
+  const { requestedMinor, labels, correctable = false } = rules;
+  const isCompleted = record.status === 'completed';
+  const isBooked = isCompleted || record.in_suspense;
+  const isCorrection = isBooked || record.reversed_at !== null;
+  if (requestedMinor === null || (isCorrection && !correctable)) return 'stale';
   if (settledMinor !== requestedMinor && rules.acceptsOtherAmount !== true) return 'stale';
+  const isOther = settledMinor !== bookedMinor(given);
+  // A repeat of this command changes nothing after the provider's next report.
+  const isAsked = isCorrection && (isOther || !isBooked);
+  if (isAsked && !hasOtherAmount(given)) return 'stale';
+  if (isCompleted && !isOther) return hasOtherAmount(given) ? 'stale' : clearAttention(given);
   const reason = `the wallet could not cover this ${labels.payment}`;
   const owes = !isOpen(record) && !rules.covered;
   return {
     set: {
       status: 'completed',
       failure: null,
-      completed_at: now,
+      in_suspense: false,
+      completed_at: isCompleted ? record.completed_at : now,
+      reversed_at: null,
       monitor_until: null,
       settled_amount_minor: settledMinor === requestedMinor ? null : settledMinor,
       ...rules.proven,
       attention: owes ? { since: now, reason } : null,
+      ...(isCorrection && corrected(record)),
     },
     entry: [
       'captured',
-      `an operator accepted the amount ${settledMinor} of the ${labels.provider} in place of ${requestedMinor}`,
+      `an operator accepted the amount ${settledMinor} of the ${labels.provider} in place of ${bookedMinor(given)}`,
     ],
-    ledgerEffects: isOpen(record) ? ['capture'] : ['suspense', 'suspense-debit'],
+    ledgerEffects: debitsOf(record),
+    ...(isBooked && isOther && { correction: 'adjustment' }),
   };
 }
+
+/** The movements by which the wallet pays for a payment that an operator accepts. */
+function debitsOf(record: HeldInstruction): HoldStep[] {
+  if (isOpen(record)) return ['capture'];
+  if (record.status === 'completed') return [];
+  return record.in_suspense ? ['suspense-debit'] : ['suspense', 'suspense-debit'];
+}
+
+/** The amount that is booked, or would be. */
+const bookedMinor = ({ record, rules }: TransitionCase) =>
+  record.settled_amount_minor ?? rules.requestedMinor;
+
+const corrected = ({ corrections = 0 }: HeldInstruction) => ({ corrections: corrections + 1 });
+
+/** Reasons of attention for a report that contradicts what is booked. */
+const rejectsPaid = ({ provider, paid }: InstructionLabels) =>
+  `the ${provider} rejects what it had reported as ${paid}`;
+const otherAmount = ({ provider }: InstructionLabels) =>
+  `the ${provider} reports another amount than was requested`;
+
+const hasOtherAmount = ({ record, rules }: TransitionCase): boolean =>
+  record.attention?.reason.startsWith(otherAmount(rules.labels)) === true;
+
+/** True if an operator is called because of a report that contradicts what is booked, and may correct that. */
+const isContradicted = (given: TransitionCase): boolean =>
+  given.rules.correctable === true &&
+  (hasOtherAmount(given) || given.record.attention?.reason === rejectsPaid(given.rules.labels));
+
+/** True if the provider has last reported that nothing of what is booked was paid, or remains paid. */
+const isDenied = ({ record, rules: { labels } }: TransitionCase): boolean =>
+  record.attention?.reason === rejectsPaid(labels) ||
+  record.attention?.reason === `${otherAmount(labels)} (reversed)`;
+
+/** True for a reversal of another amount while nothing is booked: it contradicts nothing. */
+const isReversalOfNothing = ({ record, rules }: TransitionCase, { kind }: InstructionFact) =>
+  kind === 'reversed' &&
+  rules.correctable === true &&
+  record.status === 'failed' &&
+  !record.in_suspense &&
+  record.reversed_at === null;
+
+type Rejection = Extract<InstructionFact, { kind: 'rejected' }>;
+
+const isForcedFail = (fact: InstructionFact): fact is FactSource & Rejection =>
+  fact.kind === 'rejected' && fact.via === 'operator' && fact.ifNotSubmitted !== true;
+
+/**
+ * An operator fails by force what has ended. What is booked is taken back if the provider has last denied it; a command that is
+ * repeated after the provider has changed its word again changes nothing.
+ */
+function takeBack(given: TransitionCase, { code, via }: Rejection): HeldChange | 'stale' {
+  const { record, now, rules } = given;
+  if (!isDenied(given)) return 'stale';
+  const isCompleted = record.status === 'completed';
+  return {
+    set: {
+      status: 'failed',
+      failure: record.failure ?? rules.failure(code),
+      in_suspense: false,
+      attention: null,
+      monitor_until: record.reversed_at === null ? monitoredUntil(record, via, now) : null,
+      ...corrected(record),
+    },
+    entry: isCompleted
+      ? ['reversed', rules.timelineDetails.reversed]
+      : ['reversed', 'nothing of it is booked any more'],
+    ...((isCompleted || record.in_suspense) && { correction: 'return' }),
+  };
+}
+
+/** The provider agrees with what is booked again, as it answers when it is asked: nobody need act. */
+const clearContradiction = ({ rules }: TransitionCase): HeldChange => ({
+  set: { attention: null },
+  entry: ['attention_cleared', `the ${rules.labels.provider} agrees with what is booked again`],
+});
 
 /** Releases the hold. If an operator fails a submitted instruction, the provider is monitored. */
 function rejectHeld(
@@ -222,11 +323,18 @@ function transitionCompleted(
   fact: InstructionFact,
 ): HeldChange | 'unchanged' | 'stale' {
   const { record, now, rules } = given;
-  const { provider, paid } = rules.labels;
-  if (fact.kind === 'succeeded') return 'unchanged';
-  if (fact.kind === 'reversed') return reverseHeld(given);
-  if (fact.kind === 'operator_confirmed') return clearAttention(given);
-  return raiseAttention(record, now, `the ${provider} rejects what it had reported as ${paid}`);
+  switch (fact.kind) {
+    case 'succeeded': {
+      const isNew = fact.via === 'poll' && fact.amountMinor !== null && !fact.unlessFailed;
+      return isNew && isContradicted(given) ? clearContradiction(given) : 'unchanged';
+    }
+    case 'reversed':
+      return reverseHeld(given);
+    case 'operator_confirmed':
+      return rules.correctable && hasOtherAmount(given) ? 'stale' : clearAttention(given);
+    case 'rejected':
+      return raiseAttention(record, now, rejectsPaid(rules.labels));
+  }
 }
 
 function clearAttention({ record, rules }: TransitionCase): HeldChange | 'unchanged' {
@@ -255,23 +363,34 @@ function transitionFailed(
   fact: InstructionFact,
 ): HeldChange | 'unchanged' | 'stale' {
   const { record, rules } = given;
-  const { provider, pay } = rules.labels;
   switch (fact.kind) {
     case 'rejected':
-      if (record.monitor_until === null || fact.via === 'operator') return 'unchanged';
-      return {
-        set: { monitor_until: null },
-        entry: ['note', `the ${provider} confirms that it did not ${pay}`],
-      };
+      return rejectAgain(given, fact);
     case 'succeeded':
       if (record.reversed_at !== null) return 'stale';
       if (record.in_suspense) return 'unchanged';
       return isOverruled(record, fact) ? 'stale' : bookInSuspense(given);
     case 'reversed':
-      return record.reversed_at === null ? reverseFailed(given) : 'unchanged';
+      return record.reversed_at === null ? reverseFailed(given, fact.amountMinor) : 'unchanged';
     case 'operator_confirmed':
-      return record.in_suspense ? debitForSuspense(given) : 'stale';
+      if (!record.in_suspense || (rules.correctable && hasOtherAmount(given))) return 'stale';
+      return debitForSuspense(given);
   }
+}
+
+/** The provider rejects what has failed. Only its answer to a question is surely newer than a payment in suspense. */
+function rejectAgain(given: TransitionCase, { via }: FactSource): HeldChange | 'unchanged' {
+  const { record, now, rules } = given;
+  const { provider, pay } = rules.labels;
+  if (via === 'poll' && record.in_suspense && rules.correctable) {
+    return raiseAttention(record, now, rejectsPaid(rules.labels));
+  }
+  if (via === 'poll' && isContradicted(given)) return clearContradiction(given);
+  if (record.monitor_until === null || via === 'operator') return 'unchanged';
+  return {
+    set: { monitor_until: null },
+    entry: ['note', `the ${provider} confirms that it did not ${pay}`],
+  };
 }
 
 /** Proven after the hold was released: the provider executed it, and no wallet has paid for it yet. */
@@ -291,10 +410,19 @@ function bookInSuspense({ now, rules }: TransitionCase): HeldChange {
   };
 }
 
-function reverseFailed({ record, now, rules }: TransitionCase): HeldChange {
+function reverseFailed(given: TransitionCase, amountMinor: bigint | null): HeldChange {
+  const { record, now, rules } = given;
   const { provider, payment } = rules.labels;
+  const isOther = amountMinor !== null && amountMinor !== bookedMinor(given);
   return {
-    set: { reversed_at: now, in_suspense: false, attention: null, monitor_until: null },
+    set: {
+      reversed_at: now,
+      in_suspense: false,
+      attention: null,
+      monitor_until: null,
+      // The same report again is no other amount then.
+      ...(isOther && { settled_amount_minor: amountMinor }),
+    },
     entry: [
       'reversed',
       `the ${provider} reversed the ${payment}; the hold had been released before`,

@@ -59,12 +59,12 @@ type CommandDecision = OperatorAnswer & {
  * Decides a command by the provider's answer and the record's status. `verify` and `retry` are always done: the provider
  * has been asked, and its answer decides the next step. `complete` and `fail` are done if the record already has that
  * status or the provider agrees. If the provider is undecided or silent, only a forced one is done, which a second person
- * must approve: a payment may still be proven.
+ * must approve: a payment may still be proven. `unsettled`: the provider's answer was applied, and calls for an operator.
  */
 export function evaluateOperatorCommand(
   command: OperatorCommand,
   result: ProviderCallResult,
-  { status, attention }: StatusReport,
+  { status, attention, unsettled = false }: StatusReport & { unsettled?: boolean },
   labels: InstructionLabels,
 ): CommandDecision {
   const said = describeResult(result, labels);
@@ -93,7 +93,7 @@ export function evaluateOperatorCommand(
     case 'fail':
       return status === 'failed' && withoutAttention
         ? { done: true, effect: 'nothing', message: `The ${labels.record} is failed already.` }
-        : evaluateFail({ command, isCompleted: status === 'completed' }, result, said, labels);
+        : evaluateFail({ command, status, unsettled }, result, said, labels);
   }
 }
 
@@ -132,22 +132,18 @@ function evaluateComplete(
 const contradicts = ({ kind }: ProviderCallResult): boolean =>
   kind === 'rejected' || kind === 'reversed' || kind === 'mismatch' || kind === 'not_submitted';
 
+type Failing = Pick<StatusReport, 'status'> & { command: OperatorCommand; unsettled: boolean };
+
 function evaluateFail(
-  { command, isCompleted }: { command: OperatorCommand; isCompleted: boolean },
+  failing: Failing,
   result: ProviderCallResult,
   said: string,
-  { provider, release, late, returned, paid }: InstructionLabels,
+  labels: InstructionLabels,
 ): CommandDecision {
-  if (isCompleted && result.kind === 'rejected' && returned !== undefined) {
-    const now = `${said}, and it had reported it as ${paid}`;
-    return command.force
-      ? {
-          done: true,
-          effect: 'release',
-          message: `Failed by force: ${now}. In Bursar ${returned}.`,
-        }
-      : { done: false, effect: 'nothing', message: `Not failed: ${now}. With force, ${returned}.` };
-  }
+  const { command } = failing;
+  const { provider, release, late } = labels;
+  const contradicted = evaluateContradiction(failing, result, said, labels);
+  if (contradicted) return contradicted;
   if (result.kind === 'rejected' || result.kind === 'reversed') {
     return { done: true, effect: 'nothing', message: `Failed: ${said}.` };
   }
@@ -165,6 +161,26 @@ function evaluateFail(
   }
   const message = `Not failed: ${said}. With force, ${release} anyway.`;
   return { done: false, effect: 'nothing', message };
+}
+
+/** A `fail` of a record that the provider's answer contradicts without ending it; null if there is no such contradiction. */
+function evaluateContradiction(
+  { command, status, unsettled }: Failing,
+  { kind }: ProviderCallResult,
+  said: string,
+  { paid, record, returned, undone }: InstructionLabels,
+): CommandDecision | null {
+  const decide = (now: string, effect: string): CommandDecision =>
+    command.force
+      ? { done: true, effect: 'release', message: `Failed by force: ${now}. In Bursar ${effect}.` }
+      : { done: false, effect: 'nothing', message: `Not failed: ${now}. With force, ${effect}.` };
+  if (status === 'completed' && kind === 'rejected' && returned !== undefined) {
+    return decide(`${said}, and it had reported it as ${paid}`, returned);
+  }
+  const isOpposed = kind === 'reversed' || (kind === 'rejected' && status === 'failed');
+  return unsettled && isOpposed && undone !== undefined
+    ? decide(`${said}, which does not end the ${record}`, undone)
+    : null;
 }
 
 /** The answer to an attested absence. `permits`: the provider's answer leaves room for a further submission. */

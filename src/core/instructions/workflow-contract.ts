@@ -61,6 +61,11 @@ export type InstructionLabels = {
   late: string | null;
   /** Effect of a forced `fail` on a completed payment that the provider rejects by now; left out if it is not possible. */
   returned?: string;
+  /**
+   * Effect of a forced `fail` where the provider's report does not end the record: another amount that it has taken back, or one
+   * in suspense that it rejects; left out if it is not possible.
+   */
+  undone?: string;
   /** Effect of an operator's `complete` on such a payment. */
   suspenseDebit: string;
 };

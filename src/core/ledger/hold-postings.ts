@@ -1,6 +1,6 @@
-import type { HoldStep } from '../instructions/held-transitions.js';
+import type { Correction, HoldStep } from '../instructions/held-transitions.js';
 import { accounts, posting, type Leg, type Posting } from './posting.js';
-import { payReceivable } from './receivable.js';
+import { payFromAvailable, payReceivable } from './receivable.js';
 import type { Wallet } from './wallet.js';
 
 /** Money that an instruction holds in a wallet until its provider has executed or rejected it. */
@@ -14,6 +14,8 @@ export type Hold = {
   amountMinor: bigint;
   /** Amount that it has moved, if an operator has accepted another one. */
   settledMinor?: bigint | null;
+  /** How often an operator has corrected what is booked of it; later postings have this number, because they may be repeated. */
+  corrections?: number;
   /** Legs that a capture adds. Their sum is the total of the hold. */
   captured: readonly Leg[];
 };
@@ -48,6 +50,10 @@ function capturedLegs(hold: Hold): Leg[] {
   ]).filter((leg) => leg.amountMinor !== 0n);
 }
 
+/** The id of a posting after the end of the hold. */
+const idOf = ({ id, corrections = 0 }: Hold, step: HoldStep | Correction): string =>
+  corrections === 0 ? `${id}/${step}` : `${id}/${step}-${corrections}`;
+
 /** Available → held, at acceptance. */
 export function holdPosting(hold: Hold): Posting {
   const { id, tenantId, heldAt } = hold;
@@ -76,8 +82,13 @@ export function releasePosting(hold: Hold, at: Date): Posting {
 }
 
 /** The accounts of the capture → available, after the receivable is paid. */
-function reverse(hold: Hold, at: Date, wallet: WalletBalances): HoldMovement {
-  const { id, tenantId } = hold;
+function reverse(
+  hold: Hold,
+  at: Date,
+  wallet: WalletBalances,
+  postingId = idOf(hold, 'reversal'),
+): HoldMovement {
+  const { tenantId } = hold;
   const unspent = unspentOf(hold);
   const { repaidMinor, restMinor } = payReceivable(wallet, totalOf(hold) - unspent);
   const legs = sumByAccount([
@@ -88,14 +99,14 @@ function reverse(hold: Hold, at: Date, wallet: WalletBalances): HoldMovement {
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
     { account: accounts.available(tenantId), amountMinor: unspent + restMinor },
   ]);
-  const postings = [posting(`${id}/reversal`, tenantId, at, legs)];
+  const postings = [posting(postingId, tenantId, at, legs)];
   return { postings, availableMinor: restMinor, receivableMinor: -repaidMinor };
 }
 
 /** An execution that is proven after the release: clearing against suspense, or back. */
 function suspensePosting(hold: Hold, at: Date, step: 'suspense' | 'suspense-reversal'): Posting {
   const amountMinor = step === 'suspense' ? settledOf(hold) : -settledOf(hold);
-  return posting(`${hold.id}/${step}`, hold.tenantId, at, [
+  return posting(idOf(hold, step), hold.tenantId, at, [
     { account: accounts.suspense, amountMinor: -amountMinor },
     { account: accounts.clearing(hold.provider), amountMinor },
   ]);
@@ -103,7 +114,7 @@ function suspensePosting(hold: Hold, at: Date, step: 'suspense' | 'suspense-reve
 
 /** Available → the accounts of the capture, and clears suspense. A receivable covers what the wallet lacks. */
 function debitSuspense(hold: Hold, at: Date, { availableMinor }: WalletBalances): HoldMovement {
-  const { id, tenantId, provider } = hold;
+  const { tenantId, provider } = hold;
   const amountMinor = settledOf(hold);
   const unspent = unspentOf(hold);
   const total = totalOf(hold) - unspent;
@@ -120,8 +131,55 @@ function debitSuspense(hold: Hold, at: Date, { availableMinor }: WalletBalances)
     { account: accounts.suspense, amountMinor },
     ...rest,
   ]);
-  const postings = [posting(`${id}/suspense-debit`, tenantId, at, legs)];
+  const postings = [posting(idOf(hold, 'suspense-debit'), tenantId, at, legs)];
   return { postings, availableMinor: receivableMinor - total, receivableMinor };
+}
+
+/** A hold as it is booked before and after an operator's correction. `inSuspense`: no wallet has paid for it. */
+export type CorrectedHold = { before: Hold; after: Hold; inSuspense: boolean };
+
+/** The posting of a correction, and its effect on the wallet. */
+export function correctHold(
+  { before, after, inSuspense }: CorrectedHold,
+  correction: Correction,
+  at: Date,
+  wallet: WalletBalances,
+): HoldMovement {
+  const postingId = idOf(after, correction);
+  const { tenantId, provider } = after;
+  if (inSuspense) {
+    const paidMinor = correction === 'return' ? 0n : settledOf(after);
+    const moreMinor = paidMinor - settledOf(before);
+    const legs = [
+      { account: accounts.suspense, amountMinor: -moreMinor },
+      { account: accounts.clearing(provider), amountMinor: moreMinor },
+    ];
+    return { ...NO_CHANGE, postings: [posting(postingId, tenantId, at, legs)] };
+  }
+  if (correction === 'return') return reverse(before, at, wallet, postingId);
+  const backMinor = unspentOf(after) - unspentOf(before);
+  const { availableMinor, receivableMinor } = giveBack(wallet, backMinor);
+  const legs = sumByAccount([
+    ...capturedLegs(after),
+    ...capturedLegs(before).map(({ account, amountMinor }) => ({
+      account,
+      amountMinor: -amountMinor,
+    })),
+    { account: accounts.available(tenantId), amountMinor: availableMinor - backMinor },
+    { account: accounts.receivable(tenantId), amountMinor: -receivableMinor },
+  ]).filter((leg) => leg.amountMinor !== 0n);
+  const postings = [posting(postingId, tenantId, at, legs)];
+  return { postings, availableMinor, receivableMinor };
+}
+
+/** The changes of a wallet that gets an amount, which pays the receivable first, or gives one (negative). */
+function giveBack(wallet: WalletBalances, amountMinor: bigint): WalletBalances {
+  if (amountMinor < 0n) {
+    const { paidMinor, owedMinor } = payFromAvailable(wallet, -amountMinor);
+    return { availableMinor: -paidMinor, receivableMinor: owedMinor };
+  }
+  const { repaidMinor, restMinor } = payReceivable(wallet, amountMinor);
+  return { availableMinor: restMinor, receivableMinor: -repaidMinor };
 }
 
 function sumByAccount(legs: readonly Leg[]): Leg[] {
@@ -158,14 +216,15 @@ export function moveHold(
   }
 }
 
-/** The postings of several movements in sequence, and their effect on the wallet. */
+/** The postings of several movements in sequence, after a first one, and their effect on the wallet. */
 export function moveHoldBy(
   hold: Hold,
   steps: readonly HoldStep[],
   at: Date,
   wallet: WalletBalances,
+  first: HoldMovement = { ...NO_CHANGE, postings: [] },
 ): HoldMovement {
-  let sum: HoldMovement = { ...NO_CHANGE, postings: [] };
+  let sum = first;
   for (const step of steps) {
     const moved = moveHold(hold, step, at, {
       availableMinor: wallet.availableMinor + sum.availableMinor,

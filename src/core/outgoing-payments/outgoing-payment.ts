@@ -5,6 +5,7 @@ import type { RecordCollection } from '../commit/collection.js';
 import { keysOf, type Claim } from '../commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../commit/unit-of-work.js';
 import {
+  correctHold,
   holdPosting,
   moveHoldBy,
   unspentOf,
@@ -47,6 +48,7 @@ export const holdOf = (payment: OutgoingPayment): Hold => ({
   provider: payment.provider,
   amountMinor: payment.amount_minor,
   settledMinor: payment.settled_amount_minor,
+  corrections: payment.corrections ?? 0,
   captured: [
     { account: accounts.clearing(payment.provider), amountMinor: payment.amount_minor },
     { account: accounts.fees, amountMinor: payment.fee_minor },
@@ -123,29 +125,48 @@ export type PaymentTransition<P extends OutgoingPayment> = Pick<
 /** Turns the ledger effects of a transition into postings and balance changes. */
 export function movePayment<P extends OutgoingPayment>(
   payment: P,
-  { verdict, next, ledgerEffects }: Readonly<TransitionResult<P>>,
+  transition: Readonly<TransitionResult<P>>,
   now: Date,
   wallet: WalletBalances,
 ): PaymentTransition<P> {
-  const hold = holdOf(next);
-  const returned = ledgerEffects.some((step) => step === 'release' || step === 'reversal');
-  const unspentMinor = ledgerEffects.includes('capture') ? unspentOf(hold) : 0n;
+  const { verdict, next, ledgerEffects, correction } = transition;
+  const [before, after] = [holdOf(payment), holdOf(next)];
+  const corrected = { before, after, inSuspense: payment.in_suspense };
+  const first = correction && correctHold(corrected, correction, now, wallet);
   return {
     verdict,
     next,
-    ...moveHoldBy(hold, ledgerEffects, now, wallet),
-    dayMinor: returned ? payment.amount_minor - unspentOf(holdOf(payment)) : unspentMinor,
+    ...moveHoldBy(after, ledgerEffects, now, wallet, first),
+    dayMinor: dayMinorOf(payment, transition),
   };
 }
 
-/** True if the wallet covers a suspense debit of this payment, of the amount that the fact names if it names one. */
+/** The part of the amount that does not count towards the daily limit any more. Negative: it counts again. */
+function dayMinorOf<P extends OutgoingPayment>(
+  payment: P,
+  { next, ledgerEffects: steps, correction }: Readonly<TransitionResult<P>>,
+): bigint {
+  const [before, after] = [unspentOf(holdOf(payment)), unspentOf(holdOf(next))];
+  const isReturned = correction === 'return' && !payment.in_suspense;
+  if (isReturned || steps.includes('release') || steps.includes('reversal')) {
+    return payment.amount_minor - before;
+  }
+  if (correction === 'adjustment' && !payment.in_suspense) return after - before;
+  return steps.includes('capture') ? after : 0n;
+}
+
+/** True if the wallet covers what a fact of an operator takes from it: the amount that it names, or the whole one. */
 export function isCovered(
   payment: OutgoingPayment,
   fact: { kind: string; amountMinor?: bigint | null },
   { availableMinor }: WalletBalances,
 ): boolean {
   const settledMinor = fact.kind === 'operator_confirmed' ? (fact.amountMinor ?? null) : null;
-  return availableMinor >= payment.total_minor - unspentOf({ ...holdOf(payment), settledMinor });
+  const unspentMinor = unspentOf({ ...holdOf(payment), settledMinor });
+  const paidMinor =
+    payment.status === 'completed' ? payment.total_minor - unspentOf(holdOf(payment)) : 0n;
+  const wantedMinor = payment.total_minor - unspentMinor - paidMinor;
+  return wantedMinor <= 0n || availableMinor >= wantedMinor;
 }
 
 /** Writes the money of a transition: postings, balances, and the daily limit of the day of acceptance. */

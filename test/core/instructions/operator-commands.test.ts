@@ -124,6 +124,32 @@ describe('an operator command', () => {
     });
   });
 
+  test('a forced fail ends what the bank contradicts without ending it, and nothing that its answer has ended', () => {
+    const source = { providerRequestId: null, via: 'poll' } as const;
+    const rejected = { ...source, kind: 'rejected', code: 'x' } as const;
+    const reversed = { ...source, kind: 'reversed', amountMinor: 1, sessionId: null } as const;
+    const of = (bank: ProviderCallResult, status: StatusReport['status'], unsettled: boolean) =>
+      [false, true].map((force) => {
+        const report = { status, attention: null, unsettled };
+        const { done, effect } = evaluateOperatorCommand(
+          command('fail', force),
+          bank,
+          { ...report, attention: 'called' },
+          labels,
+        );
+        return `${done} ${effect}`;
+      });
+    const needsForce = ['false nothing', 'true release'];
+    const asTheBankSays = ['true nothing', 'true nothing'];
+    expect(of(rejected, 'completed', true)).toEqual(needsForce);
+    expect(of(rejected, 'failed', true)).toEqual(needsForce);
+    expect(of(rejected, 'processing', true)).toEqual(asTheBankSays);
+    for (const status of ['processing', 'completed', 'failed'] as const) {
+      expect(of(reversed, status, true)).toEqual(needsForce);
+      expect(of(reversed, status, false)).toEqual(asTheBankSays);
+    }
+  });
+
   test('a command whose result already exists is done, regardless of the bank’s answer', () => {
     for (const bank of undecided) {
       const completed = { status: 'completed', attention: null } as const;
