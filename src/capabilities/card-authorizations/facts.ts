@@ -17,6 +17,8 @@ export type AuthorizationFact = {
       held_minor: bigint;
       /** The party that approved in our place; null: we approved. */
       stand_in: 'issuer' | 'network' | null;
+      /** The day in Lagos whose limit the amount uses. Missing: that of the payment. */
+      day?: string;
     }
   /** Our approval of this message does not count; null: of every message so far. */
   | { kind: 'declined'; message_id: string | null }

@@ -5,6 +5,7 @@ import { changeCard } from '../cards/mutations.js';
 import { tryAutoReload } from '../card-fundings/mutations.js';
 import {
   cardAuthorizations,
+  dayOf,
   messageIn,
   newAuthorization,
   NEVER_ASKED,
@@ -21,7 +22,12 @@ import {
   type FactKind,
 } from './facts.js';
 import { holdAsFarAs } from './postings.js';
-import { evaluateAuthorization, type AuthorizationVerdict, type Tolerance } from './rules.js';
+import {
+  evaluateAuthorization,
+  spendingDay,
+  type AuthorizationVerdict,
+  type Tolerance,
+} from './rules.js';
 import { spendable, transitionAuthorization, type AppliedFact } from './transitions.js';
 import {
   mayHaveAnswered,
@@ -177,6 +183,7 @@ function approve(
     amount_minor: amountMinor,
     held_minor: holdMinor,
     stand_in: null,
+    day: spendingDay(card.daily_spend, now),
     at: afterAll(known.facts, requestedAt),
   };
   const applied = { fact, fundingSource: verdict.fundingSource, terms, by: 'decision' } as const;
@@ -242,7 +249,7 @@ function decideAuthorizationFact(
     const ended = withdraw(uow, known, { ...by, code: input.code }, now);
     if (ended) return factResult('unchanged', ended);
   }
-  const fact = withHold(uow, input.fact, { known, card });
+  const fact = withHold(uow, input.fact, { known, card }, now);
   const next = applyFact(uow, { authorization: known, card, input: { ...input, fact } }, now);
   return factResult(next.attention === known.attention ? 'applied' : 'attention', next);
 }
@@ -269,19 +276,22 @@ function withHold(
   uow: UnitOfWork,
   fact: AuthorizationFact,
   { known, card }: { known: CardAuthorization; card: Card },
+  now: Date,
 ): AuthorizationFact {
   if (fact.kind !== 'approved') return fact;
   const own = ownApprovalOf(known.facts, fact.message_id);
   const at = own?.at ?? fact.at;
   if (own && isInForce(known.facts, fact.message_id)) {
     const { held_minor: most } = own;
-    return { ...fact, at, held_minor: most < fact.amount_minor ? most : fact.amount_minor };
+    const heldMinor = most < fact.amount_minor ? most : fact.amount_minor;
+    return { ...fact, at, held_minor: heldMinor, day: dayOf(own, known) };
   }
   const has = isTerminal(card)
     ? { cardMinor: 0n, walletMinor: 0n }
     : spendable(card, uow.wallet(card.tenant_id));
   const { cardMinor, walletMinor } = holdAsFarAs(fact.amount_minor, has);
-  return { ...fact, at, held_minor: cardMinor + walletMinor };
+  const day = spendingDay(card.daily_spend, now);
+  return { ...fact, at, held_minor: cardMinor + walletMinor, day };
 }
 
 /** The kind of change that a fact is for the tenant. Null: none, because our own approval of the message is in force. */

@@ -1,6 +1,7 @@
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import { createHash } from 'node:crypto';
+import { lagosDay } from '../../core/ledger/wallet.js';
 import { idOf } from '../../shared/ids.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import { providerText } from '../../core/providers/provider-text.js';
@@ -92,6 +93,12 @@ export const ISSUER_SILENT =
 /** The id of the authorization with this token of the issuer. */
 export const authorizationId = (provider: string, token: string): string =>
   idOf('authorization', createHash('sha256').update(`${provider}/${token}`).digest());
+
+/** The day whose limit an approval uses. */
+export const dayOf = (
+  { day }: { day?: string },
+  { created_at: createdAt }: Pick<CardAuthorization, 'created_at'>,
+): string => day ?? lagosDay(createdAt);
 
 /** The decision on a message, if it has one. */
 export const messageIn = (

@@ -164,23 +164,23 @@ function refusedBySecurity(
 export const dailySpendOn = (spent: Card['daily_spend'], day: string): Card['daily_spend'] =>
   day > spent.day ? { day, minor: 0n } : spent;
 
-/** Restores a part of the daily limit (negative: uses more of it). Without effect after the day of the decision. */
-export function restoreDailyLimit(
-  spent: Card['daily_spend'],
-  day: string,
+/** The day whose limit an approval at this time uses. */
+export const spendingDay = (spent: Card['daily_spend'], now: Date): string =>
+  dailySpendOn(spent, lagosDay(now)).day;
+
+/** Restores a part of the limit of the stored day (negative: uses more of it). */
+export const restoreDailyLimit = (
+  { day, minor: spentMinor }: Card['daily_spend'],
   minor: bigint,
-): Card['daily_spend'] {
-  if (spent.day !== day) return spent;
-  return { day, minor: spent.minor > minor ? spent.minor - minor : 0n };
-}
+): Card['daily_spend'] => ({ day, minor: spentMinor > minor ? spentMinor - minor : 0n });
 
 /** Uses this much of the daily limit. */
 export function addDailySpend(
   spent: Card['daily_spend'],
-  day: string,
+  now: Date,
   minor: bigint,
 ): Card['daily_spend'] {
-  const current = dailySpendOn(spent, day);
+  const current = dailySpendOn(spent, lagosDay(now));
   return { ...current, minor: current.minor + minor };
 }
 

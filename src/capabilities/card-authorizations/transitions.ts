@@ -1,8 +1,9 @@
 import type { Posting } from '../../core/ledger/posting.js';
-import { lagosDay, type Wallet } from '../../core/ledger/wallet.js';
+import type { Wallet } from '../../core/ledger/wallet.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
 import type { Card } from '../cards/record.js';
 import {
+  dayOf,
   excessOf,
   ISSUER_SILENT,
   nextVerification,
@@ -199,24 +200,38 @@ function cardAfter(
 ): Partial<Card> {
   const onCard = before.held_minor - before.held_wallet_minor;
   const opened = Number(next.held_minor > 0n) - Number(before.held_minor > 0n);
-  const restored = countedIn(before) - countedIn(next);
+  const { day } = card.daily_spend;
   return {
     available_minor: card.available_minor + settled.cardMinor,
     held_minor: card.held_minor + settled.holds.cardMinor - onCard,
     open_holds: card.open_holds + opened,
     daily_spend:
       fact.kind === 'approved'
-        ? addDailySpend(card.daily_spend, lagosDay(now), fact.amount_minor)
-        : restoreDailyLimit(card.daily_spend, lagosDay(before.created_at), restored),
+        ? addDailySpend(card.daily_spend, now, fact.amount_minor)
+        : restoreDailyLimit(card.daily_spend, countedOn(before, day) - countedOn(next, day)),
   };
 }
 
-/** The part of the daily limit that a payment uses: its approved amounts as far as they are held or taken. */
-function countedIn(one: CardAuthorization): bigint {
-  const approvedMinor = approvedIn(one.facts);
-  const used = one.held_minor + one.cleared_minor - one.refunded_minor;
+/** The part of the daily limits that a payment uses: its approved amounts as far as they are held or taken. */
+function countedIn(facts: readonly AuthorizationFact[]): bigint {
+  const { heldMinor, clearedMinor, refundedMinor } = balanceAfter(facts);
+  const approvedMinor = approvedIn(facts);
+  const used = heldMinor + clearedMinor - refundedMinor;
   if (used < 0n) return 0n;
   return used < approvedMinor ? used : approvedMinor;
+}
+
+/** The part of a day's limit that a payment uses: what it uses beyond that of its earlier days. */
+function countedOn(one: CardAuthorization, day: string): bigint {
+  const times = approvalsIn(one.facts)
+    .filter((approval) => dayOf(approval, one) === day)
+    .map(({ at }) => at.getTime());
+  if (times.length === 0) return 0n;
+  const first = Math.min(...times);
+  // A void counts from the beginning of its approval.
+  const earlier = one.facts.filter(({ kind, at }) => kind === 'declined' || at.getTime() < first);
+  const minor = countedIn(one.facts) - countedIn(earlier);
+  return minor > 0n ? minor : 0n;
 }
 
 /** The reason for an operator's attention: money was taken without our approval, or without funds. Otherwise null. */
