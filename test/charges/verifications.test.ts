@@ -15,7 +15,10 @@ afterAll(() => database.close());
 const log = createLog({ level: 'silent', name: 'test' });
 const never = new AbortController().signal;
 
-/** Verifications of two processes at a provider of five calls a second, with the number of questions asked. */
+/**
+ * Verifications of two processes at a provider that takes five questions a second and two calls for refunds and disputes, with the
+ * numbers of calls. Each verification makes one question and as many other calls as it may, but no more than three.
+ */
 function verifications() {
   const payments = createSandboxBankPayments({
     url: 'http://127.0.0.1:1',
@@ -26,35 +29,48 @@ function verifications() {
     timeoutMs: 400,
     callsPerSecond: 5,
   });
-  const providers = { payment: () => payments };
-  let questions = 0;
+  const { payments: traits } = payments;
+  const rates = { ...traits.rates, find: { bucket: 'shared', perSecond: 2 } };
+  const providers = { payment: () => ({ ...payments, payments: { ...traits, rates } }) };
+  const calls = { verify: 0, find: 0 };
   const create = () => {
     const rateLimits = createRateLimits({ db: database.db, log, answerWithinMs: 5_000 });
     return createVerification({ rateLimits, providers });
   };
-  const ask = async () => {
-    questions += 1;
+  const ask = async (_signal: AbortSignal, mayFind: () => Promise<boolean>) => {
+    calls.verify += 1;
     await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let found = 0; found < 3 && (await mayFind()); found += 1) calls.find += 1;
   };
-  return { one: create(), two: create(), ask, asked: () => questions };
+  return { one: create(), two: create(), ask, calls };
 }
 
-test('verifications on request stay within their share of the provider’s rate, over all processes, and none hangs', async () => {
-  const { one, two, ask, asked } = verifications();
+test('the calls of verifications on request stay within their share of each of the provider’s rates, over all processes, and none hangs', async () => {
+  const { one, two, ask, calls } = verifications();
   const provider = newId('tenant');
   await Promise.all(
     Array.from({ length: 200 }, (_, n) =>
       (n % 2 ? one : two)({ ...pageCharge(), provider }, ask, never),
     ),
   );
-  // A quarter of five calls a second; the test may run across the end of a window.
-  expect(asked()).toBeGreaterThan(0);
-  expect(asked()).toBeLessThanOrEqual(150);
+  // A quarter of five and of two calls a second; the test may run across the end of a window.
+  expect(calls.verify).toBeGreaterThan(0);
+  expect(calls.verify).toBeLessThanOrEqual(150);
+  expect(calls.find).toBeGreaterThan(0);
+  expect(calls.find).toBeLessThanOrEqual(60);
+});
+
+test('the question about a charge with earlier pages counts as one call for each page', async () => {
+  const { one, two, ask, calls } = verifications();
+  const charge = { ...pageCharge(), provider: newId('tenant'), attempt: 160 };
+  await one(charge, ask, never);
+  await two({ ...charge, attempt: 1 }, ask, never);
+  expect(calls.verify).toBeLessThanOrEqual(1);
 });
 
 test('one charge has one question at a time, whose answer serves every request', async () => {
-  const { one, ask, asked } = verifications();
+  const { one, ask, calls } = verifications();
   const charge = { ...pageCharge(), provider: newId('tenant') };
   await Promise.all(Array.from({ length: 50 }, () => one(charge, ask, never)));
-  expect(asked()).toBe(1);
+  expect(calls.verify).toBe(1);
 });

@@ -26,13 +26,26 @@ const refundOf = (of: string, state: Refund['state']): Refund => ({
  * Reads a reversed charge whose provider lists these refunds and disputes. Returns the facts about the charge and the disputes in the
  * order in which they are booked.
  */
-async function read(refunds: readonly Refund[], theirs: readonly Dispute[] = []) {
+async function read(
+  refunds: readonly Refund[],
+  theirs: readonly Dispute[] = [],
+  mayCall?: () => Promise<boolean>,
+) {
+  const calls: string[] = [];
   const facts: ChargeFact['kind'][] = [];
   const disputes: string[] = [];
   const page = { ...trace, kind: 'page', next: null } as const;
   const provider: Pick<PaymentProvider, 'findRefunds' | 'findDisputes'> = {
-    findRefunds: async () => ({ ...page, items: [...refunds] }),
-    findDisputes: async () => ({ ...page, items: [...theirs] }),
+    findRefunds: async ({ newEnough, mayGoOn }) => {
+      calls.push('refunds');
+      expect(newEnough).toBeInstanceOf(Date);
+      expect(await mayGoOn?.()).toBe(true);
+      return { ...page, items: [...refunds] };
+    },
+    findDisputes: async () => {
+      calls.push('disputes');
+      return { ...page, items: [...theirs] };
+    },
   };
   const readers = createDisputeReaders({
     charges: {
@@ -53,8 +66,8 @@ async function read(refunds: readonly Refund[], theirs: readonly Dispute[] = [])
     },
     providers: { payment: () => provider as PaymentProvider },
   });
-  await readers.readAfterVerify(charge, 'reversed', new AbortController().signal);
-  return { facts, disputes };
+  await readers.readAfterVerify(charge, 'reversed', new AbortController().signal, mayCall);
+  return { facts, disputes, calls };
 }
 
 test.each(['pending', 'needs_account'] as const)(
@@ -81,4 +94,14 @@ test('a dispute that is lost by the reversal is booked after the others, which m
   });
   const { disputes } = await read([], [{ ...lost('1'), byReversal: true }, lost('2'), lost('3')]);
   expect(disputes).toEqual(['2', '3', '1']);
+});
+
+test('a reading asks before each call, and without an answer nothing is booked and nobody is called', async () => {
+  const refused = await read([], [], () => Promise.resolve(false));
+  expect(refused).toEqual({ facts: [], disputes: [], calls: [] });
+  let asked = 0;
+  const allowed = await read([], [], async () => (asked += 1) > 0);
+  expect(allowed).toMatchObject({ facts: ['taken_back'], calls: ['refunds', 'disputes'] });
+  // One of them for a further page of the list of refunds, which its adapter reads.
+  expect(asked).toBe(3);
 });

@@ -23,7 +23,7 @@ import {
   verifyCharge,
 } from './api.js';
 import type { ChargeCalls } from './provider-calls.js';
-import { readAttempt, type Charge } from './record.js';
+import { isOfPage, readAttempt, type Charge } from './record.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
@@ -40,7 +40,12 @@ export function chargeRoutes(deps: {
     create: CreateCharge;
   };
   disputes: {
-    readAfterVerify: (charge: Charge, kind: string, signal: AbortSignal) => Promise<void>;
+    readAfterVerify: (
+      charge: Charge,
+      kind: string,
+      signal: AbortSignal,
+      mayCall: MayCall,
+    ) => Promise<void>;
   };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
@@ -90,9 +95,9 @@ export function chargeRoutes(deps: {
       // Without a submission there is nothing to verify.
       if (charge.submissions > 0) {
         const { withoutDeadline = (wait) => wait } = ctx.state;
-        const verify = async (signal: AbortSignal) => {
+        const verify = async (signal: AbortSignal, mayFind: MayCall) => {
           const { kind } = await providerCalls.verify(charge, signal, { withoutDeadline });
-          await withoutDeadline(readAfterVerify(charge, kind, signal));
+          await withoutDeadline(readAfterVerify(charge, kind, signal, mayFind));
         };
         await verifyNow(charge, verify, untilClosed(ctx));
         starter.notifyChangedSoon(charge);
@@ -160,12 +165,16 @@ function createFinder(
   };
 }
 
-/** The share of a provider's rate that verifications on request may use. */
+/** The share of each of a provider's rates that verifications on request may use. */
 const VERIFY_SHARE = 0.25;
 
+/** Counts a call to a provider. False: its share of the rate is used up, and it must not be made. */
+type MayCall = () => Promise<boolean>;
+
 /**
- * Verifies charges on request: one question about a charge at a time, and no more than a share of the provider's rate over all
- * processes. Beyond it the charge is returned as it is stored, and its workflow verifies it within the provider's rate.
+ * Verifies charges on request: one question about a charge at a time, and no more calls than a share of the provider's rates over
+ * all processes. Beyond it the charge is returned as it is stored, and its workflow verifies it within the provider's rate.
+ * `verify` asks `mayFind` before each call for refunds and disputes, whose rate may be another one than that of the question.
  */
 export function createVerification({
   rateLimits,
@@ -174,20 +183,31 @@ export function createVerification({
   rateLimits: Pick<RateLimits, 'take'>;
   providers: Pick<Providers, 'payment'>;
 }) {
+  type Ask = (signal: AbortSignal, mayFind: MayCall) => Promise<unknown>;
   const open = new Map<string, Promise<unknown>>();
-  return async (
-    { _id: id, provider }: Charge,
-    verify: (signal: AbortSignal) => Promise<unknown>,
-    signal: AbortSignal,
-  ): Promise<void> => {
+
+  async function mayCall(provider: string, call: 'verify' | 'find'): Promise<boolean> {
+    const { bucket, perSecond } = providers.payment(provider).payments.rates[call];
+    const perMinute = Math.max(1, Math.floor(perSecond * 60 * VERIFY_SHARE));
+    const allowance = { rate: perMinute, burst: perMinute };
+    return (await rateLimits.take(`verify:${provider}/${bucket}`, allowance)).allowed;
+  }
+
+  async function ask(charge: Charge, verify: Ask, signal: AbortSignal): Promise<void> {
+    const { provider, attempt } = charge;
+    // The earlier pages of a charge are asked about too.
+    const calls = isOfPage(charge) ? attempt : 1;
+    for (let call = 0; call < calls; call += 1) {
+      if (!(await mayCall(provider, 'verify'))) return;
+    }
+    await verify(signal, () => mayCall(provider, 'find'));
+  }
+
+  return async (charge: Charge, verify: Ask, signal: AbortSignal): Promise<void> => {
+    const { _id: id } = charge;
     const asked = open.get(id);
     if (asked) return void (await asked.catch(() => undefined));
-    const { perSecond } = providers.payment(provider).payments.rates.verify;
-    const perMinute = Math.max(1, Math.floor(perSecond * 60 * VERIFY_SHARE));
-    const question = rateLimits
-      .take(`verify:${provider}`, { rate: perMinute, burst: perMinute })
-      .then(({ allowed }) => (allowed ? verify(signal) : undefined))
-      .finally(() => open.delete(id));
+    const question = ask(charge, verify, signal).finally(() => open.delete(id));
     open.set(id, question);
     await question;
   };

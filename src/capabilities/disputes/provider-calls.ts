@@ -49,45 +49,64 @@ export async function readDispute(
   return { theirs: found ?? null, isAnswered, providerRequestId: answer.providerRequestId };
 }
 
+/** Bounds of a reading. `mayCall` is asked before each call; false ends the reading without an answer. */
+type Reading = { signal: AbortSignal; mayCall: () => Promise<boolean> };
+
+const always = () => Promise.resolve(true);
+const NOT_ASKED = { kind: 'unknown', reason: 'throttled', providerRequestId: null } as const;
+
+const aboutOf = (charge: Charge) => ({ ...aboutAttempt(charge), since: charge.created_at });
+
+const findDisputes = (provider: PaymentProvider, charge: Charge, { signal, mayCall }: Reading) =>
+  readAll(async (cursor) =>
+    (await mayCall())
+      ? provider.findDisputes({ ...aboutOf(charge), cursor }, signal)
+      : { ...NOT_ASKED },
+  );
+
+/** The refunds of a charge, in a list that is read from now on, which questions that come together share. */
+function findRefunds(provider: PaymentProvider, charge: Charge, { signal, mayCall }: Reading) {
+  const about = { ...aboutOf(charge), newEnough: new Date(), mayGoOn: mayCall };
+  return readAll(async (cursor) =>
+    (await mayCall()) ? provider.findRefunds({ ...about, cursor }, signal) : { ...NOT_ASKED },
+  );
+}
+
+/** Books the disputes of a charge as its provider lists them. */
+async function bookDisputes(
+  disputes: Deps['disputes'],
+  charge: Charge,
+  { items, providerRequestId }: Trace & { items: readonly TheirDispute[] },
+): Promise<void> {
+  for (const dispute of inBookingOrder(items)) {
+    const { amountMinor, currency, state, byReversal = false, funds, dueAt } = dispute;
+    const said = { amountMinor, currency, state, byReversal, funds, dueAt };
+    const fact = { ...polled(providerRequestId), ...said };
+    await disputes.applyFact(
+      charge,
+      { attempt: charge.attempt, providerDisputeId: dispute.id },
+      { ...fact, reason: reasonIn(dispute) },
+    );
+  }
+}
+
 /** Creates the readers of what a provider knows about a charge that was paid: its disputes, and its refunds. */
 export function createDisputeReaders(deps: Deps) {
   const { charges, disputes, refunds, providers } = deps;
-  const aboutOf = (charge: Charge) => ({ ...aboutAttempt(charge), since: charge.created_at });
-
-  function findDisputes(charge: Charge, signal: AbortSignal) {
-    const provider = providers.payment(charge.provider);
-    const about = aboutOf(charge);
-    return readAll((cursor) => provider.findDisputes({ ...about, cursor }, signal));
-  }
-
-  async function book(
-    charge: Charge,
-    found: readonly TheirDispute[],
-    { providerRequestId }: Trace,
-  ): Promise<void> {
-    for (const dispute of inBookingOrder(found)) {
-      const { amountMinor, currency, state, byReversal = false, funds, dueAt } = dispute;
-      const said = { amountMinor, currency, state, byReversal, funds, dueAt };
-      const fact = { ...polled(providerRequestId), ...said };
-      await disputes.applyFact(
-        charge,
-        { attempt: charge.attempt, providerDisputeId: dispute.id },
-        { ...fact, reason: reasonIn(dispute) },
-      );
-    }
-  }
-
   /**
    * Books how a charge that its provider reports as reversed was taken back: the refunds of the provider's desk and the
    * disputes, each once. A payment that was not known before is booked first, if they make up its amount. If they explain less
    * of a completed charge than its whole amount, an operator is called.
    */
-  async function readTakenBack(charge: Charge, signal: AbortSignal): Promise<void> {
+  async function readTakenBack(
+    charge: Charge,
+    signal: AbortSignal,
+    mayCall: Reading['mayCall'] = always,
+  ): Promise<void> {
     const provider = providers.payment(charge.provider);
-    const about = aboutOf(charge);
     const [refunded, disputed] = await Promise.all([
-      readAll((cursor) => provider.findRefunds({ ...about, cursor }, signal)),
-      findDisputes(charge, signal),
+      findRefunds(provider, charge, { signal, mayCall }),
+      findDisputes(provider, charge, { signal, mayCall }),
     ]);
     if (refunded.kind !== 'all' || disputed.kind !== 'all') return;
     const made = refunded.items.filter((refund) => isDeskRefundOf(charge, refund));
@@ -110,7 +129,7 @@ export function createDisputeReaders(deps: Deps) {
       if (id === null || (await refunds.byProviderId(charge, id))) continue;
       await refunds.recordDeskRefund(charge, { attempt, providerRefundId: id, amountMinor });
     }
-    await book(charge, disputed.items, disputed);
+    await bookDisputes(disputes, charge, disputed);
     // The end of a refund that is under way at the provider explains it, and is booked once it is reported.
     if (refunded.items.some((refund) => isUnderWay(charge, refund))) return;
     const { attempt } = charge;
@@ -126,13 +145,19 @@ export function createDisputeReaders(deps: Deps) {
 
     /**
      * Reads what became of a charge that was just asked about. `kind`: the answer. A provider reports a paid charge as paid while
-     * a dispute of it is open, so its disputes are booked as well, also if their messages never came.
+     * a dispute of it is open, so its disputes are booked as well, also if their messages never came. `mayCall` bounds the calls.
      */
-    async readAfterVerify(charge: Charge, kind: string, signal: AbortSignal): Promise<void> {
-      if (kind === 'reversed') return readTakenBack(charge, signal);
+    async readAfterVerify(
+      charge: Charge,
+      kind: string,
+      signal: AbortSignal,
+      mayCall: Reading['mayCall'] = always,
+    ): Promise<void> {
+      if (kind === 'reversed') return readTakenBack(charge, signal, mayCall);
       if (charge.status !== 'completed') return;
-      const disputed = await findDisputes(charge, signal);
-      if (disputed.kind === 'all') await book(charge, disputed.items, disputed);
+      const provider = providers.payment(charge.provider);
+      const disputed = await findDisputes(provider, charge, { signal, mayCall });
+      if (disputed.kind === 'all') await bookDisputes(disputes, charge, disputed);
     },
   };
 }

@@ -204,9 +204,13 @@ export type FindRequest = About & { since: Date; cursor: string | null };
 
 /**
  * A question about the refunds of a charge. `newEnough`: a list that the adapter has begun to read since then will do, so that
- * many questions share one; without it the list is read now.
+ * many questions share one; without it the list is read now. `mayGoOn` is asked before each further page that the adapter reads for
+ * this question; false ends the reading without an answer.
  */
-export type FindRefundsRequest = FindRequest & { newEnough?: Date };
+export type FindRefundsRequest = FindRequest & {
+  newEnough?: Date;
+  mayGoOn?: () => Promise<boolean>;
+};
 
 /** An event of a charge, as its provider reports it. */
 export type PaymentEvent = {

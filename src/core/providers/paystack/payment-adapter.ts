@@ -134,13 +134,13 @@ function createRefunds(
       const request = { call: 'resumeRefund', method: 'POST', path, body } as const;
       return client.submit(request, signal, (found) => readResumed(found, id, domain));
     },
-    async findRefunds({ reference, since, cursor, newEnough }, signal) {
+    async findRefunds({ reference, since, cursor, newEnough, mayGoOn }, signal) {
       const transaction = await transactionOf(reference, signal);
       if (typeof transaction !== 'string') return transaction;
       const page = pageOf(cursor);
       const wanted = { reference, transaction, domain };
       if (newEnough) {
-        const list = await sharedList({ since, newEnough }, signal);
+        const list = await sharedList({ since, newEnough, mayGoOn }, signal);
         return list.kind === 'all' ? readRefundList(list, wanted) : list;
       }
       return client.verify(refundList(since, page), signal, (found) =>

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../../../shared/durations.js';
 import { readAll } from '../pages.js';
+import type { FindRefundsRequest } from '../payment-provider.js';
 import type { Trace, Unknown } from '../port.js';
 import { unreadable, withoutAbsence, type Data, type PaystackClient } from './client.js';
 import { pageAfter, pageOf, refundList } from './lists.js';
@@ -17,28 +18,45 @@ export function createSharedRefundLists(client: PaystackClient) {
   const lists = new LRUCache<number, { readAt: number; list: RefundList }>(KEPT);
   let last: Promise<unknown> = Promise.resolve();
 
-  async function read(day: number, newEnough: Date, signal: AbortSignal): Promise<RefundList> {
+  async function read(
+    day: number,
+    { newEnough, mayGoOn }: Pick<Wanted, 'newEnough' | 'mayGoOn'>,
+    signal: AbortSignal,
+  ): Promise<RefundList> {
     const known = lists.get(day);
     if (known && known.readAt >= newEnough.getTime()) return known.list;
     const readAt = Date.now();
-    const list = await readPages(client, new Date(day), signal);
+    const list = await readPages(client, { since: new Date(day), mayGoOn }, signal);
     if (list.kind === 'all') lists.set(day, { readAt, list });
     return list;
   }
 
-  return ({ since, newEnough }: { since: Date; newEnough: Date }, signal: AbortSignal) => {
+  return ({ since, ...wanted }: Wanted, signal: AbortSignal) => {
     const day = since.getTime() - (since.getTime() % DAY_MS);
-    const list = last.then(() => read(day, newEnough, signal));
+    const list = last.then(() => read(day, wanted, signal));
     last = list.catch(() => undefined);
     return list;
   };
 }
 
+type Wanted = {
+  since: Date;
+  newEnough: Date;
+  mayGoOn?: FindRefundsRequest['mayGoOn'];
+};
+
 type RefundList = Awaited<ReturnType<typeof readPages>>;
 
 /** All pages of the list, as they came. */
-const readPages = (client: PaystackClient, since: Date, signal: AbortSignal) =>
+const readPages = (
+  client: PaystackClient,
+  { since, mayGoOn }: Pick<Wanted, 'since' | 'mayGoOn'>,
+  signal: AbortSignal,
+) =>
   readAll<Data, Trace & Unknown>(async (cursor) => {
+    if (cursor !== null && mayGoOn && !(await mayGoOn())) {
+      return { kind: 'unknown', reason: 'throttled', providerRequestId: null };
+    }
     const page = pageOf(cursor);
     const answer = await client.verify(refundList(since, page), signal, ({ data, meta }) => {
       if (!Array.isArray(data)) return unreadable();
