@@ -145,6 +145,14 @@ function submissions(): [string, (signal: AbortSignal) => Promise<unknown>][] {
       async (signal) => payments.cancelCharge?.({ reference: 'chg_1-1', handle: null }, signal),
     ],
     ['refund a charge', (signal) => payments.refund(refund, signal)],
+    [
+      'continue a refund with an account',
+      async (signal) =>
+        payments.resumeRefund?.(
+          { id: 'rfd_1', account: { account: '0123456789', bankCode: '058' } },
+          signal,
+        ),
+    ],
     ['revoke a method', (signal) => payments.revokeMethod({ code: 'aut' }, signal)],
     ...accountSubmissions(),
     [

@@ -117,6 +117,23 @@ export const ENDINGS: [string, (socket: Socket) => void, number][] = [
     (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{'),
     ENDLESS_MS,
   ],
+  [
+    'a slow body',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n{');
+      const timer = setInterval(() => socket.write(' '), 10);
+      socket.on('close', () => clearInterval(timer));
+    },
+    ENDLESS_MS,
+  ],
+  [
+    'a 100 and then a 500',
+    (socket) => {
+      socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+      socket.write('HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n{}');
+    },
+    ENDED_MS,
+  ],
 ];
 
 /**
@@ -128,6 +145,7 @@ export async function startCounter(
   answerTo: (line: string) => object | undefined = () => undefined,
 ) {
   let requests = 0;
+  let throttled = 0;
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
     sockets.push(socket);
@@ -144,6 +162,11 @@ export async function startCounter(
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
         return;
       }
+      if (throttled > 0) {
+        throttled -= 1;
+        socket.write('HTTP/1.1 429 Slower\r\ncontent-length: 2\r\n\r\n{}');
+        return;
+      }
       requests += 1;
       end(socket);
     });
@@ -153,6 +176,8 @@ export async function startCounter(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: () => requests,
+    /** The next requests get a whole 429, which keeps their connections, and do not count. */
+    throttle: (next: number) => void (throttled = next),
     close: () => {
       for (const socket of sockets) socket.destroy();
       server.close();
