@@ -52,9 +52,13 @@ const chargeHandler = ({
   faults,
   stoppedBy: PAYMENTS_STOPPED_BY,
 
+  prepares: providerCalls.prepares,
+
   providerCallsFor: (charge) => ({
     provider: charge.provider,
     resendSafety: providerCalls.resendSafetyOf(charge),
+    prepare: providerCalls.preparationOf(charge),
+    cancel: (signal) => providerCalls.fence(charge, signal),
     submit: (requestedAt, signal) => providerCalls.submit(charge, requestedAt, signal),
     async verify(signal) {
       const outcome = await providerCalls.verify(charge, signal, { opensPages: true });
@@ -73,7 +77,7 @@ const chargeHandler = ({
 });
 
 /**
- * The fact of an operator's command, or that nothing was executed before the token was deleted; null for everything else,
+ * The fact of an operator's command, or of a refusal that no submission of the charge has had; null for everything else,
  * because `provider-calls.ts` has committed the provider's answer already.
  */
 function toFact(
@@ -99,14 +103,14 @@ function toFact(
   };
 }
 
-/** An open charge with this report was refused here, and its provider has proven that it does not know it. */
+/** An open charge with this report was refused here or in its preparation, and its provider has nothing of it. */
 function absenceIn(
   report: FactResult,
   origin: FactSource,
   charge: Pick<Charge, 'status' | 'attempt'>,
 ): ChargeFact | null {
   if (report.kind !== 'rejected' || !isOpen(charge)) return null;
-  const { code } = report;
+  const { code, ifNotSubmitted } = report;
   const { attempt } = charge;
   return {
     ...origin,
@@ -116,5 +120,6 @@ function absenceIn(
     code,
     decline: 'hard',
     attempt,
+    ...(ifNotSubmitted && { ifNotSubmitted }),
   };
 }

@@ -50,7 +50,7 @@ export type ProviderCalls = {
   /** Prepares the submission; see transfer-provider.ts. Missing if there is nothing to prepare. */
   prepare?: ((signal: AbortSignal) => Promise<PrepareAnswer>) | undefined;
   /** Cancels what the provider does not know, if that is its resend safety. */
-  cancel?: ((signal: AbortSignal) => Promise<CancelAnswer>) | undefined;
+  cancel?: ((signal: AbortSignal) => Promise<CancelAnswer | ProviderOutcome>) | undefined;
   submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome>;
   verify(signal: AbortSignal): Promise<ProviderOutcome>;
 };

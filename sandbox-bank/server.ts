@@ -169,7 +169,8 @@ function rulesOf(options: SandboxBankOptions) {
   const resendSafety = resendSafetyOf(options);
   const deduplicate = resendSafety === 'idempotent';
   const refusesOld = deduplicate || resendSafety === 'conclusive_after';
-  return { deduplicate, deduplicateForMs, conclusiveAfterMs, refusesOld };
+  const fences = resendSafety === 'fence';
+  return { deduplicate, deduplicateForMs, conclusiveAfterMs, refusesOld, fences };
 }
 
 async function stop(parts: {

@@ -1,4 +1,5 @@
 import { createAccountsState, type AccountsState } from './accounts/state.js';
+import type { AcquirerRecord } from './acquirer/records.js';
 import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
 import { createIdentityState, type IdentityState } from './identity/state.js';
 import { createBillState, type BillState } from './billers/state.js';
@@ -73,8 +74,7 @@ export function createState(): State {
         else if ('account' in record || 'deposit' in record) virtualAccounts.apply(record);
         else if ('check' in record) identity.apply(record);
         else if ('bill' in record) bills.apply(record);
-        else if ('charge' in record || 'refund' in record || 'dispute' in record)
-          acquirer.apply(record);
+        else if (isAcquirerRecord(record)) acquirer.apply(record);
         else issuer.apply(record);
     }
   }
@@ -93,3 +93,6 @@ export function createState(): State {
     timesTurnedAway: (key) => turnedAway.get(key) ?? 0,
   };
 }
+
+const isAcquirerRecord = (record: Exclude<BankRecord, CallbackRecord>): record is AcquirerRecord =>
+  'charge' in record || 'refund' in record || 'dispute' in record || 'charge_reference' in record;

@@ -67,6 +67,7 @@ export function createChargeState(effects: JournalEffects) {
   const byClientReference = new Map<string, Charge[]>();
   const byAccessCode = new Map<string, Charge>();
   const authorizations = new Map<string, Authorization>();
+  const cancelled = new Set<string>();
 
   function behaviourOf(order: ChargeRequest): Behaviour {
     if ('channel' in order) return pageBehaviour(order.client_reference);
@@ -108,6 +109,8 @@ export function createChargeState(effects: JournalEffects) {
       byClientReference.get(reference) ?? [],
     withAccessCode: (code: string) => byAccessCode.get(code),
     authorization: (code: string) => authorizations.get(code),
+    isCancelled: (reference: string) => cancelled.has(reference),
+    cancelReference: (reference: string): void => void cancelled.add(reference),
     apply(record: Recorded): void {
       if (record.kind === 'charge_ordered') return add(record);
       const charge = charges.get(record.charge);

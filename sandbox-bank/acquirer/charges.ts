@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isOutcomeWithheld } from '../shared/behaviours.js';
 import { createRequestHandler } from '../shared/request-handler.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from '../shared/wire.js';
@@ -5,7 +6,7 @@ import type { ChargeOutcomes } from './charge-outcomes.js';
 import { authorizedChargeRequestKind, chargePageRequestKind } from './charge-kinds.js';
 import { isSetup, isUnpaidPage, type Charge } from './charge-state.js';
 import type { AcquirerContext } from './context.js';
-import type { ChargePageRequest } from './records.js';
+import type { AuthorizedChargeRequest, ChargePageRequest } from './records.js';
 import { takenBack } from './taken-back.js';
 import { noSuchCharge, noSuchSetup, presentCharge, presentSetup } from './wire.js';
 
@@ -33,9 +34,18 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
       ? undefined
       : decisive(charges.withReference(reference).filter((each) => isSetup(each) === setup));
 
+  /** What is under way to the bank with this reference is refused when it arrives. */
+  function cancelUnknown(reference: string): Outcome {
+    if (!charges.isCancelled(reference)) {
+      const record = { kind: 'charge_reference_cancelled', charge_reference: reference } as const;
+      journal.commit([{ ...record, at: Date.now() }]);
+    }
+    return answer(200, { reference, status: 'cancelled' });
+  }
+
   return {
     initialize: createInitialize(parts, presentPage),
-    charge: createRequestHandler(authorizedChargeRequestKind(parts, outcomes, present), rules),
+    ...createAuthorizedCharges(parts, outcomes, present),
     lookup(reference: string): Outcome {
       const charge = find(reference, false);
       return charge ? answer(200, present(charge)) : noSuchCharge();
@@ -47,7 +57,7 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
     /** Ends a charge that nobody has paid. One that is paid, or is being paid, stays as it is. */
     cancel(reference: string): Outcome {
       const charge = find(reference, false);
-      if (!charge) return noSuchCharge();
+      if (!charge) return rules.fences ? cancelUnknown(reference) : noSuchCharge();
       if (isUnpaidPage(charge)) outcomes.leave(charge, 'cancelled');
       return answer(200, present(charge));
     },
@@ -62,9 +72,7 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
     /** A repeat has no further effect. */
     revoke(code: string): Outcome {
       const authorization = charges.authorization(code);
-      if (!authorization) {
-        return errorAnswer(404, 'authorization_not_found', 'there is no such authorization');
-      }
+      if (!authorization) return noSuchAuthorization();
       if (!authorization.revoked) {
         const charge = authorization.by;
         const seq = journal.nextSeq();
@@ -75,6 +83,51 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
   };
 }
 
+/** Charges without the customer: their preparation, which moves nothing, and the charge itself. */
+function createAuthorizedCharges(
+  parts: AcquirerContext,
+  outcomes: ChargeOutcomes,
+  present: (charge: Charge) => unknown,
+) {
+  const { charges } = parts.state;
+  const execute = createRequestHandler(
+    authorizedChargeRequestKind(parts, outcomes, present),
+    parts.rules,
+  );
+  return {
+    /** The preparation of an authorization is the same for each of its charges. */
+    prepare({ authorization: code }: { authorization: string }): Outcome {
+      return charges.authorization(code)
+        ? answer(201, { preparation: preparationOf(code) })
+        : noSuchAuthorization();
+    },
+    charge({
+      preparation,
+      ...order
+    }: AuthorizedChargeRequest & { preparation?: string | undefined }): Outcome {
+      if (charges.isCancelled(order.reference)) return cancelled();
+      if (preparation !== undefined && preparation !== preparationOf(order.authorization)) {
+        return errorAnswer(
+          422,
+          'unknown_preparation',
+          'not executed: there is no such preparation',
+        );
+      }
+      return execute(order);
+    },
+  };
+}
+
+/** The id of the preparation of an authorization. */
+const preparationOf = (code: string) =>
+  `prp_${createHash('sha256').update(code).digest('hex').slice(0, 16)}`;
+
+const cancelled = (): Outcome =>
+  errorAnswer(409, 'cancelled', 'not executed: the reference was cancelled');
+
+const noSuchAuthorization = (): Outcome =>
+  errorAnswer(404, 'authorization_not_found', 'there is no such authorization');
+
 /** A page moves no money, so one reference always makes one page, even without de-duplication. */
 function createInitialize(parts: AcquirerContext, present: (charge: Charge) => unknown) {
   const { charges } = parts.state;
@@ -84,6 +137,7 @@ function createInitialize(parts: AcquirerContext, present: (charge: Charge) => u
     deduplicateForMs: null,
   });
   return (order: ChargePageRequest): Outcome => {
+    if (charges.isCancelled(order.reference)) return cancelled();
     if (parts.pages === 'new_reference' && charges.withReference(order.reference).length > 0) {
       return errorAnswer(409, 'reference_taken', 'the address of this page was given');
     }

@@ -74,6 +74,8 @@ export type AcquirerRecord =
   /** The page stays open after a declined payment method. */
   | { kind: 'page_declined'; charge: number; decline: Decline; at: number }
   | { kind: 'charge_abandoned' | 'charge_cancelled'; charge: number; at: number }
+  /** Nothing will ever be executed under this reference of a client. */
+  | { kind: 'charge_reference_cancelled'; charge_reference: string; at: number }
   /** The acquirer says what it means by a word that clients do not know. */
   | { kind: 'charge_clarified'; charge: number; at: number }
   /** A setup has saved a payment method. */

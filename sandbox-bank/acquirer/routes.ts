@@ -7,6 +7,7 @@ import {
   emptyBody,
   feeBody,
   pageBody,
+  prepareBody,
   refundAccountBody,
   refundBody,
   refundsQuery,
@@ -50,6 +51,18 @@ function chargeRoutes({ charges }: Acquirer): RouteEntry[] {
           read: async (req) => {
             const order = await readBody(req, authorizedBody);
             return () => charges.charge(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/charge-preparations',
+      () => ({
+        POST: {
+          call: 'prepare',
+          read: async (req) => {
+            const body = await readBody(req, prepareBody);
+            return () => charges.prepare(body);
           },
         },
       }),

@@ -19,6 +19,7 @@ export function createAcquirerState(effects: JournalEffects) {
     apply(record: AcquirerRecord): void {
       if ('refund' in record) refunds.apply(record);
       else if ('dispute' in record) disputes.apply(record);
+      else if ('charge_reference' in record) charges.cancelReference(record.charge_reference);
       else charges.apply(record);
     },
   };

@@ -57,7 +57,11 @@ export const authorizedBody = z.strictObject({
   ...common,
   authorization,
   return_url: page.return_url.optional(),
+  preparation: z.string().max(50).optional(),
 });
+
+/** The body of a request to prepare charges of an authorization. */
+export const prepareBody = z.strictObject({ authorization });
 
 /** The query of the list of refunds: those since a time, after the one that the last page ended with. */
 export const refundsQuery = z.strictObject({

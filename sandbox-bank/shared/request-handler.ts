@@ -36,6 +36,8 @@ export type RequestRules = {
   conclusiveAfterMs: number;
   /** Without de-duplication for ever, requests of that age are refused. */
   refusesOld: boolean;
+  /** Resend safety `fence`: the cancellation of a reference that is not known is final. */
+  fences: boolean;
   /** The copy that answers look-ups after a fail-over. */
   copy: LaggingCopy;
 };

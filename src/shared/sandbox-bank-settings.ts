@@ -35,7 +35,7 @@ export const sandboxBankFields = {
     .optional()
     .describe('replaces the resend safety that the settings above give (*)'),
   SANDBOX_BANK_PREPARE: flag(false).describe(
-    'recipients are prepared before a transfer; `npm start` sets it',
+    'recipients are prepared before a transfer, and saved methods before a charge; `npm start` sets it',
   ),
   SANDBOX_BANK_CARD_BALANCES: z
     .enum(['issuer', 'ours'])

@@ -24,7 +24,9 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
     describePaymentEvents(at);
 
     test('the traits name a rate for each call, and references that the provider accepts come back as ours', () => {
-      const { references, rates, currencies } = at.provider.payments;
+      const { references, rates, currencies, charges } = at.provider.payments;
+      // Its cancellation is the proof that a charge was never executed.
+      expect(charges.kind === 'fence' && !at.provider.cancelCharge).toBe(false);
       expect(currencies).toContain('NGN');
       for (const { bucket, perSecond } of Object.values(rates)) {
         expect([bucket.length > 0, perSecond > 0]).toEqual([true, true]);

@@ -124,6 +124,10 @@ function submissions(): [string, (signal: AbortSignal) => Promise<unknown>][] {
       (signal) => payments.openPage({ ...charge, channel: { type: 'card' } }, signal),
     ],
     [
+      'prepare a charge',
+      async (signal) => payments.prepareCharge?.({ ...charge, method: 'aut' }, signal),
+    ],
+    [
       'confirm a charge',
       (signal) => payments.confirmCharge({ ...charge, method: 'aut', handle: null }, signal),
     ],

@@ -111,7 +111,7 @@ describe.each(['a new', 'a kept'])('one submission is one request on %s connecti
       createPaystackAccounts(withCustomers, banks),
       createPaystackIdentity(withCustomers, banks),
     );
-    const makeAll = () => Promise.all(Object.values(calls).map((call) => call()));
+    const makeAll = () => Promise.all(Object.values(calls).map(async (call) => call()));
     const all = Object.keys(calls);
     if (kind === 'a kept') {
       counter.throttle(all.length);

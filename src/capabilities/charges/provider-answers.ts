@@ -156,6 +156,7 @@ function outcomeOf(before: Charge, answer: Answer, now: Date): ProviderOutcome {
       };
     }
     case 'rejected_temporarily':
+      if (answer.reason === 'stale_handle') return answer;
       return {
         kind: 'throttled',
         retryAfterMs: answer.afterMs,

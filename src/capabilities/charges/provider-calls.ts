@@ -1,6 +1,8 @@
 import type { WithoutDeadline } from '../../platform/http/context.js';
-import type { PaymentProvider, VerifyChargeAnswer } from '../../core/providers/payment-provider.js';
+import type { VerifyChargeAnswer } from '../../core/providers/payment-provider.js';
 import type { ResendSafety } from '../../core/providers/port.js';
+import type { Providers } from '../../core/providers/registry.js';
+import type { PrepareAnswer } from '../../core/providers/transfer-provider.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { channelOf, type Tokens } from '../payment-tokens/index.js';
 import type { PaymentToken } from '../payment-tokens/record.js';
@@ -13,7 +15,7 @@ import type { ChargeFact } from './facts.js';
 type Deps = {
   charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;
   tokens: Pick<Tokens, 'get'>;
-  providers: { payment(name: string): PaymentProvider };
+  providers: Pick<Providers, 'payment' | 'payments'>;
   expiresAfterMs: number;
   clock?: () => Date;
 };
@@ -23,6 +25,9 @@ export type ChargeCalls = ReturnType<typeof createChargeCalls>;
 
 /** The code of a charge whose token was deleted before it was submitted. */
 const TOKEN_REVOKED = 'token_revoked';
+
+/** The decline of an attempt that a cancellation has proven to be without effect. */
+const NOT_EXECUTED = { kind: 'declined', code: 'not_executed', decline: 'hard' } as const;
 
 /**
  * Creates the provider calls of charges. A final answer is committed here, because the saved method that comes with a
@@ -55,7 +60,7 @@ export function createChargeCalls({
   /** Charges the customer's saved method. */
   async function chargeToken(charge: Charge, requestedAt: Date, signal: AbortSignal) {
     const token = await tokenOf(charge);
-    if (token?.status !== 'active' || token.authorization === null) return refuseRevoked(charge);
+    if (!isChargeable(token)) return refuseRevoked(charge);
     const request = {
       ...requestOf(charge, token, requestedAt),
       method: token.authorization,
@@ -88,6 +93,13 @@ export function createChargeCalls({
     submit: (charge: Charge, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> =>
       (isOfPage(charge) ? open : chargeToken)(charge, requestedAt, signal),
 
+    /** True if a provider prepares charges of saved methods. */
+    prepares: () => providers.payments.some(({ prepareCharge }) => prepareCharge !== undefined),
+
+    preparationOf: createPreparation({ providers, tokenOf, clock }),
+
+    fence: createFence(providers, recordAnswer),
+
     cancel: createCancellation({ charges, providers }, recordAnswer),
 
     /**
@@ -115,6 +127,44 @@ export function createChargeCalls({
     },
   };
 }
+
+/**
+ * Creates the function that returns the preparation of a charge's next submission; undefined if there is nothing to prepare.
+ */
+const createPreparation =
+  ({
+    providers,
+    tokenOf,
+    clock,
+  }: Pick<Deps, 'providers'> & {
+    tokenOf: (charge: Charge) => Promise<PaymentToken | null>;
+    clock: () => Date;
+  }) =>
+  (charge: Charge): ((signal: AbortSignal) => Promise<PrepareAnswer>) | undefined => {
+    const { prepareCharge } = providers.payment(charge.provider);
+    if (!prepareCharge || isOfPage(charge) || charge.handle !== null) return undefined;
+    return async (signal) => {
+      const token = await tokenOf(charge);
+      // The submission refuses a revoked token.
+      if (!isChargeable(token)) return { kind: 'ready', handle: null, providerRequestId: null };
+      const method = token.authorization;
+      return prepareCharge({ ...requestOf(charge, token, clock()), method }, signal);
+    };
+  };
+
+/**
+ * Creates the function that cancels an attempt which its provider does not know, so that nothing will ever be executed under its
+ * reference. It may be known by now: then the answer is its state.
+ */
+const createFence =
+  (providers: Deps['providers'], recordAnswer: ReturnType<typeof createAnswerRecorder>) =>
+  async (charge: Charge, signal: AbortSignal): Promise<ProviderOutcome> => {
+    const { cancelCharge } = providers.payment(charge.provider);
+    if (!cancelCharge) return { kind: 'not_found', providerRequestId: null };
+    const answer = await cancelCharge(aboutAttempt(charge), signal);
+    const isOver = answer.kind === 'cancelled' && charge.cancel_requested_at === null;
+    return recordAnswer(charge, isOver ? { ...answer, ...NOT_EXECUTED } : answer, 'poll');
+  };
 
 /**
  * Creates the function that cancels an open charge for its tenant. One that was submitted is cancelled at its provider, whose
@@ -160,6 +210,12 @@ export async function findEarlierPage(
   }
   return null;
 }
+
+/** True if the saved method of a token may be charged. */
+const isChargeable = (
+  token: PaymentToken | null,
+): token is PaymentToken & { authorization: string } =>
+  token?.status === 'active' && token.authorization !== null;
 
 /** A saved method belongs to the customer that it was saved for, so the token's customer and e-mail are named. */
 const requestOf = (charge: Charge, token: PaymentToken | null, requestedAt: Date) => ({

@@ -190,6 +190,7 @@ export const chargeFailure = failureWith(
     authorization_revoked: 'The customer’s authorization is no longer valid.',
     token_revoked: 'The payment token was revoked.',
     recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
+    not_executed: 'The provider did not execute it, and never will.',
     payment_returned: 'The customer paid another amount, which was returned to them.',
     operator: 'An operator ended this charge.',
   },

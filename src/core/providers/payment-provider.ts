@@ -251,7 +251,10 @@ export type PaymentProvider = MessageReader<PaymentEvent> & {
   prepareCharge?: Submit<TokenChargeRequest, Ready>;
   confirmCharge: Submit<TokenChargeRequest & { handle: string | null }, ChargeState>;
   verifyCharge: Verify<AboutCharge, ChargeState>;
-  /** Ends an open charge, and answers with its state then: it may have been paid before. */
+  /**
+   * Ends an open charge, and answers with its state then: it may have been paid before. With the resend safety `fence`, the
+   * cancellation of a charge that the provider does not know is answered with `cancelled`, and is final.
+   */
   cancelCharge?: Verify<About, ChargeState>;
   /** Opens a page on which the customer leaves a method without paying. */
   setUp?: Submit<SetupRequest, OpenPage>;

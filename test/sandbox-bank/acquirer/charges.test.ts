@@ -303,3 +303,44 @@ test('without de-duplication one reference is charged as often as it comes, and 
     removeFolder(own);
   }
 });
+
+test('a bank with a fence executes nothing under a reference that was cancelled first, also after a restart', async () => {
+  const own = temporaryFolder();
+  const start = () =>
+    startSandboxBank({ dataDir: own, secret: SECRET, callbackUrl: null, resendSafety: 'fence' });
+  let fenced = await start();
+  try {
+    const network = acquirerClient(bankClient(fenced.url));
+    const method = await network.newAuthorization();
+    const request = network.chargeRequest(method);
+    const cancel = (at: string, reference: string) =>
+      bankClient(at).post<ChargeBody>(`/v1/charges/${reference}/cancel`, {});
+    expect((await cancel(fenced.url, request.reference)).body.status).toBe('cancelled');
+    const paid = network.chargeRequest(method);
+    await network.charge(paid);
+    expect((await cancel(fenced.url, paid.reference)).body.status).toBe('paid');
+    await fenced.close();
+    fenced = await start();
+    const after = acquirerClient(bankClient(fenced.url));
+    expect((await after.charge(request)).body.error?.code).toBe('cancelled');
+    expect((await cancel(fenced.url, request.reference)).body.status).toBe('cancelled');
+    expect(await after.kinds(request.reference)).toEqual([]);
+  } finally {
+    await fenced.close();
+    removeFolder(own);
+  }
+});
+
+test('a charge may name the preparation of its authorization, and no other one', async () => {
+  const { post } = bankClient(bank.url);
+  const prepare = (code: string) =>
+    post<{ preparation: string; error?: { code: string } }>('/v1/charge-preparations', {
+      authorization: code,
+    });
+  const { body } = await prepare(authorization);
+  expect((await prepare('authz_nowhere')).body.error?.code).toBe('authorization_not_found');
+  const other = await charge('789', { preparation: 'prp_other' });
+  expect(other.body.error?.code).toBe('unknown_preparation');
+  expect(await client.kinds(other.request.reference)).toEqual([]);
+  expect((await charge('789', { preparation: body.preparation })).body.status).toBe('paid');
+});

@@ -9,7 +9,8 @@ import type {
   SetupRequest,
   TokenChargeRequest,
 } from '../payment-provider.js';
-import { OWN_REFERENCES, type Rejected } from '../port.js';
+import { OWN_REFERENCES, type NotNow, type Rejected, type Trace } from '../port.js';
+import type { PrepareAnswer } from '../transfer-provider.js';
 import {
   bankHttp,
   errorCode,
@@ -31,6 +32,7 @@ import {
   disputeOf,
   disputesAnswer,
   pageAnswer,
+  preparationAnswer,
   readChargeState,
   refundAnswer,
   refundOf,
@@ -57,9 +59,16 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
       const reply = await post('/v1/charges', pageBody(order), signal);
       return readSubmission(reply, (answer) => readPage(answer, order.reference));
     },
+    ...(options.prepares && {
+      async prepareCharge({ method: authorization }: TokenChargeRequest, signal: AbortSignal) {
+        return readPreparation(await post('/v1/charge-preparations', { authorization }, signal));
+      },
+    }),
     async confirmCharge(order, signal) {
       const reply = await post('/v1/authorized-charges', tokenBody(order), signal);
-      return readSubmission(reply, (answer) => readCharge(answer, order.reference));
+      return (
+        readVoid(reply) ?? readSubmission(reply, (answer) => readCharge(answer, order.reference))
+      );
     },
     async verifyCharge({ reference }, signal) {
       const reply = await get(charge(reference), signal);
@@ -119,6 +128,26 @@ function readSubmission<State>(reply: Reply, read: (body: unknown) => State) {
   return readSubmitReply(reply, read);
 }
 
+function readPreparation(reply: Reply): PrepareAnswer {
+  const trace = { providerRequestId: reply.requestId };
+  if (reply.kind === 'answer' && errorCode(reply.body) === 'authorization_not_found') {
+    return { ...trace, ...rejected('authorization_not_found', 'request') };
+  }
+  return readSubmitReply(reply, (body) => {
+    const parsed = preparationAnswer.safeParse(body);
+    return parsed.success
+      ? { kind: 'ready' as const, handle: parsed.data.preparation }
+      : unreadable();
+  });
+}
+
+/** Reads the refusal of a charge whose preparation is void; null for any other reply. */
+function readVoid(reply: Reply): (Trace & NotNow) | null {
+  if (reply.kind !== 'answer' || errorCode(reply.body) !== 'unknown_preparation') return null;
+  const trace = { providerRequestId: reply.requestId };
+  return { ...trace, kind: 'rejected_temporarily', reason: 'stale_handle', afterMs: 0 };
+}
+
 function ask(order: SetupRequest): Record<string, unknown> {
   const { id, email, name } = order.customer;
   return {
@@ -143,11 +172,12 @@ const money = ({ amountMinor, currency }: Pick<ChargePageRequest, 'amountMinor' 
 
 const pageBody = (order: ChargePageRequest) => ({ ...setupBody(order), ...money(order) });
 
-const tokenBody = (order: TokenChargeRequest) => ({
+const tokenBody = (order: TokenChargeRequest & { handle: string | null }) => ({
   ...ask({ ...order, channel: { type: 'card' } }),
   ...money(order),
   authorization: order.method,
   return_url: order.returnUrl,
+  ...(order.handle !== null && { preparation: order.handle }),
 });
 
 const refundBody = (order: RefundRequest) => ({

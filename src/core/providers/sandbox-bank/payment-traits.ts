@@ -22,7 +22,7 @@ export function paymentTraits(options: SandboxBankOptions): PaymentTraits {
     unit: 'minor',
     references: OWN_REFERENCES,
     rates: Object.fromEntries(CALLS.map((call) => [call, rate])) as PaymentTraits['rates'],
-    charges: resendSafetyOf(withoutFence(options)),
+    charges: resendSafetyOf(options),
     refunds: resendSafetyOf(withoutFence({ ...options, deduplicates: false })),
     pages: options.pages ?? 'repeatable',
   };

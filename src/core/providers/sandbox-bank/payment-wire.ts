@@ -63,6 +63,9 @@ export type ChargeAnswer = z.infer<typeof chargeAnswer>;
 /** The acquirer's answer with the address of a page. */
 export const pageAnswer = z.object({ redirect_url: pageUrl });
 
+/** The acquirer's answer to the preparation of a charge. */
+export const preparationAnswer = z.object({ preparation: id });
+
 /** The status in an answer about a charge, also if it is a word that is not known here. */
 export const statusAnswer = z.object({ reference, status: z.string() });
 
