@@ -2691,7 +2691,7 @@ export type Operations = {
   /**
    * Charge a customer.
    *
-   * With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`, also of this response if you send `Prefer: wait=5`. With `merchant_initiated` an active payment token is charged; a soft decline is retried on later days. A payment credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
+   * With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`, also of this response if you send `Prefer: wait=5`. With `merchant_initiated` an active payment token is charged; a soft decline is retried on later days. A payment credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only, and 429 while too many of their charges are open.
    */
   createCharge: { input: NewCharge; data: Charge };
   /** List charges */

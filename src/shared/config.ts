@@ -101,6 +101,7 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env) {
     payments: {
       dunningDays: e.BURSAR_DUNNING_DAYS,
       chargeExpiresMs: e.BURSAR_CHARGE_EXPIRES_MS,
+      maxOpenOfPublicKeys: e.BURSAR_MAX_OPEN_PUBLIC_CHARGES,
     },
     webhooks: {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,

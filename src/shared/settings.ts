@@ -307,17 +307,13 @@ const cards = {
     .describe('amount above the approval that may be cleared without attention'),
 };
 
+const atLeastOne = z.coerce.number().int().min(1);
+
 const payments = {
-  BURSAR_MAX_ACCOUNTS_PER_CUSTOMER: z.coerce
-    .number()
-    .int()
-    .min(1)
+  BURSAR_MAX_ACCOUNTS_PER_CUSTOMER: atLeastOne
     .default(10)
     .describe('open virtual accounts that a customer may have'),
-  BURSAR_MAX_DEPOSIT_MINOR: z.coerce
-    .number()
-    .int()
-    .min(1)
+  BURSAR_MAX_DEPOSIT_MINOR: atLeastOne
     .default(500_000_000_000)
     .describe('deposits above this amount are suspended'),
   BURSAR_DEPOSIT_SEARCH_DAYS: z.coerce
@@ -340,6 +336,11 @@ const payments = {
   BURSAR_CHARGE_EXPIRES_MS: milliseconds
     .default(DAY_MS)
     .describe('time that a customer has to pay on the provider’s page'),
+  BURSAR_MAX_OPEN_PUBLIC_CHARGES: atLeastOne
+    .default(5_000)
+    .describe(
+      'open charges of one tenant that were made with public keys; beyond it such a charge gets 429',
+    ),
 };
 
 const webhooks = {

@@ -20,7 +20,11 @@ let browser: PaymentClient;
 
 beforeAll(async () => {
   // Attempts follow each other within seconds.
-  const env = { BURSAR_ATTENTION_AFTER_MS: '3000', BURSAR_DUNNING_DAYS: '0.00006,0.1' };
+  const env = {
+    BURSAR_ATTENTION_AFTER_MS: '3000',
+    BURSAR_DUNNING_DAYS: '0.00006,0.1',
+    BURSAR_MAX_OPEN_PUBLIC_CHARGES: '12',
+  };
   service = await startService({ oneProcess: true, env });
   tenant = await service.tenant({ balanceMinor: 0 });
   payments = paymentClient(tenant);
@@ -66,6 +70,31 @@ describe('a public key', () => {
     expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual(
       refused.map(() => [403, 'forbidden']),
     );
+  });
+
+  test('opens no more charges than the bound; those of its tenant’s secret key do not count', async () => {
+    const shop = await service.tenant({ balanceMinor: 0 });
+    const given = { tenantId: shop.id, level: 'write', kind: 'public' } as const;
+    const { key } = await service.deps.apiKeys.create(given);
+    const anybody = paymentClient(apiClient(service.api.url, key));
+    const own = paymentClient(shop);
+    const charge = (headers = {}) => {
+      const { reference: _, ...nameless } = chargeBody();
+      return anybody.charge(nameless, { headers });
+    };
+    expect((await own.charge()).status).toBe(201);
+    const first = await charge();
+    for (let made = 1; made < 12; made += 1) expect((await charge()).status).toBe(201);
+    const refused = await charge({ 'idempotency-key': 'once-more' });
+    expect([refused.status, refused.body.error]).toMatchObject([
+      429,
+      { code: 'rate_limit_exceeded', details: { limit: 12, retry_after: 60 } },
+    ]);
+    expect((await own.charge()).status).toBe(201);
+    const { reference } = first.body.data;
+    await own.waitFor(reference, 'requires_action');
+    expect((await own.call('POST', `/payments/charges/${reference}/cancel`, {})).status).toBe(200);
+    expect((await charge({ 'idempotency-key': 'once-more' })).status).toBe(201);
   });
 
   test('changes no token that is bound, whatever is paid with it', async () => {

@@ -8,6 +8,7 @@ import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit
 import { customerOf, type Tokens } from '../payment-tokens/index.js';
 import type { Customer } from '../payment-tokens/record.js';
 import { type Charge, newCharge } from './record.js';
+import type { Charges } from './store.js';
 import { presentCharge } from './presenter.js';
 import type { CreateChargeBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
@@ -29,6 +30,9 @@ export function createChargeCreation(deps: {
   chargeStarter: Pick<WorkflowStarter<Charge>, 'startSoon'>;
   /** The provider of a new charge: that of its token, because no other one can charge it. */
   provider(tenantId: string, tokenId: string | null): Promise<string>;
+  charges: Pick<Charges, 'openOfPublicKeys'>;
+  /** Open charges that the public keys of one tenant may have made. */
+  maxOpenOfPublicKeys: number;
   dunningDays: number[];
   expiresAfterMs: number;
   clock?: () => Date;
@@ -44,6 +48,7 @@ export function createChargeCreation(deps: {
       const message = 'A public key may not name a reference.';
       throw new ApiError('forbidden', { field: 'reference', message });
     }
+    if (kind === 'public') await refuseFull(deps, tenant.id);
     const customer = await payerOf(deps.tokens, { tenantId: tenant.id, kind }, body);
     if (customer instanceof ApiError) {
       return refuseRequest(groupCommit, { tenantId: tenant.id, claim, error: customer });
@@ -59,6 +64,7 @@ export function createChargeCreation(deps: {
         return_url: body.return_url ?? null,
         description: body.description ?? null,
         metadata: body.metadata ?? null,
+        ...(kind === 'public' && { made_by: 'public_key' as const }),
         provider: await deps.provider(tenant.id, body.payment_token_id ?? null),
         dunning_days: [...(tenant.dunningDays ?? dunningDays)],
         ...(waits && { expiresAfterMs: deps.expiresAfterMs }),
@@ -78,6 +84,28 @@ export function createChargeCreation(deps: {
     if (outcome.resource === charge._id) chargeStarter.startSoon(charge);
     return outcome;
   };
+}
+
+/** The time after which a browser may ask again, when too many of its tenant's pages are open. */
+const RETRY_AFTER_SECONDS = 60;
+
+/**
+ * Refuses another charge with a public key while the tenant has as many open ones as are allowed: each is a page that is verified
+ * for a day. Requests of one moment may exceed the bound by their number. The refusal is not saved under the key.
+ */
+async function refuseFull(
+  {
+    charges,
+    maxOpenOfPublicKeys: limit,
+  }: Pick<Parameters<typeof createChargeCreation>[0], 'charges' | 'maxOpenOfPublicKeys'>,
+  tenantId: string,
+): Promise<void> {
+  if ((await charges.openOfPublicKeys(tenantId, limit)) < limit) return;
+  throw new ApiError('rate_limit_exceeded', {
+    message: 'Too many charges that were made with public keys are open.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    details: { limit, retry_after: RETRY_AFTER_SECONDS },
+  });
 }
 
 /** The paying customer: as the body names it, otherwise the token's. The commit compares both. */

@@ -37,7 +37,7 @@ function createChargeParts(
   { paymentTokens }: { paymentTokens: Pick<PaymentTokenParts, 'store'> },
 ) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
-  const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;
+  const { dunningDays, chargeExpiresMs: expiresAfterMs, maxOpenOfPublicKeys } = config.payments;
   const store = createCharges(database, groupCommit, config.instructions.stallTimeoutMs);
   const starter = createChargeStarter(core);
   return {
@@ -52,6 +52,8 @@ function createChargeParts(
     waiter: completionWaiters.create({ findEnded: (owned) => store.endedOrActionable(owned) }),
     create: createChargeCreation({
       groupCommit,
+      charges: store,
+      maxOpenOfPublicKeys,
       tokens: paymentTokens.store,
       chargeStarter: starter,
       provider: async (tenantId, tokenId) => {

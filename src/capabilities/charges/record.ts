@@ -25,6 +25,8 @@ export type Charge = InstructionRecord & {
   capture_mode: CaptureMode;
   customer: Customer;
   payment_token_id: string | null;
+  /** Anybody who reads a public key makes charges with it. Absent for a secret key. */
+  made_by?: 'public_key';
   /** The page on which the customer continues; null if no action is needed any more. */
   next_action: { type: 'redirect'; url: string } | null;
   return_url: string | null;
@@ -221,6 +223,9 @@ export const CHARGE_INDEXES = {
   byCustomer: { tenant_id: 1, 'customer.id': 1, created_at: -1, _id: -1 },
 } as const;
 
+/** The index of charges that public keys have made, for the bound of those that are open. */
+export const MADE_BY_INDEX = { tenant_id: 1, made_by: 1, status: 1 } as const;
+
 const long = { bsonType: 'long' };
 const string = { bsonType: 'string' };
 const statuses = { enum: ['pending', 'processing', 'completed', 'failed'] };
@@ -238,6 +243,7 @@ export type NewCharge = Pick<
   | 'provider'
   | 'dunning_days'
 > & {
+  made_by?: 'public_key';
   /** Without it, the charge's id. */
   reference?: string | undefined;
   return_url?: string | null;
@@ -328,6 +334,7 @@ export const charges = collection<Charge>('charges', {
   indexes: [
     { key: { tenant_id: 1, reference: 1 }, unique: true },
     ...Object.values(CHARGE_INDEXES).map((key) => ({ key })),
+    { key: MADE_BY_INDEX, partialFilterExpression: { made_by: { $type: 'string' } } },
     {
       key: { tenant_id: 1, 'recurring.id': 1, 'recurring.period': 1 },
       unique: true,

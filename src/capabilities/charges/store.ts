@@ -1,12 +1,13 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
+import { textEquals } from '../../platform/database/indexes.js';
 import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { Decline } from '../../core/providers/payment-provider.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { CHARGE_INDEXES, type Charge, type ChargeStatus } from './record.js';
+import { CHARGE_INDEXES, MADE_BY_INDEX, type Charge, type ChargeStatus } from './record.js';
 import type { ChargeFact } from './facts.js';
 import {
   applyChargeFact,
@@ -132,6 +133,17 @@ function chargeQueries(collection: Collection<Charge>) {
       ]);
       return { items, total };
     },
+
+    /** The open charges of a tenant that public keys have made, counted up to `limit`. */
+    openOfPublicKeys: (tenantId: string, limit: number): Promise<number> =>
+      collection.countDocuments(
+        {
+          tenant_id: tenantId,
+          made_by: textEquals('public_key'),
+          status: { $in: ['pending', 'processing'] },
+        } as Filter<Charge>,
+        { hint: MADE_BY_INDEX, limit },
+      ),
 
     /** Returns true if the tenant has a charge of this customer. */
     knowsCustomer: async (tenantId: string, customer: string): Promise<boolean> =>
