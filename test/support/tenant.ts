@@ -163,7 +163,8 @@ export async function createTenant(
     stored,
     /** Creates a transfer that must be accepted, and returns its id. */
     async send(suffix?: string, changes?: Record<string, unknown>): Promise<string> {
-      const { status, text, body } = await client.transfer(transferBody(suffix, changes));
+      const wanted = transferBody(suffix, changes);
+      const { status, text, body } = await untilTaken((own) => client.transfer(wanted, own));
       if (status !== 201) throw new Error(`not accepted: ${text}`);
       return body.data.id;
     },
