@@ -24,6 +24,8 @@ type RecordDeskRefund = {
   attempt: number;
   providerRefundId: string;
   amountMinor: bigint;
+  /** An open refund of ours with this charge and amount, which the provider has not named: it may be the same. Absent without one. */
+  mayBe?: string;
 };
 
 /** The result of `recordDeskRefund`. `unknown`: nothing is known here that it could return. */
@@ -159,6 +161,12 @@ function decideRefusedDeskRefund(
   return 'refused';
 }
 
+/** The reason to call an operator for a refund that may be one of ours without its note; null if there is none. */
+const sameAs = ({ providerRefundId, mayBe }: RecordDeskRefund): string | null =>
+  mayBe === undefined
+    ? null
+    : `the refund ${providerRefundId} at the provider has no note of ours, and may be ${mayBe}: look it up there`;
+
 /**
  * The record of a refund that the provider reports as made. It counts as submitted, so that its provider can be asked about
  * it.
@@ -170,7 +178,7 @@ function deskRefund(charge: Charge, made: RecordDeskRefund, owedMinor: bigint, n
   const over = 'refunded at the provider beyond the amount of the charge';
   const excess = leftOf(charge, reversibleMinorOf(charge)) < amountMinor ? over : null;
   const doubt = unnamedRefusalOf(charge, made) ? MAY_HAVE_FAILED : null;
-  const reason = owedMinor > 0n ? short : (excess ?? doubt);
+  const reason = sameAs(made) ?? (owedMinor > 0n ? short : (excess ?? doubt));
   const detail = 'the refund was made at the provider';
   return {
     ...newRefund(charge, { id }, now),

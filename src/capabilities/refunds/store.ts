@@ -114,18 +114,31 @@ export function createRefunds(
 /** Refunds that were made at the provider's own desk, and those of a charge that a report may be about. */
 const deskRefunds = (collection: Collection<Refund>, groupCommit: GroupCommit) => ({
   /** Records a refund that was made at the provider's own desk. Repeats change nothing. */
-  recordDeskRefund: async (
+  async recordDeskRefund(
     charge: Pick<Charge, '_id' | 'tenant_id' | 'provider'>,
     made: { attempt: number; providerRefundId: string; amountMinor: bigint },
-  ) =>
-    (
-      await groupCommit.commit(recordDeskRefund, {
-        tenantId: charge.tenant_id,
-        id: deskRefundId(charge.provider, made.providerRefundId),
-        charge: charge._id,
-        ...made,
-      })
-    ).result,
+  ) {
+    // Its request may have reached the provider without our note, and its answer may be lost.
+    const unnamed = await collection.findOne(
+      {
+        tenant_id: charge.tenant_id,
+        charge_id: charge._id,
+        amount_minor: made.amountMinor,
+        status: { $in: ['pending', 'processing'] },
+        submissions: { $gt: 0 },
+        provider_refund_id: null,
+      },
+      { projection: { _id: 1 } },
+    );
+    const { result } = await groupCommit.commit(recordDeskRefund, {
+      tenantId: charge.tenant_id,
+      id: deskRefundId(charge.provider, made.providerRefundId),
+      charge: charge._id,
+      ...made,
+      ...(unnamed && { mayBe: unnamed._id }),
+    });
+    return result;
+  },
 
   /** Notes that the provider refused a refund of its own desk. Repeats change nothing. */
   refuseDeskRefund: async ({ _id: charge, tenant_id: tenantId }: ChargeKey, id: string) =>
