@@ -133,17 +133,36 @@ const movedDeposit = (point: string): Case => ({
   },
 });
 
+/** An operator returns a deposit in suspense while the worker dies: its sender gets it once. */
+const returnedDeposit = (point: string): Case => ({
+  name: `a deposit that an operator returns: the worker dies at ${point}`,
+  async run(cluster) {
+    const deposit = await suspendedDeposit(cluster, AMOUNT_MINOR);
+    await cluster.dies([{ who: 'worker', point }], () => orderReturn(cluster, deposit));
+    await isReturned(cluster, deposit);
+    expect(await cluster.effects(deposit.reference)).toEqual(['received', 'deposit_returned']);
+    await cluster.isQuiet();
+  },
+});
+
 /** An operator sends a deposit in suspense back, so that nothing is left open. */
-async function sendBack({ service }: Cluster, deposit: Deposit): Promise<void> {
+async function sendBack(cluster: Cluster, deposit: Deposit): Promise<void> {
+  await orderReturn(cluster, deposit);
+  await isReturned(cluster, deposit);
+}
+
+async function orderReturn({ service }: Cluster, deposit: Deposit): Promise<void> {
   const { store, starter } = service.deps.deposits;
   const by = { via: 'operator', actor: null, providerRequestId: null, note: null } as const;
   const ordered = { ...by, instruction: 'return', kind: 'return_ordered' } as const;
   const result = await store.applyFact(deposit, ordered);
   if (result.kind === 'fact') starter.startSoon(result.deposit);
-  await eventually(`${deposit._id} is returned`, async () =>
-    (await store.find(deposit._id))?.state === 'returned' ? true : undefined,
-  );
 }
+
+const isReturned = ({ service }: Cluster, { _id: id }: Deposit) =>
+  eventually(`${id} is returned`, async () =>
+    (await service.deps.deposits.store.find(id))?.state === 'returned' ? true : undefined,
+  );
 
 export const accountsAndDeposits: Case[] = [
   ...casesOf({ ...assignment, outcomes: OUTCOMES, points: POINTS }),
@@ -157,4 +176,5 @@ export const accountsAndDeposits: Case[] = [
   ...CONFIRMATION_POINTS.map((point) => deposit([{ who: 'worker', point }])),
   ...['closing.requeried', 'submit.answered'].map(closedAccount),
   ...['verify.before', 'commit.before', 'commit.after'].map(movedDeposit),
+  ...['submit.permitted', 'submit.answered', 'commit.before', 'commit.after'].map(returnedDeposit),
 ];
