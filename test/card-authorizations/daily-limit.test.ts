@@ -71,7 +71,7 @@ test('whatever is approved and reversed on which days, a day counts what was app
         );
       const { payments, card } = after(steps);
       const spent = card?.daily_spend;
-      // What is held of approvals of earlier days does not count.
+      // Holds of approvals of earlier days do not count.
       const held = payments.map((one) => {
         const standing = one.facts.filter(
           ({ kind, at }) =>
