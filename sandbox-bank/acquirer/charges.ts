@@ -34,7 +34,7 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
       ? undefined
       : decisive(charges.withReference(reference).filter((each) => isSetup(each) === setup));
 
-  /** What is under way to the bank with this reference is refused when it arrives. */
+  /** A request with this reference that is under way to the bank is refused when it arrives. */
   function cancelUnknown(reference: string): Outcome {
     if (!charges.isCancelled(reference)) {
       const record = { kind: 'charge_reference_cancelled', charge_reference: reference } as const;
