@@ -33,9 +33,9 @@ afterAll(async () => {
 /** Decisions as one API process makes them, with what the store says passed on as `through` does. */
 function decisionsOf(
   through: (store: AuthorizationStore) => Partial<AuthorizationStore> = () => ({}),
-  given: { deadlineMs?: number; at?: Database } = {},
+  given: { deadlineMs?: number; otherDeadlineMs?: number; at?: Database } = {},
 ) {
-  const { deadlineMs = 15_000, at = database } = given;
+  const { deadlineMs = 15_000, otherDeadlineMs = deadlineMs, at = database } = given;
   const store = createAuthorizationStore(at, createGroupCommit(at), {
     stallTimeoutMs: 2_000,
     terms: TERMS,
@@ -47,20 +47,20 @@ function decisionsOf(
         at.db.collection<Card>('cards').findOne({ provider, 'issued.issuer_card_id': card }),
     },
     cardsDisabled: async () => false,
-    deadlineMsOf: () => deadlineMs,
+    deadlineMsOf: (provider) => (provider === 'sandbox-bank' ? deadlineMs : otherDeadlineMs),
     terms: TERMS,
     log,
   });
 }
 
 /** A card of a tenant of its own, and a payment with it. */
-async function cardWith(availableMinor: bigint) {
+async function cardWith(availableMinor: bigint, provider = 'sandbox-bank') {
   const id = newId('card');
   const { issued: face } = openCard();
   const issued = face && { ...face, issuer_card_id: `card_${id}` };
   const tenantId = newId('tenant');
   await cards().insertOne(
-    openCard({ _id: id, tenant_id: tenantId, issued, available_minor: availableMinor }),
+    openCard({ _id: id, tenant_id: tenantId, issued, provider, available_minor: availableMinor }),
   );
   let count = 0;
   const pay = (amountMinor = 5_000n) => {
@@ -213,6 +213,18 @@ describe('a decision', () => {
 });
 
 describe('a decision that is not committed in time', () => {
+  test('each issuer has a deadline of its own', async () => {
+    const slow = heldBack('decision');
+    const decisions = decisionsOf(slow.through, { deadlineMs: 300, otherDeadlineMs: 120_000 });
+    const [quick, patient] = [await cardWith(20_000n), await cardWith(20_000n, 'patient-issuer')];
+    const answer = decisions.decide('patient-issuer', patient.pay());
+    expect(await decisions.decide('sandbox-bank', quick.pay())).toEqual(LATE);
+    slow.letDecide();
+    slow.release();
+    expect(await answer).toEqual(APPROVED);
+    await decisions.idle();
+  });
+
   test('an approval committed after its deadline is voided, and a repeat is declined', async () => {
     const { id, pay } = await cardWith(20_000n);
     const payment = pay();
