@@ -52,7 +52,7 @@ const chargeHandler = ({
   faults,
   stoppedBy: PAYMENTS_STOPPED_BY,
 
-  prepares: providerCalls.prepares,
+  prepares: () => providerCalls.prepares(),
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,

@@ -20,12 +20,13 @@ export async function applyOutcome<R extends InstructionRecord, Own>(
   { operator, fact, tenantId, id }: ApplyOutcomeInput<Own>,
 ): Promise<ApplyOutcomeResult> {
   if (operator) return applyOperatorOutcome(handler, { operator, fact, tenantId, id });
-  const { via, providerRequestId } = fact;
+  const { via, providerRequestId, askedMs } = fact;
   const record = await commit(handler, { tenantId, id }, fact, {
     via,
     actor: null,
     providerRequestId,
     note: null,
+    ...(askedMs !== undefined && { askedMs }),
   });
   return statusOf(record);
 }

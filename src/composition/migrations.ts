@@ -2,6 +2,7 @@ import { capabilities } from './capabilities.js';
 import { cardAuthorizations } from '../capabilities/card-authorizations/record.js';
 import { cardDisputes } from '../capabilities/card-disputes/record.js';
 import { cardOperations } from '../capabilities/cards/card-operation.js';
+import { charges } from '../capabilities/charges/record.js';
 import { customerCounts } from '../capabilities/customers/counts.js';
 import { deposits } from '../capabilities/deposits/record.js';
 import { paymentTokens } from '../capabilities/payment-tokens/record.js';
@@ -72,6 +73,7 @@ export const migrations: readonly Migration[] = [
   collectionsMigration('0008-card-operations-by-time', [cardOperations]),
   collectionsMigration('0009-endpoint-filters', [endpointsCollection]),
   collectionsMigration('0010-operators-without-roles', [operatorsCollection]),
+  collectionsMigration('0011-charges-of-public-keys', [charges]),
 ];
 
 /** The collections with sealed fields. */

@@ -43,6 +43,7 @@ export function after(facts: TransferFact[], available = 0n, start: Partial<Tran
   const verdicts: string[] = [];
   let wallet = available;
   let owed = 0n;
+  let day = 0n;
   for (const fact of facts) {
     const transition = transitionTransfer(transfer, fact, NOW, {
       availableMinor: wallet,
@@ -51,11 +52,12 @@ export function after(facts: TransferFact[], available = 0n, start: Partial<Tran
     transfer = transition.next;
     wallet += transition.availableMinor;
     owed += transition.receivableMinor;
+    day += transition.dayMinor;
     verdicts.push(transition.verdict);
     made.push(...transition.postings);
     postings.push(...transition.postings.map((p) => p.id.slice(p.id.indexOf('/') + 1)));
   }
-  return { transfer, verdicts, postings, made, gained: wallet - available, owed };
+  return { transfer, verdicts, postings, made, gained: wallet - available, owed, day };
 }
 
 /** The problems that an audit of the ledger finds with a transfer and its postings. */

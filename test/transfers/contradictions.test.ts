@@ -12,7 +12,11 @@ import {
 import { NOW } from '../support/transfers.js';
 
 describe('a report that contradicts what is booked', () => {
-  const asked = (fact: TransferFact): TransferFact => ({ ...fact, via: 'poll' });
+  const asked = (fact: TransferFact): TransferFact => ({
+    ...fact,
+    via: 'poll',
+    askedMs: NOW.getTime() + 1,
+  });
   const paidOther = (amountMinor: bigint): TransferFact => ({ ...paid, amountMinor });
   const reversedOther: TransferFact = { ...reversed, amountMinor: 249_000n };
   const accepted = (amountMinor: bigint): TransferFact => ({
@@ -181,6 +185,66 @@ describe('a report that contradicts what is booked', () => {
       expect(after([...facts, { ...paid, via: 'webhook' }]).transfer.attention).not.toBeNull();
     }
     expect(after([rejected, paidOther(249_000n), asked(rejected)]).transfer.attention).toBeNull();
+    expect(
+      after([paid, reversed, paidOther(249_000n), asked(reversed)]).transfer.attention,
+    ).toBeNull();
+    // In suspense, an operator is called for that again, and `complete` takes it out.
+    const inSuspense = after([rejected, paid, paidOther(249_000n), asked(paid)]);
+    expect(inSuspense.transfer).toMatchObject({
+      in_suspense: true,
+      attention: { reason: expect.stringContaining('after the hold had been released') },
+    });
+    const all = after([rejected, paid, paidOther(249_000n), asked(paid), confirmed], 300_000n);
+    expect(all.transfer).toMatchObject({ status: 'completed', attention: null });
+    // Then a forced fail has nothing to take back.
+    const denied = after([rejected, paid, asked(rejected), asked(paid), forced]);
+    expect(denied.transfer.in_suspense).toBe(true);
+  });
+
+  test('an answer to a question from before the contradiction ends no call', () => {
+    for (const [before, agrees] of [
+      [[paid, rejected], paid],
+      [[paid, reversed, paidOther(249_000n)], reversed],
+      [[rejected, paidOther(249_000n)], rejected],
+    ] as const) {
+      const old: TransferFact = { ...agrees, via: 'poll', askedMs: NOW.getTime() - 1 };
+      expect(after([...before, old]).transfer.attention).not.toBeNull();
+      expect(after([...before, { ...agrees, via: 'poll' }]).transfer.attention).not.toBeNull();
+    }
+  });
+
+  test('a forced fail without a denial by the bank takes nothing back', () => {
+    const silent: TransferFact = { ...forced, ifNotSubmitted: true };
+    const all = after([paid, rejected, silent]);
+    expect(all.verdicts.at(-1)).toBe('stale');
+    expect(all.transfer).toMatchObject({ status: 'completed' });
+    expect(all.postings).toEqual(['resolve']);
+  });
+
+  test('a reversal of another amount than was released calls an operator unless one had failed the transfer', () => {
+    expect(after([rejected, reversedOther]).transfer).toMatchObject({
+      reversed_at: null,
+      attention: { reason: expect.stringContaining('another amount') },
+    });
+    expect(after([forced, reversedOther]).transfer).toMatchObject({ attention: null });
+  });
+
+  test('a repeated acceptance leaves the call for what the wallet owes', () => {
+    // The tenant has spent what was released.
+    const facts = [rejected, paid, paidOther(249_000n), accepted(249_000n)];
+    const reason = expect.stringContaining('could not cover') as string;
+    expect(after(facts, -251_000n).transfer.attention).toMatchObject({ reason });
+    const again = after([...facts, accepted(249_000n)], -251_000n);
+    expect(again.verdicts.at(-1)).toBe('unchanged');
+    expect(again.transfer.attention).toMatchObject({ reason });
+  });
+
+  test('the day gets back no more than it lost', () => {
+    const dayOf = (facts: TransferFact[]) => after(facts, 300_000n).day;
+    expect(dayOf([rejected])).toBe(250_000n);
+    expect(dayOf([rejected, paid, confirmed])).toBe(0n);
+    expect(dayOf([rejected, paid, confirmed, rejected, forced])).toBe(250_000n);
+    expect(dayOf([paid, reversed, paidOther(249_000n), accepted(249_000n)])).toBe(1_000n);
   });
 
   test('whatever the bank and operators say in whatever order, the books are those of the state', () => {

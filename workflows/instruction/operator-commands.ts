@@ -56,7 +56,7 @@ export async function handleOperatorCommand<Own>(
   const known = { ...status, unsettled: unsettled !== null };
   const decision = evaluateOperatorCommand(command, result, known, labels);
   if (decision.effect !== 'nothing' && isFollowed(decision.effect, result.kind)) {
-    const fact = operatorFact(decision.effect, command, result);
+    const fact = operatorFact(decision.effect, command, { result, status });
     step = await applyOutcome(state, fact, { pending, evidence }, step);
   }
   const attested = evaluateAttestedAbsence(result, first.do === 'submit', labels);
@@ -108,11 +108,14 @@ async function mayAttest<Own>(
   return !waits;
 }
 
-/** The fact of a command. Unless forced, a `fail` counts only if nothing was submitted; its commit checks that again. */
+/**
+ * The fact of a command. Unless forced, a `fail` counts only if nothing was submitted; its commit checks that again. The same holds
+ * for a forced one if the record has ended, unless the provider denies the payment when this command asks it.
+ */
 const operatorFact = (
   effect: 'confirm' | 'release' | 'capture',
   { force, amountMinor, sessionId }: OperatorCommand,
-  result: ProviderCallResult,
+  { result, status }: { result: ProviderCallResult; status: StatusReport },
 ): FactResult => {
   const source = { providerRequestId: null, via: 'poll' } as const;
   switch (effect) {
@@ -130,10 +133,13 @@ const operatorFact = (
         ...source,
         kind: 'rejected',
         code: 'operator',
-        ...(!force && { ifNotSubmitted: true }),
+        ...(!(force && (isOpen(status) || isDenial(result))) && { ifNotSubmitted: true }),
       };
   }
 };
+
+const isDenial = ({ kind }: ProviderCallResult): boolean =>
+  kind === 'rejected' || kind === 'reversed';
 
 /** Answers the operator and writes the timeline, from the record's status after the command. */
 async function answer<Own>(

@@ -96,7 +96,7 @@ export function nextStep(
     case 'rejected':
     case 'reversed':
     case 'operator_confirmed':
-      return [answered, { do: 'applyOutcome', fact: result }];
+      return [answered, { do: 'applyOutcome', fact: { ...result, askedMs: asked.askedMs } }];
     case 'not_submitted':
       // Another attempt: what was known about the last one does not count.
       return [

@@ -7,6 +7,8 @@ export type FactSource = {
   /** Null: the record's provider itself. */
   actor: string | null;
   providerRequestId: string | null;
+  /** When the provider was asked; missing if the fact is no answer to a question, or if the answer may be an old one. */
+  askedMs?: number;
   /** An operator's reason. */
   note: string | null;
   /** The act of the operator, for the audit log and its approval. */

@@ -184,8 +184,12 @@ function acceptAmount(
   // A repeat of this command changes nothing after the provider's next report.
   const isAsked = isCorrection && (isOther || !isBooked);
   if (isAsked && !hasOtherAmount(given)) return 'stale';
-  if (isCompleted && !isOther) return hasOtherAmount(given) ? 'stale' : clearAttention(given);
   const reason = `the wallet could not cover this ${labels.payment}`;
+  if (isCompleted && !isOther) {
+    if (hasOtherAmount(given)) return 'stale';
+    // A repeat of this command must not end the call of its own.
+    return record.attention?.reason === reason ? 'unchanged' : clearAttention(given);
+  }
   const owes = !isOpen(record) && !rules.covered;
   return {
     set: {
@@ -241,13 +245,18 @@ const isDenied = ({ record, rules: { labels } }: TransitionCase): boolean =>
   record.attention?.reason === rejectsPaid(labels) ||
   record.attention?.reason === `${otherAmount(labels)} (reversed)`;
 
-/** True for a reversal of another amount while nothing is booked: it contradicts nothing. */
+/** True for a reversal of another amount after an operator has failed the record and nothing is booked: it contradicts nothing. */
 const isReversalOfNothing = ({ record, rules }: TransitionCase, { kind }: InstructionFact) =>
   kind === 'reversed' &&
   rules.correctable === true &&
   record.status === 'failed' &&
+  (record.monitor_until !== null || (record.corrections ?? 0) > 0) &&
   !record.in_suspense &&
   record.reversed_at === null;
+
+/** True for an answer to a question that was asked after an operator was called: messages and repeats of answers may be older. */
+const isNews = ({ attention }: HeldInstruction, { askedMs }: FactSource): boolean =>
+  attention !== null && askedMs !== undefined && askedMs > attention.since.getTime();
 
 type Rejection = Extract<InstructionFact, { kind: 'rejected' }>;
 
@@ -325,8 +334,8 @@ function transitionCompleted(
   const { record, now, rules } = given;
   switch (fact.kind) {
     case 'succeeded': {
-      const isNew = fact.via === 'poll' && fact.amountMinor !== null && !fact.unlessFailed;
-      return isNew && isContradicted(given) ? clearContradiction(given) : 'unchanged';
+      const agrees = fact.amountMinor !== null && !fact.unlessFailed && isNews(record, fact);
+      return agrees && isContradicted(given) ? clearContradiction(given) : 'unchanged';
     }
     case 'reversed':
       return reverseHeld(given);
@@ -368,10 +377,13 @@ function transitionFailed(
       return rejectAgain(given, fact);
     case 'succeeded':
       if (record.reversed_at !== null) return 'stale';
-      if (record.in_suspense) return 'unchanged';
+      if (record.in_suspense) return agreesInSuspense(given, fact);
       return isOverruled(record, fact) ? 'stale' : bookInSuspense(given);
     case 'reversed':
-      return record.reversed_at === null ? reverseFailed(given, fact.amountMinor) : 'unchanged';
+      if (record.reversed_at === null) return reverseFailed(given, fact.amountMinor);
+      return isNews(record, fact) && isContradicted(given)
+        ? clearContradiction(given)
+        : 'unchanged';
     case 'operator_confirmed':
       if (!record.in_suspense || (rules.correctable && hasOtherAmount(given))) return 'stale';
       return debitForSuspense(given);
@@ -379,13 +391,14 @@ function transitionFailed(
 }
 
 /** The provider rejects what has failed. Only its answer to a question is surely newer than a payment in suspense. */
-function rejectAgain(given: TransitionCase, { via }: FactSource): HeldChange | 'unchanged' {
+function rejectAgain(given: TransitionCase, fact: FactSource): HeldChange | 'unchanged' {
   const { record, now, rules } = given;
+  const { via } = fact;
   const { provider, pay } = rules.labels;
   if (via === 'poll' && record.in_suspense && rules.correctable) {
     return raiseAttention(record, now, rejectsPaid(rules.labels));
   }
-  if (via === 'poll' && isContradicted(given)) return clearContradiction(given);
+  if (isNews(record, fact) && isContradicted(given)) return clearContradiction(given);
   if (record.monitor_until === null || via === 'operator') return 'unchanged';
   return {
     set: { monitor_until: null },
@@ -393,10 +406,24 @@ function rejectAgain(given: TransitionCase, { via }: FactSource): HeldChange | '
   };
 }
 
+const paidLate = ({ provider, paid }: InstructionLabels) =>
+  `${paid} by the ${provider} after the hold had been released`;
+
+/** The provider agrees with what is in suspense: after a contradiction, an operator is called for the suspense again. */
+function agreesInSuspense(
+  given: TransitionCase,
+  fact: Extract<InstructionFact, { kind: 'succeeded' }>,
+): HeldChange | 'unchanged' {
+  const agrees = fact.amountMinor !== null && !fact.unlessFailed && isNews(given.record, fact);
+  if (!agrees || !isContradicted(given)) return 'unchanged';
+  const attention = { since: given.now, reason: paidLate(given.rules.labels) };
+  return { ...clearContradiction(given), set: { attention } };
+}
+
 /** Proven after the hold was released: the provider executed it, and no wallet has paid for it yet. */
 function bookInSuspense({ now, rules }: TransitionCase): HeldChange {
-  const { provider, paid, payment } = rules.labels;
-  const reason = `${paid} by the ${provider} after the hold had been released`;
+  const { payment } = rules.labels;
+  const reason = paidLate(rules.labels);
   return {
     set: {
       in_suspense: true,

@@ -70,7 +70,12 @@ export type InstructionLabels = {
   suspenseDebit: string;
 };
 
-type ResultSource = { providerRequestId: string | null; via: 'provider_answer' | 'poll' };
+/** `askedMs`: when the provider was asked, by the clock of the workflow; left out if the result is no answer. */
+type ResultSource = {
+  providerRequestId: string | null;
+  via: 'provider_answer' | 'poll';
+  askedMs?: number;
+};
 
 /**
  * A result that is a fact: it closes the record or contradicts the ledger. `InstructionFact` explains the kinds; `Own`

@@ -152,6 +152,8 @@ function dayMinorOf<P extends OutgoingPayment>(
     return payment.amount_minor - before;
   }
   if (correction === 'adjustment' && !payment.in_suspense) return after - before;
+  // Its day was given back when the hold was released.
+  if (steps.includes('suspense-debit')) return after - payment.amount_minor;
   return steps.includes('capture') ? after : 0n;
 }
 
@@ -161,7 +163,8 @@ export function isCovered(
   fact: { kind: string; amountMinor?: bigint | null },
   { availableMinor }: WalletBalances,
 ): boolean {
-  const settledMinor = fact.kind === 'operator_confirmed' ? (fact.amountMinor ?? null) : null;
+  const named = fact.kind === 'operator_confirmed' ? fact.amountMinor : null;
+  const settledMinor = named ?? payment.settled_amount_minor;
   const unspentMinor = unspentOf({ ...holdOf(payment), settledMinor });
   const paidMinor =
     payment.status === 'completed' ? payment.total_minor - unspentOf(holdOf(payment)) : 0n;

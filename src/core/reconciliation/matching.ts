@@ -219,8 +219,11 @@ async function bookedOf(
   return booked;
 }
 
-/** The return of a payment from suspense is booked on its charge, and its refund is what the provider moves. */
-const RETURN = /\/return-(.+?)(?:-back)?$/;
+/**
+ * The return of a payment from suspense is booked on its charge, and its refund is what the provider moves. A number in place of
+ * the refund is that of a correction of a transfer, which the provider moves under the transfer's own reference.
+ */
+const RETURN = /\/return-(?!\d+$)(.+?)(?:-back)?$/;
 
 /** The record that moves the money of a posting at the provider. */
 const recordOf = ({ _id }: Pick<PostingDocument, '_id'>): string =>

@@ -150,6 +150,39 @@ test('a break without a reference that an operator has accepted stays closed in 
   expect(await open()).toEqual([700n]);
 });
 
+test('what is taken back of a transfer that its bank denies is a movement of the transfer: a break unless the bank returns it', async () => {
+  const book = async (transfer: string) => {
+    const made = [
+      ['resolve', 500n],
+      ['return-1', -500n],
+    ] as const;
+    await database.db.collection<PostingDocument>('postings').insertMany(
+      made.map(([step, amountMinor]) => ({
+        _id: `${transfer}/${step}`,
+        tenant_id: UNOWNED,
+        at: new Date(TEN),
+        legs: [
+          { account: accounts.suspense, amount_minor: -amountMinor },
+          { account: accounts.clearing(provider), amount_minor: amountMinor },
+        ],
+      })),
+    );
+  };
+  const [returned, kept] = [newId('transfer'), newId('transfer')];
+  await book(returned);
+  await book(kept);
+  await statement([
+    [
+      [50n, NINE],
+      [-500n, TEN, returned],
+      [500n, TEN, returned],
+      [-500n, TEN, kept],
+      [90n, LATE],
+    ],
+  ]);
+  expect(await open()).toEqual([50n, 90n, 500n]);
+});
+
 describe('the return of a payment from suspense, which is booked on its charge', () => {
   const charge = newId('charge');
   /** A return of this amount, booked at this time, by the refund that names its row; `-back`: the provider has taken it back. */
