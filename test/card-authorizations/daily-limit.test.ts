@@ -6,6 +6,7 @@ import { DAY_MS } from '../../src/shared/durations.js';
 import {
   authorizationFactMutation,
   decideAuthorizationMutation,
+  standInMutation,
   stateWith,
 } from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';
@@ -53,6 +54,13 @@ test('a partial reversal restores the limit of the latest day first, and the lim
   expect(after([...steps, reversal(2, 4_500n)]).card?.daily_spend.minor).toBe(0n);
   const other = approval(3, 'm3', 700n, 'auth_2');
   expect(after([...steps, other, reversal(3)]).card?.daily_spend.minor).toBe(700n);
+});
+
+test('a late approval in our place, made before the approval of its payment, uses the limit of the day of its arrival alone', () => {
+  const late = standInMutation(500n, { message: 'm3', at: -60 });
+  const used = [approval(1, 'm1', 1_000n), approval(2, 'm2', 5_000n, 'auth_2'), [2, late] as const];
+  expect(after(used).card?.daily_spend.minor).toBe(5_500n);
+  expect(after([...used, reversal(2)]).card?.daily_spend.minor).toBe(5_000n);
 });
 
 test('whatever is approved and reversed on which days, a day counts what was approved on it and not reversed', () => {

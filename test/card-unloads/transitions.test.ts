@@ -97,6 +97,42 @@ test.each([
   },
 );
 
+const reported = (kind: 'succeeded' | 'reversed', amountMinor: bigint) =>
+  applied({ ...byProvider, kind, amountMinor, sessionId: null });
+const refusal = applied({ ...byProvider, kind: 'rejected', code: 'funding_refused' });
+
+test.each([
+  ['before its success is known', [reported('reversed', 400n)]],
+  ['before its success arrives', [reported('reversed', 400n), reported('succeeded', 400n)]],
+  ['after it had failed', [refusal, reported('reversed', 400n), reported('succeeded', 400n)]],
+])('a part that was given back and reversed %s is on the card', (_, facts) => {
+  const { state } = run(
+    unloading(),
+    facts.map((fact) => [fact]),
+  );
+  const books = balances(state);
+  expect(books.get(accounts.available('ten_a'))).toBe(WALLET);
+  expect(books.get(accounts.cardAvailable(CARD))).toBe(AMOUNT);
+  const operation = state.records.get(cardOperations, 'cop_u');
+  expect(operation).toMatchObject({ status: 'failed' });
+  expect(operation?.reversed_at).toEqual(NOW);
+  expect(operation?.attention).not.toBeNull();
+});
+
+test('whatever else is reported, nothing is credited after a reversal that comes before the success', () => {
+  const parts = fc.constantFrom(AMOUNT, 400n, 300n, 1n);
+  fc.assert(
+    fc.property(parts, fc.array(facts, { maxLength: 4 }), (reversedMinor, sequence) => {
+      const { state } = run(unloading(), [
+        [reported('reversed', reversedMinor)],
+        ...sequence.map((fact) => [applied(fact)]),
+      ]);
+      expect(balances(state).get(accounts.available('ten_a'))).toBe(WALLET);
+      expect(state.records.get(cardOperations, 'cop_u')?.status).toBe('failed');
+    }),
+  );
+});
+
 test('the same facts again change nothing', () => {
   fc.assert(
     fc.property(facts, (fact) => {

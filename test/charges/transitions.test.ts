@@ -134,6 +134,11 @@ describe('the time of a customer', () => {
       expect([last.status, last.failure?.code]).toEqual(['failed', 'insufficient_funds']);
     });
 
+    test('begins a next attempt that counts its polls and void handles anew', () => {
+      const again = over({ ...declined('soft'), polls: 7, void_handles: 1 });
+      expect(again).toMatchObject({ attempt: 2, polls: 0, void_handles: 0 });
+    });
+
     test('ends by a hard decline, also by one that only the last answer tells', () => {
       expect(over(declined('hard')).failure?.code).toBe('insufficient_funds');
       const told = { code: 'expired_card', decline: 'hard' } as const;

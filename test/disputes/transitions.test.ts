@@ -336,6 +336,12 @@ describe('an operator', () => {
     expect(events).toEqual(['charge.disputed', 'charge.dispute_lost', 'charge.dispute_lost']);
   });
 
+  test('decides a dispute of all that the customer has paid, the surcharge too', () => {
+    const charge = { ...paidCharge(), surcharge_minor: 10_283n };
+    const after = (minor: bigint) => apply([fact(), decided('lost', minor)], { charge }).dispute;
+    expect([after(310_283n)?.status, after(310_284n)?.status]).toEqual(['lost', 'open']);
+  });
+
   test('decides the amount of a won dispute anew: nothing moves, and the audit finds nothing then and later', () => {
     const won = [fact(), fact({ state: 'won' }), decided('won', 50_000n)];
     for (const facts of [won, [...won, decided('lost', 50_000n)]]) {

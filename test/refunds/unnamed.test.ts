@@ -11,11 +11,14 @@ import { emptySnapshot } from '../support/transfers.js';
 const charge = transition(sent(pageCharge()), paid()).next;
 
 /** Records a refund of the provider's desk while this open refund has its charge and amount. */
-async function recordBeside(open: string | null) {
+async function recordBeside(
+  open: string | null,
+  { amountMinor = 1_000n, availableMinor = 500_000n } = {},
+) {
   const asked: object[] = [];
   const snapshot = emptySnapshot();
   snapshot.records.set(charges, charge);
-  snapshot.wallets.set('ten_a', { ...emptyWallet('ten_a'), availableMinor: 500_000n });
+  snapshot.wallets.set('ten_a', { ...emptyWallet('ten_a'), availableMinor });
   let recorded: Refund | undefined;
   const findOne = async (filter: object) => {
     asked.push(filter);
@@ -28,7 +31,7 @@ async function recordBeside(open: string | null) {
   };
   const db = { db: { collection: () => ({ findOne }) } } as never;
   const store = createRefunds(db, { commit } as never, 1_000);
-  const made = { attempt: 1, providerRefundId: '4711', amountMinor: 1_000n };
+  const made = { attempt: 1, providerRefundId: '4711', amountMinor };
   expect(await store.recordDeskRefund(charge, made)).toBe('recorded');
   return { asked, reason: recorded?.attention?.reason ?? null };
 }
@@ -49,4 +52,13 @@ test('a refund without our note beside an open one of its charge and amount that
     },
   ]);
   expect((await recordBeside(null)).reason).toBeNull();
+});
+
+test.each([
+  ['the wallet cannot cover', { availableMinor: 999n }, 'the tenant owes the rest'],
+  ['is beyond the charge', { amountMinor: 400_000n }, 'beyond the amount of the charge'],
+])('such a refund that %s tells an operator both', async (_, given, other) => {
+  const { reason } = await recordBeside(newId('refund'), given);
+  expect(reason).toContain('has no note of ours');
+  expect(reason).toContain(other);
 });

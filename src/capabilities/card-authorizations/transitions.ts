@@ -228,9 +228,12 @@ function countedOn(one: CardAuthorization, day: string): bigint {
     .map(({ at }) => at.getTime());
   if (times.length === 0) return 0n;
   const first = Math.min(...times);
-  // A void counts from the beginning of its approval.
-  const earlier = one.facts.filter(({ kind, at }) => kind === 'declined' || at.getTime() < first);
-  const minor = countedIn(one.facts) - countedIn(earlier);
+  // A void counts from the beginning of its approval; an approval counts on its day, whenever it was made.
+  const isEarlier = (fact: AuthorizationFact) =>
+    fact.kind === 'declined' ||
+    (fact.kind === 'approved' && dayOf(fact, one) < day) ||
+    fact.at.getTime() < first;
+  const minor = countedIn(one.facts) - countedIn(one.facts.filter(isEarlier));
   return minor > 0n ? minor : 0n;
 }
 

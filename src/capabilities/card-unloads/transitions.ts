@@ -149,7 +149,9 @@ function reverse(
   now: Date,
 ): UnloadChange | 'unchanged' {
   const givenMinor = operation.settled_amount_minor ?? operation.amount_minor;
-  if (reversedMinor !== null && reversedMinor !== givenMinor) {
+  // Before anything is booked, there is no amount to compare with: nothing of it remains given back.
+  const isBooked = operation.status === 'completed';
+  if (isBooked && reversedMinor !== null && reversedMinor !== givenMinor) {
     return raiseAttention(operation, now, 'the issuer reversed another amount than it gave back');
   }
   if (operation.reversed_at !== null) return 'unchanged';

@@ -263,7 +263,7 @@ function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   };
 }
 
-/** The fields of a new attempt, which has a reference of its own and nothing submitted. */
+/** The fields of a new attempt, which has a reference of its own, nothing submitted, and counters of its own. */
 const nextAttemptOf = (charge: Charge) => ({
   status: 'pending' as const,
   attempt: charge.attempt + 1,
@@ -272,6 +272,8 @@ const nextAttemptOf = (charge: Charge) => ({
   rejected_submissions: 0,
   first_submitted_at: null,
   acknowledged_at: null,
+  polls: 0,
+  void_handles: 0,
 });
 
 /**

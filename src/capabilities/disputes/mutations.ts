@@ -135,7 +135,8 @@ export const actOnDispute: Mutation<ActOnDispute, ActOnDisputeResult> = {
       if (acknowledged) uow.change(disputes, acknowledged);
       return { dispute: acknowledged };
     }
-    if (findObstacle(before, decision, charge.amount_minor) !== null) return { dispute: null };
+    if (findObstacle(before, decision, reversibleMinorOf(charge)) !== null)
+      return { dispute: null };
     const around = { wallet: uow.wallet(input.tenantId), leftMinor: restOf(charge) };
     const decided = decideDispute(before, { ...decision, act }, now, around);
     const { next, event } = withDisputeEvent(before, decided.next);

@@ -256,7 +256,7 @@ export type DisputeDecision = {
   act: Act;
 };
 
-/** The reason why a dispute of a charge of this amount cannot be decided so, or null. */
+/** The reason why a dispute cannot be decided so, or null. `chargeMinor`: the amount that the provider may take back of its charge. */
 export function findObstacle(
   { status, amount_minor: disputedMinor }: Dispute,
   { outcome, amountMinor }: Omit<DisputeDecision, 'act'>,

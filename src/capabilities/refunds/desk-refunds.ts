@@ -178,7 +178,8 @@ function deskRefund(charge: Charge, made: RecordDeskRefund, owedMinor: bigint, n
   const over = 'refunded at the provider beyond the amount of the charge';
   const excess = leftOf(charge, reversibleMinorOf(charge)) < amountMinor ? over : null;
   const doubt = unnamedRefusalOf(charge, made) ? MAY_HAVE_FAILED : null;
-  const reason = sameAs(made) ?? (owedMinor > 0n ? short : (excess ?? doubt));
+  const reasons = [sameAs(made), owedMinor > 0n ? short : (excess ?? doubt)];
+  const reason = reasons.filter((each) => each !== null).join('; ') || null;
   const detail = 'the refund was made at the provider';
   return {
     ...newRefund(charge, { id }, now),

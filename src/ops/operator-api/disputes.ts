@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Charge } from '../../capabilities/charges/record.js';
+import { reversibleMinorOf, type Charge } from '../../capabilities/charges/record.js';
 import { presentDispute } from '../../capabilities/disputes/presenter.js';
 import { disputeState, isInDoubt, type Dispute } from '../../capabilities/disputes/record.js';
 import { findObstacle } from '../../capabilities/disputes/transitions.js';
@@ -120,7 +120,7 @@ export const disputeRoutes = (deps: OperatorDeps): Route[] => [
     const charge = await deps.charges.store.get(found.tenant_id, found.charge_id);
     if (!charge) throw noSuch('charge');
     // Before anybody is asked to approve it.
-    const obstacle = findObstacle(found, decision, charge.amount_minor);
+    const obstacle = findObstacle(found, decision, reversibleMinorOf(charge));
     if (obstacle !== null) throw new ApiError('invalid_state', { message: obstacle });
     const { isConfirmed, answer } = await askProvider(deps, charge, found, decision);
     const asked = {
