@@ -63,8 +63,8 @@ export const SEEDED_BUGS = {
     patches: [
       [
         'src/core/instructions/held-transitions.js',
-        'if (isOpen(record))',
-        "if (isOpen(record) || fact.via === 'webhook')",
+        'if (isOpen(record))\n        return transitionOpen',
+        "if (isOpen(record) || fact.via === 'webhook')\n        return transitionOpen",
       ],
     ],
     seenBy: /provider_events open|is (?:received|failed) after \d+ tries/,
