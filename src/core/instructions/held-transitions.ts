@@ -287,6 +287,16 @@ function takeBack(given: TransitionCase, { code, via }: Rejection): HeldChange |
   };
 }
 
+/** True for a payment that the provider, asked after a contradiction, reports as it is booked. */
+const agreesAgain = (
+  given: TransitionCase,
+  fact: FactSource & Extract<InstructionFact, { kind: 'succeeded' }>,
+): boolean =>
+  fact.amountMinor !== null &&
+  !fact.unlessFailed &&
+  isNews(given.record, fact) &&
+  isContradicted(given);
+
 /** The provider agrees with what is booked again, as it answers when it is asked: nobody need act. */
 const clearContradiction = ({ rules }: TransitionCase): HeldChange => ({
   set: { attention: null },
@@ -333,10 +343,8 @@ function transitionCompleted(
 ): HeldChange | 'unchanged' | 'stale' {
   const { record, now, rules } = given;
   switch (fact.kind) {
-    case 'succeeded': {
-      const agrees = fact.amountMinor !== null && !fact.unlessFailed && isNews(record, fact);
-      return agrees && isContradicted(given) ? clearContradiction(given) : 'unchanged';
-    }
+    case 'succeeded':
+      return agreesAgain(given, fact) ? clearContradiction(given) : 'unchanged';
     case 'reversed':
       return reverseHeld(given);
     case 'operator_confirmed':
@@ -414,8 +422,7 @@ function agreesInSuspense(
   given: TransitionCase,
   fact: Extract<InstructionFact, { kind: 'succeeded' }>,
 ): HeldChange | 'unchanged' {
-  const agrees = fact.amountMinor !== null && !fact.unlessFailed && isNews(given.record, fact);
-  if (!agrees || !isContradicted(given)) return 'unchanged';
+  if (!agreesAgain(given, fact)) return 'unchanged';
   const attention = { since: given.now, reason: paidLate(given.rules.labels) };
   return { ...clearContradiction(given), set: { attention } };
 }
