@@ -1,13 +1,8 @@
 import { applyCardStateFact } from '../src/capabilities/card-states/mutations.js';
+import { cardStateCalls } from '../src/capabilities/card-states/provider-calls.js';
 import { isCardStateOperation, stateSetBy } from '../src/capabilities/card-states/transitions.js';
 import type { CardRef, NextCardState } from '../src/capabilities/card-states/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
-import type {
-  ReadStateAnswer,
-  SetStateAnswer,
-  CardStateRequest,
-} from '../src/core/providers/card-issuer.js';
-import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { CardActivityDeps } from './cards.js';
 import type { InstructionHandler } from './instruction-handler.js';
@@ -57,29 +52,17 @@ const cardStateHandler = ({
       throw new Error(`${id} changes no state of an issued card`);
     }
     const issuer = providers.issuer(operation.provider);
-    const wanted = { card, state: stateSetBy(operation, found), version };
     const clientReference = operation.request_id ?? id;
-    const isOrdered = issuer.cards.stateSequence === 'issuer';
-    const verify = async (signal: AbortSignal) =>
-      readStateAnswer(await issuer.readState(card, signal), wanted, isOrdered);
-
-    /** Where the issuer keeps no order, the state is read after each write; a reset reads it before, too. */
-    async function submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
-      const before = !isOrdered && operation.type === 'state_reset' ? await verify(signal) : null;
-      if (before && before.kind !== 'not_found') return before;
-      const request = { ...wanted, clientReference, requestedAt };
-      const outcome = readSubmitAnswer(await issuer.setState(request, signal));
-      if (isOrdered || outcome.kind !== 'succeeded') return outcome;
-      const after = await verify(signal);
-      const { providerRequestId } = after;
-      return after.kind === 'not_found' ? { kind: 'pending', providerRequestId } : after;
-    }
-
+    const wanted = { card, state: stateSetBy(operation, found), version, clientReference };
+    const isReset = operation.type === 'state_reset';
+    const { sequence } = found.state_control;
     return {
       provider: issuer.name,
       resendSafety: { kind: 'idempotent', forMs: null },
-      submit,
-      verify,
+      ...cardStateCalls(
+        { issuer, groupCommit },
+        { tenantId, cardId, operationId: id, wanted, sequence, isReset },
+      ),
     };
   },
 
@@ -91,43 +74,3 @@ const cardStateHandler = ({
     return (await groupCommit.commit(applyCardStateFact, { tenantId, id, card, fact })).operation;
   },
 });
-
-/** Rejections that no repeat changes: a closed card stays closed, and a lock of the issuer is not undone by us. */
-const FINAL_REJECTIONS = new Set(['card_closed', 'locked_by_issuer']);
-
-/** The outcome of a state request. Other rejections are temporary. */
-function readSubmitAnswer(answer: SetStateAnswer): ProviderOutcome {
-  const { providerRequestId } = answer;
-  if (answer.kind === 'set') return { ...SUCCEEDED, providerRequestId };
-  if (answer.kind !== 'rejected') return answer;
-  const { code } = answer;
-  if (FINAL_REJECTIONS.has(code)) return { kind: 'rejected', code, providerRequestId };
-  // A newer request was applied first. Verifying reads the card's state and decides.
-  const overtaken = code === 'superseded' || code === 'version_conflict';
-  return overtaken
-    ? { kind: 'pending', providerRequestId }
-    : { kind: 'rejected_temporarily', code, providerRequestId };
-}
-
-function readStateAnswer(
-  answer: ReadStateAnswer,
-  wanted: Pick<CardStateRequest, 'state' | 'version'>,
-  isOrdered: boolean,
-): ProviderOutcome {
-  if (answer.kind !== 'state') return answer;
-  const { providerRequestId, state, version, changedBy } = answer;
-  if (!isOrdered && state === wanted.state) return { ...SUCCEEDED, providerRequestId };
-  if (isOrdered && version >= wanted.version) {
-    return state === wanted.state
-      ? { ...SUCCEEDED, providerRequestId }
-      : { kind: 'pending', providerRequestId };
-  }
-  if (state === 'closed' && wanted.state !== 'closed') {
-    return { kind: 'rejected', code: 'card_closed', providerRequestId };
-  }
-  return state === 'locked' && changedBy === 'issuer' && wanted.state === 'open'
-    ? { kind: 'rejected', code: 'locked_by_issuer', providerRequestId }
-    : { kind: 'not_found', providerRequestId };
-}
-
-const SUCCEEDED = { kind: 'succeeded', amountMinor: null, sessionId: null } as const;

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import type { Log } from '../src/shared/log.js';
 import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js';
-import type { Charge } from '../src/capabilities/charges/record.js';
+import { isOfPage, type Charge } from '../src/capabilities/charges/record.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { ChargeFact } from '../src/capabilities/charges/facts.js';
 import type { ReadAfterVerify } from '../src/capabilities/disputes/index.js';
@@ -33,6 +34,32 @@ export function createChargeActivities(deps: ChargeActivityDeps) {
     verifyCharge: activities.verify,
     applyChargeOutcome: activities.applyOutcome,
   };
+}
+
+/** Bound of a question after an acceptance, below that of the local activity which makes it (`ownStore`). */
+const ASKED_WITHIN_MS = 8_000;
+
+/** True if an operator's acceptance has completed a charge whose customer has saved a method for its token. */
+const mayHaveMethod = (fact: ChargeFact, charge: Charge): boolean =>
+  fact.kind === 'operator_confirmed' &&
+  fact.amountMinor !== undefined &&
+  charge.status === 'completed' &&
+  isOfPage(charge) &&
+  charge.payment_token_id !== null;
+
+/**
+ * Asks for an accepted payment again: the method that its customer has saved was not kept with it, and is bound to the token now. If
+ * the provider does not answer soon, the next verification binds it.
+ */
+async function askForMethod(
+  { verify }: Pick<ChargeCalls, 'verify'>,
+  log: Log,
+  charge: Charge,
+): Promise<void> {
+  const signal = AbortSignal.timeout(ASKED_WITHIN_MS);
+  await Promise.race([verify(charge, signal), once(signal, 'abort')]).catch((error: unknown) =>
+    log.warn({ err: error, charge_id: charge._id }, 'could not read the saved method'),
+  );
 }
 
 const chargeHandler = ({
@@ -72,7 +99,9 @@ const chargeHandler = ({
     const fact = charge && toFact(report, origin, charge);
     if (!charge || !fact) return charge;
     const outcome = await charges.applyFact(charge, fact);
-    return outcome.kind === 'fact' ? outcome.charge : null;
+    if (outcome.kind !== 'fact') return null;
+    if (mayHaveMethod(fact, outcome.charge)) await askForMethod(providerCalls, log, outcome.charge);
+    return outcome.charge;
   },
 });
 
@@ -83,7 +112,7 @@ const chargeHandler = ({
 function toFact(
   report: FactResult,
   origin: FactSource,
-  charge: Pick<Charge, 'status' | 'attempt'>,
+  charge: Pick<Charge, 'status' | 'attempt' | 'submissions'>,
 ): ChargeFact | null {
   if (origin.via !== 'operator') return absenceIn(report, origin, charge);
   const by = { ...origin, attempt: null };
@@ -107,9 +136,11 @@ function toFact(
 function absenceIn(
   report: FactResult,
   origin: FactSource,
-  charge: Pick<Charge, 'status' | 'attempt'>,
+  charge: Pick<Charge, 'status' | 'attempt' | 'submissions'>,
 ): ChargeFact | null {
   if (report.kind !== 'rejected' || !isOpen(charge)) return null;
+  // Meanwhile a report has ended the attempt whose absence was proven: the next one was not submitted yet.
+  if (origin.via === 'poll' && charge.submissions === 0) return null;
   const { code, ifNotSubmitted } = report;
   const { attempt } = charge;
   return {

@@ -1,3 +1,4 @@
+import { createAuditActivities, type AuditActivityDeps } from './audit.js';
 import { createBillPaymentActivities, type BillPaymentActivityDeps } from './bill-payments.js';
 import { createCardStateActivities } from './card-states.js';
 import { createCardFundingActivities } from './card-fundings.js';
@@ -62,7 +63,8 @@ export type ActivityDeps = InstructionActivityDeps &
   VirtualAccountActivityDeps &
   DepositActivityDeps &
   ReconciliationActivityDeps &
-  LedgerActivityDeps;
+  LedgerActivityDeps &
+  AuditActivityDeps;
 
 /** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
 export function createActivities(deps: ActivityDeps) {
@@ -89,6 +91,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createVirtualAccountActivities(deps),
     ...createDepositActivities(deps),
     ...createLedgerActivities(deps),
+    ...createAuditActivities(deps),
   });
 }
 

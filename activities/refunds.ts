@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import type { Log } from '../src/shared/log.js';
 import type { RefundCalls } from '../src/capabilities/refunds/provider-calls.js';
 import type { Refund } from '../src/capabilities/refunds/record.js';
 import type { Refunds } from '../src/capabilities/refunds/store.js';
+import { attemptReference } from '../src/capabilities/charges/record.js';
+import type { Charges } from '../src/capabilities/charges/store.js';
+import type { ReadAfterVerify } from '../src/capabilities/disputes/index.js';
 import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
@@ -13,7 +17,11 @@ import { toFact } from './provider-result.js';
 /** Parts that the activities of refunds need. */
 export type RefundActivityDeps = {
   refunds: { store: Refunds; providerCalls: RefundCalls };
-  charges: { starter: { notifyChangedSoon(charge: { _id: string }): void } };
+  charges: {
+    store: Pick<Charges, 'get'>;
+    starter: { notifyChangedSoon(charge: { _id: string }): void };
+  };
+  disputes: { readAfterVerify: ReadAfterVerify };
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
   providerFaults: ProviderFaults;
@@ -31,9 +39,32 @@ export function createRefundActivities(deps: RefundActivityDeps) {
   };
 }
 
+/**
+ * The refusal of a refund whose payment the provider has given back already. Its refunds and disputes are read then, because no
+ * message may have told them. If the provider does not answer soon, the comparison with it finds them.
+ */
+const ALREADY_REFUNDED = 'charge_already_refunded';
+const READ_WITHIN_MS = 8_000;
+
+/** Reads what a provider has given back of the charge whose refund it refuses. */
+async function readRefunded(
+  { charges, disputes, log }: Pick<RefundActivityDeps, 'charges' | 'disputes' | 'log'>,
+  refund: Refund,
+): Promise<void> {
+  const charge = await charges.store.get(refund.tenant_id, refund.charge_id);
+  // Of an earlier attempt only the return from suspense is refused, and the operator who ordered it sees that.
+  if (!charge || attemptReference(charge) !== refund.provider_charge_reference) return;
+  const signal = AbortSignal.timeout(READ_WITHIN_MS);
+  const read = disputes.readAfterVerify(charge, 'reversed', signal);
+  await Promise.race([read, once(signal, 'abort')]).catch((error: unknown) =>
+    log.warn({ err: error, refund_id: refund._id }, 'could not read what was given back'),
+  );
+}
+
 const refundHandler = ({
   refunds: { store: refunds, providerCalls },
-  charges: { starter: charges },
+  charges,
+  disputes,
   localSubmissions,
   operatorActs,
   providerFaults: faults,
@@ -60,7 +91,10 @@ const refundHandler = ({
     if (!refund) return null;
     const outcome = await refunds.applyFact(refund, toFact(report, origin));
     // A charge whose payment was returned from suspense fails.
-    if (refund.made_by === 'operator') charges.notifyChangedSoon({ _id: refund.charge_id });
+    if (refund.made_by === 'operator') charges.starter.notifyChangedSoon({ _id: refund.charge_id });
+    if (report.kind === 'rejected' && report.code === ALREADY_REFUNDED) {
+      await readRefunded({ charges, disputes, log }, refund);
+    }
     return outcome.kind === 'fact' ? outcome.refund : null;
   },
 });

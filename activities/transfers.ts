@@ -95,7 +95,7 @@ const transferHandler = ({
   providerCallsFor(transfer) {
     const provider = providers.transfer(transfer.provider);
     const { account, bank_code: bankCode, name } = transfer.recipient;
-    const { handle = null } = transfer;
+    const { handle = null, void_handles: voidHandles = 0 } = transfer;
     const request = {
       reference: transfer._id,
       clientReference: transfer.reference,
@@ -109,8 +109,10 @@ const transferHandler = ({
       resendSafety: provider.traits.resendSafety,
       prepare:
         provider.prepare && handle === null
-          ? async (signal) =>
-              (await provider.prepare?.({ ...request, requestedAt: new Date() }, signal)) ?? READY
+          ? async (signal) => {
+              const order = { ...request, requestedAt: new Date(), hadVoidHandle: voidHandles > 0 };
+              return (await provider.prepare?.(order, signal)) ?? READY;
+            }
           : undefined,
       submit: (requestedAt, signal) => provider.submit({ ...request, handle, requestedAt }, signal),
       verify: (signal) => provider.verify(transfer._id, signal),

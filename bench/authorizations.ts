@@ -29,7 +29,7 @@ import {
 } from './support.js';
 import { createRichTenant, transferBody } from './transfers.js';
 
-const ROUNDS = isShort ? 1 : 3;
+const ROUNDS = isShort ? 1 : 5;
 const FOR_MS = isShort ? 2_000 : 10_000;
 const PER_SECOND = 100;
 const SEEDED = isShort

@@ -87,8 +87,13 @@ async function start(stack: Stack): Promise<Target> {
   const { env, config } = environmentOf(stack, at);
   const url = `http://127.0.0.1:${apiPort}`;
   stack.node('bank', env);
-  // All requests come from one address, also those without a key.
-  stack.node('api', { ...env, BURSAR_UNAUTHENTICATED_PER_MINUTE: '1000000' });
+  stack.node('api', {
+    ...env,
+    // All requests come from one address, also those without a key.
+    BURSAR_UNAUTHENTICATED_PER_MINUTE: '1000000',
+    // A machine that is slow for a moment makes no name enquiry fail. One that is never answered still does.
+    BURSAR_NAME_ENQUIRY_TIMEOUT_MS: '5000',
+  });
   stack.node('worker', env);
   const { address, namespace, taskQueue } = config.temporal;
   await stack.until('bank', () => answers(`http://127.0.0.1:${bankPort}/_sandbox/health`));

@@ -1,7 +1,8 @@
 /**
- * Measures first pages with and without filters, with totals, and a single transfer, for ten thousand and a million
- * records.
+ * Measures first pages with and without filters, with totals, and a single record, for ten thousand and a million
+ * transfers, or virtual accounts: `--of virtual-accounts`.
  */
+import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { connectDatabase, type Database } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
@@ -9,6 +10,11 @@ import type { Tenant } from '../src/platform/tenants/tenant.js';
 import { rebuildCounts } from '../src/capabilities/transfers/counts.js';
 import { newTransfer } from '../src/capabilities/transfers/create.js';
 import type { Transfer } from '../src/capabilities/transfers/record.js';
+import {
+  accountCounts,
+  newVirtualAccount,
+  type VirtualAccount,
+} from '../src/capabilities/virtual-accounts/record.js';
 import { measureCpu } from './cpu.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';
 import {
@@ -42,7 +48,7 @@ const GOAL_MS = 20;
 /** A month in the middle of the data. */
 const MONTH = 'start_date=2025-10-01&end_date=2025-10-31';
 
-const QUERIES = {
+const TRANSFER_QUERIES = {
   'first page': '',
   completed: '?status=completed',
   failed: '?status=failed',
@@ -55,15 +61,35 @@ const QUERIES = {
   'a month by amount': `?${MONTH}&sort=-amount_minor`,
   'page of 100': '?limit=100',
   'page 50': '?page=50',
-} as const;
+};
+
+const ACCOUNT_QUERIES = {
+  'first page': '',
+  active: '?status=active',
+  closed: '?status=closed',
+  'a month': `?${MONTH}`,
+  'active, a month': `?status=active&${MONTH}`,
+  'oldest first': '?sort=created_at',
+  'by number': '?sort=account_number',
+  'by received': '?sort=-total_received_minor',
+  'closed by received': '?status=closed&sort=total_received_minor',
+  'one number': '?account_number=9000000007',
+  'one customer': '?customer_id=customer-7',
+  'page of 100': '?limit=100',
+  'page 50': '?page=50',
+};
 
 type Size = keyof typeof SIZES;
 type Run = { loop: Loop; othersShare: number };
 type Seeded = { key: string; ids: string[] };
 
-/** One in twenty has failed, and one in two thousand is in progress, spread evenly over time. */
+/** Records are spread evenly over two years. */
+const createdAt = (number: number, count: number): Date =>
+  new Date(NEWEST - Math.floor((number / count) * DAYS * DAY_MS));
+
+/** One in twenty has failed, and one in two thousand is in progress. */
 function transferOf(tenant: Tenant, number: number, count: number): Transfer {
-  const now = new Date(NEWEST - Math.floor((number / count) * DAYS * DAY_MS));
+  const now = createdAt(number, count);
   const body = { ...transferBody(number), currency: 'NGN' as const };
   const amountMinor = 10_000n + BigInt((number * 7_919) % 10_000_000);
   const named = { kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' } as const;
@@ -74,15 +100,82 @@ function transferOf(tenant: Tenant, number: number, count: number): Transfer {
   return { ...made, status, submissions: 1, next_check_at: null };
 }
 
+/** One in twenty is closed. A customer has ten of them. */
+function accountOf(tenant: Tenant, number: number, count: number): VirtualAccount {
+  const made = newVirtualAccount(
+    {
+      tenantId: tenant.id,
+      provider: 'sandbox-bank',
+      customer: { id: `customer-${Math.floor(number / 10)}`, name: null, email: null, phone: null },
+      accountName: 'Ada Obi',
+      bankCode: null,
+      reference: undefined,
+      expectedMinor: null,
+      onMismatch: 'accept',
+      metadata: null,
+    },
+    createdAt(number, count),
+  );
+  return {
+    ...made,
+    state: number % 20 === 3 ? 'closed' : 'active',
+    status: 'completed',
+    account_number: String(9_000_000_000 + number),
+    total_received_minor: BigInt((number * 7_919) % 10_000_000),
+    next_check_at: null,
+  };
+}
+
+async function countAccounts({ db }: Database): Promise<void> {
+  const accounts = db.collection<VirtualAccount>('virtual_accounts');
+  const changes = await accounts
+    .find({}, { projection: { tenant_id: 1, created_at: 1, state: 1 } })
+    .map((account) => accountCounts.changesOf(account, null, account.state))
+    .toArray();
+  const { counter } = accountCounts;
+  const updates = counter.sum(changes.flat()).map((change) => counter.update(change));
+  await db.collection(counter.name).bulkWrite(updates);
+}
+
+/** The records whose lists are measured. `count` makes the counts from the records. */
+type Listed = {
+  path: string;
+  collection: string;
+  queries: Readonly<Record<string, string>>;
+  recordOf: (tenant: Tenant, number: number, count: number) => { _id: string };
+  count: (database: Database) => Promise<void>;
+};
+
+const LISTED: Readonly<Record<string, Listed>> = {
+  transfers: {
+    path: '/api/v1/transfers',
+    collection: 'transfers',
+    queries: TRANSFER_QUERIES,
+    recordOf: transferOf,
+    count: ({ db }) => rebuildCounts(db),
+  },
+  'virtual-accounts': {
+    path: '/api/v1/virtual-accounts',
+    collection: 'virtual_accounts',
+    queries: ACCOUNT_QUERIES,
+    recordOf: accountOf,
+    count: countAccounts,
+  },
+};
+
 /** Inserts records directly, because the bench measures reading; the counts are made from the records afterwards. */
-async function seed(database: Database, tenant: Tenant, count: number): Promise<string[]> {
-  const collection = database.db.collection<Transfer>('transfers', {
-    writeConcern: { w: 1, journal: false },
-  });
+async function seed(
+  { db }: Database,
+  tenant: Tenant,
+  { collection: name, recordOf }: Listed,
+  count: number,
+): Promise<string[]> {
+  const options = { writeConcern: { w: 1, journal: false } } as const;
+  const collection = db.collection<{ _id: string }>(name, options);
   const ids: string[] = [];
   for (let at = 0; at < count; at += INSERT) {
     const batch = Array.from({ length: Math.min(INSERT, count - at) }, (_, i) =>
-      transferOf(tenant, at + i, count),
+      recordOf(tenant, at + i, count),
     );
     await collection.insertMany(batch, { ordered: false });
     ids.push(batch[0]?._id ?? '');
@@ -92,7 +185,7 @@ async function seed(database: Database, tenant: Tenant, count: number): Promise<
   return ids;
 }
 
-async function start(stack: Stack) {
+async function start(stack: Stack, listed: Listed) {
   const mongod = await stack.mongod();
   const apiPort = await stack.freePort();
   const unusedPort = await stack.freePort();
@@ -110,19 +203,22 @@ async function start(stack: Stack) {
   const seeded = {} as Record<Size, Seeded>;
   for (const [size, count] of Object.entries(SIZES) as [Size, number][]) {
     const { tenant, key } = await createRichTenant(config, database, groupCommit);
-    seeded[size] = { key, ids: await seed(database, tenant, count) };
+    seeded[size] = { key, ids: await seed(database, tenant, listed, count) };
   }
-  await rebuildCounts(database.db);
+  await listed.count(database);
   const processes = { client: process.pid, api: pid, mongod: mongod.pid };
   return { url, seeded, database, processes, versions: { MongoDB: mongod.version } };
 }
 
-function createSubjects({ url, seeded, processes }: Awaited<ReturnType<typeof start>>) {
+function createSubjects(
+  { url, seeded, processes }: Awaited<ReturnType<typeof start>>,
+  { path, queries }: Listed,
+) {
   const pool = new Pool(url, { connections: CLIENTS, pipelining: 1 });
-  const measured = (key: string, path: () => string) => async (): Promise<Run> => {
+  const measured = (key: string, pathOf: () => string) => async (): Promise<Run> => {
     const act = async () => {
       const headers = { authorization: `Bearer ${key}` };
-      const { statusCode, body } = await pool.request({ method: 'GET', path: path(), headers });
+      const { statusCode, body } = await pool.request({ method: 'GET', path: pathOf(), headers });
       const text = await body.text();
       if (statusCode !== 200) throw new Error(`the API answered ${statusCode}: ${text}`);
     };
@@ -132,22 +228,22 @@ function createSubjects({ url, seeded, processes }: Awaited<ReturnType<typeof st
   };
   const subjects: Record<string, () => Promise<Run>> = {};
   for (const [size, { key, ids }] of Object.entries(seeded)) {
-    for (const [name, query] of Object.entries(QUERIES)) {
-      subjects[`${name}, ${size}`] = measured(key, () => `/api/v1/transfers${query}`);
+    for (const [name, query] of Object.entries(queries)) {
+      subjects[`${name}, ${size}`] = measured(key, () => `${path}${query}`);
     }
     let turn = 0;
     subjects[`get, ${size}`] = measured(key, () => {
       turn += 1;
-      return `/api/v1/transfers/${ids[turn % ids.length]}`;
+      return `${path}/${ids[turn % ids.length]}`;
     });
   }
   return { subjects, close: () => pool.close() };
 }
 
-function print(results: Record<string, Run[]>): void {
+function print(results: Record<string, Run[]>, { queries }: Listed): void {
   const p99 = (runs: readonly Run[]) => runs.map((run) => run.loop.p99Ms);
   const of = (name: string, size: Size) => results[`${name}, ${size}`] ?? [];
-  const names = [...Object.keys(QUERIES), 'get'];
+  const names = [...Object.keys(queries), 'get'];
   printTable(
     ['', `p99 ms of ${whole(SIZES.small)}`, `of ${whole(SIZES.large)}`, 'p50 ms'],
     names.map((name) => {
@@ -177,14 +273,21 @@ function print(results: Record<string, Run[]>): void {
   );
 }
 
+const { values } = parseArgs({
+  strict: false,
+  options: { of: { type: 'string', default: 'transfers' } },
+});
+const listed = LISTED[String(values.of)];
+if (!listed) throw new Error(`--of: one of ${Object.keys(LISTED).join(', ')}`);
+
 const stack = await openStack();
 try {
-  const started = await start(stack);
-  const { subjects, close } = createSubjects(started);
+  const started = await start(stack, listed);
+  const { subjects, close } = createSubjects(started, listed);
   await warmUp(subjects);
   const results = await interleave(subjects, ROUNDS);
   printMachine(started.versions, results);
-  print(results);
+  print(results, listed);
   await close();
   await started.database.client.close();
 } finally {

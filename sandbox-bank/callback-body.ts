@@ -1,5 +1,5 @@
-import { shownState, type Card } from './issuer/card-state.js';
-import { movedMinor } from './issuer/funding-state.js';
+import { shownChanger, shownState, type Card } from './issuer/card-state.js';
+import { reportedMinor } from './issuer/funding-state.js';
 import { presentAccount, presentDeposit } from './accounts/wire.js';
 import { presentCheck } from './identity/wire.js';
 import { isSetup } from './acquirer/charge-state.js';
@@ -26,7 +26,7 @@ function dataOf(state: State, about: Subject, stale: boolean) {
   if ('funding' in about) {
     const funding = state.issuer.fundings.get(about.funding);
     const { reference, client_reference, card, amount_minor, currency } = funding.order;
-    const amount = stale ? amount_minor : movedMinor(funding);
+    const amount = stale ? amount_minor : reportedMinor(funding);
     return {
       reference,
       client_reference,
@@ -95,8 +95,9 @@ function transferData(state: State, number: number, stale: boolean) {
 }
 
 function cardData(about: Card) {
-  const { order, face, changedBy: changed_by } = about;
+  const { order, face } = about;
   const { reference, client_reference } = order;
   const { id: card = null, ...rest } = face ?? {};
-  return { reference, client_reference, card, ...rest, state: shownState(about), changed_by };
+  const shown = { state: shownState(about), changed_by: shownChanger(about) };
+  return { reference, client_reference, card, ...rest, ...shown };
 }

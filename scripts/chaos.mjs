@@ -1,5 +1,5 @@
-// npm run chaos:failover -- --kills N; npm run chaos:outages; npm run chaos:soak -- --minutes M --per-second N. With
-// --patient, for shared machines, time limits are reported and not enforced.
+// npm run chaos:failover -- --kills N; npm run chaos:outages -- --temporal-seconds S; npm run chaos:soak -- --minutes M
+// --per-second N. With --patient, for shared machines, time limits are reported and not enforced.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 /** The options of each chaos test, and the environment variable of each option. */
 const SETTINGS = {
   failover: { kills: 'FAILOVER_KILLS' },
-  outages: {},
+  outages: { 'temporal-seconds': 'OUTAGE_TEMPORAL_SECONDS' },
   soak: { minutes: 'SOAK_MINUTES', 'per-second': 'SOAK_PER_SECOND' },
 };
 

@@ -1,6 +1,7 @@
 // Runs two common generators of clients on openapi.json, and compiles the clients that they make: openapi-typescript (npm)
 // and openapi-python-client (PyPI), each at a fixed version. Every package is compared with its hash, and runs no script when
 // it is installed. A warning of a generator is a failure. Without a registry the check is skipped, and a line says so.
+// Programs with these clients (generated-clients/) then make transfers at a running service (test/chaos/clients).
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,10 @@ const LOCK = 'test/client/generator';
 const PYTHON = 'openapi-python-client';
 /** The same for this one. */
 const REQUIREMENTS = 'test/client/requirements.txt';
+
+const PROGRAMS = 'scripts/generated-clients';
+/** The programs whose client is there: their commands, which the test runs. */
+const programs = [];
 
 const inRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const document = inRoot('openapi.json');
@@ -51,8 +56,12 @@ function typescript() {
   const program = join(work, 'node_modules', TYPESCRIPT, 'bin', 'cli.js');
   must(TYPESCRIPT, run(process.execPath, [program, document, '-o', 'api.ts']), { quiet: true });
   const tsc = inRoot('node_modules/typescript/bin/tsc');
-  const strict = ['--noEmit', '--strict', '--skipLibCheck', '--types', '', 'api.ts'];
-  return must('its client compiles', run(process.execPath, [tsc, ...strict]));
+  copyFileSync(inRoot(`${PROGRAMS}/transfer.mts`), join(work, 'transfer.mts'));
+  const strict = ['--strict', '--skipLibCheck', '--types', '', '--module', 'nodenext'];
+  const compiled = run(process.execPath, [tsc, ...strict, '--target', 'es2023', 'transfer.mts']);
+  must('its client compiles', compiled);
+  const args = [join(work, 'transfer.mjs')];
+  if (compiled.ok) programs.push({ name: TYPESCRIPT, command: process.execPath, args, env: {} });
 }
 
 function python() {
@@ -74,12 +83,29 @@ function python() {
   const env = { PYTHONPATH: packages, PATH: `${join(packages, 'bin')}:${process.env.PATH}` };
   const args = ['generate', '--path', document, '--output-path', 'client', '--fail-on-warning'];
   must(PYTHON, run('python3', ['-m', 'openapi_python_client', ...args], env), { quiet: true });
-  return must('its client compiles', run('python3', ['-m', 'compileall', '-q', 'client'], env));
+  const compiled = run('python3', ['-m', 'compileall', '-q', 'client'], env);
+  must('its client compiles', compiled);
+  const paths = { PYTHONPATH: `${packages}:${join(work, 'client')}` };
+  const program = [inRoot(`${PROGRAMS}/transfer.py`)];
+  if (compiled.ok) programs.push({ name: PYTHON, command: 'python3', args: program, env: paths });
+}
+
+/** Runs the programs, each with a tenant of its own. */
+function makeTransfers() {
+  if (programs.length === 0) return;
+  const jest = [inRoot('scripts/jest.mjs'), '--config', 'jest.chaos.config.js', 'chaos/clients/'];
+  const { status } = spawnSync(process.execPath, jest, {
+    cwd: inRoot('.'),
+    stdio: 'inherit',
+    env: { ...process.env, BURSAR_GENERATED_CLIENTS: JSON.stringify(programs) },
+  });
+  if (status !== 0) process.exitCode = 1;
 }
 
 try {
   typescript();
   python();
+  makeTransfers();
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

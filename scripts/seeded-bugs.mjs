@@ -81,6 +81,28 @@ export const SEEDED_BUGS = {
     only: 'cards,wallets',
     seenBy: /approved \d+ without a hold of it/,
   },
+  'lease-off': {
+    // A process that takes its time between the read of a wallet and its first write: a short run meets the bug then.
+    what: 'processes write one wallet side by side, each from the copy that it has read',
+    patches: [
+      [
+        'src/core/commit/forwarding.js',
+        'if (!contended.has(input.tenantId))\n                return null;',
+        'return null;',
+      ],
+      [
+        'src/core/commit/store.js',
+        'return wallets.find({ _id: { $in: [...new Set(tenants)] } }, { session }).toArray();',
+        'const found = await wallets.find({ _id: { $in: [...new Set(tenants)] } }).toArray(); await new Promise((resolve) => setTimeout(resolve, 100)); return found;',
+      ],
+      [
+        'src/core/commit/store.js',
+        'filter: { _id: tenantId, version: wallet.version - 1n },',
+        'filter: { _id: tenantId },',
+      ],
+    ],
+    seenBy: /the wallet says -?\d+, its postings -?\d+/,
+  },
   'watchdog-off': {
     // The workflows of some transfers fail their tasks, so that there is something to notice.
     what: 'nobody notices a workflow that makes no progress',

@@ -119,7 +119,7 @@ async function endOf(running: Promise<void>[], stop: () => void): Promise<void> 
 
 /** Payments do not depend on the Schedules, so a failure does not stop the worker. */
 async function keepSchedules(deps: Deps): Promise<void> {
-  const { transfers, deposits, ledger, log } = deps;
+  const { transfers, deposits, ledger, auditVerifications, log } = deps;
   const keep = async (name: string, update: () => Promise<void>) =>
     update().catch((error: unknown) => {
       log.error({ err: error }, `${name} schedule not updated, the next start tries again`);
@@ -128,4 +128,5 @@ async function keepSchedules(deps: Deps): Promise<void> {
   await keep('comparison', () => createComparisonSchedules(deps).keep());
   await keep('deposit search', () => deposits.schedules.keep());
   await keep('ledger closing', () => ledger.keepSchedule());
+  await keep('audit verification', () => auditVerifications.keepSchedule());
 }

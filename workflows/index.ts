@@ -24,4 +24,5 @@ export { depositReconciliation } from './deposit-reconciliation.js';
 export { depositReturn } from './deposit-return.js';
 export { virtualAccountAssignment } from './virtual-account-assignment.js';
 export { virtualAccountClosing } from './virtual-account-closing.js';
+export { auditVerification } from './audit-verification.js';
 export { ledgerClosing } from './ledger-closing.js';

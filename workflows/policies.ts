@@ -106,6 +106,13 @@ export const RECONCILIATION_REPEATS = 5;
 /** Pages of one search for deposits. */
 export const MAX_DEPOSIT_PAGES = 500;
 
+/** A verification of the whole audit log. A repeated one notes the same. */
+export const auditVerificationRun: ActivityOptions = {
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};
+
 /** A step of the ledger's closing: some seconds, or one large day. A repeated step closes nothing twice. */
 export const ledgerClosingStep: ActivityOptions = {
   startToCloseTimeout: '1 hour',

@@ -437,7 +437,7 @@ export type AccountToResolve =
 export type NewVirtualAccount = {
   /** The customer. */
   customer?: AccountHolder;
-  /** The customer’s id, in place of `customer`. */
+  /** The customer’s id, in place of `customer`. Its name and e-mail are those of earlier requests. */
   customer_id?: string;
   /** The wished name of the account. */
   account_name?: string;
@@ -465,7 +465,7 @@ export type NewVirtualAccount = {
       customer: AccountHolder;
     }
   | {
-      /** The customer’s id, in place of `customer`. */
+      /** The customer’s id, in place of `customer`. Its name and e-mail are those of earlier requests. */
       customer_id: string;
     }
 );
@@ -869,6 +869,8 @@ export type CardOperation = {
   status: 'pending' | 'processing' | 'completed' | 'failed';
   /** Amount in kobo; null if no money moves. */
   amount_minor: number | null;
+  /** Amount in kobo that the issuer has moved, if it is not `amount_minor`: of a funding, an operator has accepted it. */
+  settled_amount_minor: number | null;
   /** ISO 4217 code of the currency. */
   currency: 'NGN';
   /** Your own name of the operation; null without one. */
@@ -1363,7 +1365,7 @@ export type VirtualAccount = {
   account_name: string;
   /** Null until the provider has assigned the account. */
   bank_name: string | null;
-  /** CBN or NIP code of the bank. */
+  /** The wished one, if the provider tells none; null if none was wished either. */
   bank_code: string | null;
   /** ISO 4217 code of the currency. */
   currency: 'NGN';
@@ -1415,7 +1417,7 @@ export type Deposit = {
   currency: string;
   /** The present state. */
   status: 'received' | 'credited' | 'suspended' | 'returned' | 'reversed';
-  /** `exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the account was not active. Null until the provider has confirmed the deposit. */
+  /** `exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the account was not active when the money arrived. Null until the provider has confirmed the deposit. */
   match: ('exact' | 'under' | 'over' | 'late' | 'unexpected') | null;
   /** NIP session id of the payment; null until it is known. */
   session_id: string | null;

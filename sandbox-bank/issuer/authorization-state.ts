@@ -117,19 +117,28 @@ const outcome = (
   at: record.at,
 });
 
-/** The amount that an approval holds. */
+/** The amount that an approval holds. An advice tells no hold but its amount. */
 const heldBy = ({ order, amountMinor }: AuthorizationMessage): number =>
-  order?.hold_minor != null && amountMinor === order.amount_minor ? order.hold_minor : amountMinor;
+  order?.hold_minor != null && order.kind !== 'advice' && amountMinor === order.amount_minor
+    ? order.hold_minor
+    : amountMinor;
+
+/** The part of the hold that a clearing ends: all of it if it is final, but of a financial message its own hold alone. */
+function endedBy(one: Authorization, { id, amountMinor, isFinal }: AuthorizationMessage): number {
+  const own = one.messages.find((each) => each.id === id && each.order?.kind === 'financial');
+  if (own) return heldBy(own);
+  return isFinal ? one.heldMinor : amountMinor;
+}
 
 function move(one: Authorization, message: AuthorizationMessage): void {
-  const { status, amountMinor, isFinal } = message;
+  const { status, amountMinor } = message;
   switch (status) {
     case 'authorized':
       one.heldMinor += heldBy(message);
       return;
     case 'cleared':
       one.takenMinor += amountMinor;
-      one.heldMinor = isFinal ? 0 : Math.max(0, one.heldMinor - amountMinor);
+      one.heldMinor = Math.max(0, one.heldMinor - endedBy(one, message));
       return;
     case 'authorization_reversed': {
       const rest = Math.max(0, amountMinor - one.heldMinor);

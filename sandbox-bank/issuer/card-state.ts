@@ -115,6 +115,12 @@ export const shownState = ({
 }: Pick<Card, 'state' | 'isLockedByIssuer'>) =>
   isLockedByIssuer && state !== 'closed' ? 'locked' : state;
 
+/** The party that is shown as the author of the shown state: the issuer as long as its own lock stands, whoever changed it last. */
+export const shownChanger = ({
+  isLockedByIssuer,
+  changedBy,
+}: Pick<Card, 'isLockedByIssuer' | 'changedBy'>) => (isLockedByIssuer ? 'issuer' : changedBy);
+
 /** Makes an effect on a card that moves no money. */
 export function cardEffect(
   { order, face }: Card,

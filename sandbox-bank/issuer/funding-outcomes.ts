@@ -2,7 +2,7 @@ import { doneAfterMs, reversedAfterMs } from '../shared/behaviours.js';
 import type { CardEventName } from '../shared/callback-record.js';
 import type { CardFundingRequest, CardRecord } from './records.js';
 import type { CardContext } from './context.js';
-import type { Funding } from './funding-state.js';
+import { movedMinor, type Funding } from './funding-state.js';
 
 const EVENTS = {
   to_card: {
@@ -83,6 +83,13 @@ export function createFundingOutcomes(parts: CardContext) {
     journal.commit([{ kind: 'funding_refused', funding: number, code: 'cancelled', at }]);
   }
 
+  function takeBack(funding: Funding, partMinor: number | undefined): boolean {
+    if (!hasLeft(funding, partMinor)) return false;
+    const record = moved('funding_reversed', funding.number, Date.now());
+    commitAndNotify(funding, ofPart(record, partMinor), 'reversed');
+    return true;
+  }
+
   return {
     /** Makes the record of a movement; commit it in the same turn, because it takes the next effect number. */
     moved,
@@ -90,6 +97,8 @@ export function createFundingOutcomes(parts: CardContext) {
     scheduleNextOutcome,
     /** Decides a pending funding, and calls back. */
     applyOutcome,
+    /** Takes back a part of what was moved, or all that is left of it, and calls back. False: there is not so much left. */
+    takeBack,
     /** Reverses a completed funding, and refuses a pending one for good. */
     undo,
     /** After a start: schedules the outcomes that were still open at the last stop. */
@@ -97,4 +106,16 @@ export function createFundingOutcomes(parts: CardContext) {
       for (const funding of fundings.all) scheduleNextOutcome(funding);
     },
   };
+}
+
+/** The record of a reversal of this part. */
+const ofPart = (record: CardRecord, partMinor: number | undefined): CardRecord =>
+  record.kind === 'funding_reversed' && partMinor !== undefined
+    ? { ...record, part_minor: partMinor }
+    : record;
+
+/** True if this much of what was moved was not taken back yet; without an amount, if anything was not. */
+function hasLeft(funding: Funding, partMinor = 1): boolean {
+  const wasMoved = funding.status === 'funded' || funding.status === 'reversed';
+  return wasMoved && movedMinor(funding) - funding.takenBackMinor >= partMinor;
 }

@@ -12,7 +12,10 @@ import {
 export type Funding = NumberedRecord<
   CardFundingRequest,
   'pending' | 'funded' | 'refused' | 'reversed'
->;
+> & {
+  /** The amount that was taken back, of which there may be more. */
+  takenBackMinor: number;
+};
 
 /** The amount that a funding moves: half of it, rounded up, if its behaviour says so. */
 export const movedMinor = ({
@@ -20,6 +23,10 @@ export const movedMinor = ({
   behaviour,
 }: Pick<Funding, 'order' | 'behaviour'>): number =>
   behaviour === 'another_amount' ? Math.ceil(asked / 2) : asked;
+
+/** The amount that the issuer names for its state: what it moved, or what it has taken back of that so far. */
+export const reportedMinor = (funding: Funding): number =>
+  funding.status === 'reversed' ? funding.takenBackMinor : movedMinor(funding);
 
 const EFFECTS = {
   to_card: ['funded', 'funding_reversed'],
@@ -34,7 +41,14 @@ export function createFundingState(effects: JournalEffects) {
 
   function add(number: number, order: CardFundingRequest, at: number): void {
     const behaviour = fundingBehaviour(order.client_reference);
-    fundings.add({ number, order, behaviour, status: 'pending', ...newRecordAt(at) });
+    fundings.add({
+      number,
+      order,
+      behaviour,
+      status: 'pending',
+      takenBackMinor: 0,
+      ...newRecordAt(at),
+    });
     addToIndex(byReference, order.reference, fundings.get(number));
     addToIndex(byClientReference, order.client_reference, fundings.get(number));
   }
@@ -56,11 +70,14 @@ export function createFundingState(effects: JournalEffects) {
       }
       const { seq, at } = record;
       const isDone = record.kind === 'funded';
+      const leftMinor = movedMinor(funding) - funding.takenBackMinor;
+      const amountMinor = isDone ? leftMinor : (record.part_minor ?? leftMinor);
+      if (!isDone) funding.takenBackMinor += amountMinor;
       funding.status = isDone ? 'funded' : 'reversed';
       const { reference, client_reference, card, currency, direction } = funding.order;
       const about = { reference, client_reference, card, currency };
       const kind = EFFECTS[direction][isDone ? 0 : 1];
-      effects.add({ seq, kind, ...about, amount_minor: movedMinor(funding), session_id: null, at });
+      effects.add({ seq, kind, ...about, amount_minor: amountMinor, session_id: null, at });
     },
   };
 }

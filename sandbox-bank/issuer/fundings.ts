@@ -16,8 +16,11 @@ export type Fundings = {
   lookup(reference: string, direction: CardFundingRequest['direction']): Outcome;
   /** Afterwards no money under this reference is on the card, now or later. A repeat has no further effect. */
   reverse(reference: string): Outcome;
-  /** Decides a pending funding, for tests; finds it by its own or by the client's reference. */
-  setOutcome(reference: string, outcome: 'funded' | 'failed'): Outcome;
+  /** Decides a pending funding or takes one back, for tests; finds it by its own or by the client's reference. */
+  setOutcome(
+    reference: string,
+    setting: { outcome: 'funded' | 'failed' | 'reversed'; amount_minor?: number | undefined },
+  ): Outcome;
   /** After a start: schedules the outcomes that were still open at the last stop. */
   resume(): void;
 };
@@ -79,9 +82,16 @@ export function createFundings(parts: CardContext): Fundings {
       for (const funding of all) outcomes.undo(funding);
       return answer(200, present(found));
     },
-    setOutcome(reference, outcome) {
+    setOutcome(reference, { outcome, amount_minor: partMinor }) {
       const named = fundings.withReference(reference);
       const found = named.length > 0 ? named : fundings.withClientReference(reference);
+      if (outcome === 'reversed') {
+        const funding = decisive(found);
+        if (!funding) return noSuchFunding();
+        return outcomes.takeBack(funding, partMinor)
+          ? answer(200, presentFunding(funding))
+          : errorAnswer(409, 'nothing_to_reverse', 'there is not so much to take back');
+      }
       return setFundingOutcome(found, outcome, outcomes.applyOutcome);
     },
     resume: outcomes.resume,

@@ -96,7 +96,9 @@ export type CardRecord =
   | { kind: 'state_set'; card: number; seq: number | null; order: CardStateRequest; at: number }
   | { kind: 'issuer_changed_card'; card: number; seq: number; status: IssuerChange; at: number }
   | { kind: 'funding_ordered'; funding: number; order: CardFundingRequest; at: number }
-  | { kind: 'funded' | 'funding_reversed'; funding: number; seq: number; at: number }
+  | { kind: 'funded'; funding: number; seq: number; at: number }
+  /** `part_minor`: only this much is taken back; missing: all that is left. */
+  | { kind: 'funding_reversed'; funding: number; seq: number; part_minor?: number; at: number }
   | { kind: 'dispute_ordered'; cardDispute: number; order: DisputeRequest; at: number }
   | {
       kind: CardDisputeOutcome;

@@ -114,8 +114,8 @@ function fundingRoutes(fundings: Fundings): RouteEntry[] {
         POST: {
           call: null,
           read: async (req) => {
-            const { outcome } = await readBody(req, setFundingOutcomeBody);
-            return () => fundings.setOutcome(reference, outcome);
+            const setting = await readBody(req, setFundingOutcomeBody);
+            return () => fundings.setOutcome(reference, setting);
           },
         },
       }),

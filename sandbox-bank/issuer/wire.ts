@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { CardEventName } from '../shared/callback-record.js';
 import type { Authorization, AuthorizationMessage } from './authorization-state.js';
-import { shownState, type Card } from './card-state.js';
+import { shownChanger, shownState, type Card } from './card-state.js';
 import { DISPUTE_EVENTS, type DisputeCase, type DisputeReport } from './dispute-state.js';
-import { movedMinor, type Funding } from './funding-state.js';
+import { reportedMinor, type Funding } from './funding-state.js';
 import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
 
 const amountMinor = z.int().min(1);
@@ -40,7 +40,16 @@ export const stateBody = z.strictObject({
 export const issuerChangeBody = z.strictObject({ status: z.enum(['locked', 'active', 'closed']) });
 
 /** The body of the control that decides a funding. */
-export const setFundingOutcomeBody = z.strictObject({ outcome: z.enum(['funded', 'failed']) });
+export const setFundingOutcomeBody = z
+  .strictObject({
+    outcome: z.enum(['funded', 'failed', 'reversed']),
+    /** Of a reversal: the part that is taken back; the rest of what was moved if it is missing. */
+    amount_minor: amountMinor.optional(),
+  })
+  .refine((body) => body.outcome === 'reversed' || body.amount_minor === undefined, {
+    path: ['amount_minor'],
+    message: 'only a reversal may be of a part',
+  });
 
 /** The body of the control that simulates a card payment. */
 export const authorizationBody = z.strictObject({
@@ -151,7 +160,7 @@ export function presentCard(card: Card, isWithheld = false) {
     expiry_year: face?.expiry_year ?? null,
     state: shownState(card),
     version: card.version,
-    changed_by: card.changedBy,
+    changed_by: shownChanger(card),
     ...times(card, isOpen),
   };
 }
@@ -165,7 +174,7 @@ export function presentFunding(funding: Funding, isWithheld = false) {
     client_reference,
     card,
     status: isOpen ? 'pending' : funding.status,
-    amount_minor: isOpen ? asked : movedMinor(funding),
+    amount_minor: isOpen ? asked : reportedMinor(funding),
     currency,
     code: isOpen ? null : funding.code,
     ...times(funding, isOpen),

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-const KINDS = [
+/** The kinds of faults. */
+export const FAULT_KINDS = [
   'error_500',
   'hang',
   'drop_before',
@@ -16,7 +17,8 @@ const KINDS = [
   'lost_event',
   'duplicate_event',
 ] as const;
-const CALLS = [
+/** The calls that faults can hit, besides `any`. */
+export const FAULTY_CALLS = [
   'submit',
   'prepare',
   'lookup',
@@ -56,8 +58,8 @@ export const faultsBody = z.union([
     rules: z
       .array(
         z.strictObject({
-          call: z.enum([...CALLS, 'any']),
-          kind: z.enum(KINDS),
+          call: z.enum([...FAULTY_CALLS, 'any']),
+          kind: z.enum(FAULT_KINDS),
           probability: z.number().min(0).max(1),
           /** The delay of a `slow` fault. */
           ms: z.int().min(1).max(60_000).default(1_000),
@@ -71,9 +73,9 @@ export const faultsBody = z.union([
 /** The current faults. */
 type FaultSetting = z.infer<typeof faultsBody>;
 /** A call that faults can hit. */
-export type FaultyCall = (typeof CALLS)[number];
+export type FaultyCall = (typeof FAULTY_CALLS)[number];
 /** One fault to apply to a call. */
-export type Fault = { kind: (typeof KINDS)[number]; ms: number };
+export type Fault = { kind: (typeof FAULT_KINDS)[number]; ms: number };
 
 /** The bank's fault injection. */
 export type Faults = {

@@ -1,3 +1,4 @@
+import { approvals } from '../core/approvals/approval.js';
 import { collectionsWith } from './capabilities.js';
 import { attentionIndex, nextCheckIndex } from '../platform/database/indexes.js';
 import {
@@ -54,6 +55,14 @@ export const backlogs: Readonly<Record<string, BacklogQuery>> = {
     collectionsWith(attentionIndex).map((name) => [`${name}_attention`, attentionBacklog(name)]),
   ),
   ...webhookBacklogs,
+  // Somebody without a sign-in asks through Temporal for an act that needs a second person.
+  approvals_claimed: {
+    collection: approvals.name,
+    match: (now) => ({ status: 'pending', 'maker.claim': true, expires_at: { $gt: now } }),
+    index: 'claimed',
+    order: 'expires_at',
+    since: 'created_at',
+  },
   provider_floats_short: {
     collection: 'provider_faults',
     match: () => ({ ended_at: null, name: 'float' }),

@@ -2,6 +2,7 @@ import { useApproval } from '../core/approvals/use.js';
 import { createOperatorActs } from '../core/approvals/operator-acts.js';
 import { createApprovals } from '../core/approvals/store.js';
 import { createAudit } from '../core/audit/store.js';
+import { createAuditVerifications } from '../core/audit/verification.js';
 import { createOidc } from '../platform/operators/oidc.js';
 import { createOperators } from '../platform/operators/store.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
@@ -102,7 +103,7 @@ export async function createDeps(config: Config, name: string, connection?: Conn
     database,
     tenants,
     apiKeys,
-    ...createOperatorParts(database, config),
+    ...createOperatorParts(core),
     providers,
     ...createProviderStates({ db, providers, config, log }),
     sealing,
@@ -227,7 +228,12 @@ function createReconciliation(db: Database['db']) {
 }
 
 /** The operators, their acts and the approvals of these, and the differences that they look at. */
-function createOperatorParts(database: Database, config: Config) {
+function createOperatorParts({
+  database,
+  config,
+  client,
+  log,
+}: Pick<CoreDeps, 'database' | 'config' | 'client' | 'log'>) {
   const { keyPeppers: peppers, environment, approvals: policy } = config;
   const { db } = database;
   const audit = createAudit(database, useApproval);
@@ -236,6 +242,7 @@ function createOperatorParts(database: Database, config: Config) {
     operators: createOperators({ db, peppers, environment }),
     oidc: config.oidc && createOidc(config.oidc),
     audit,
+    auditVerifications: createAuditVerifications({ db, audit, client, config, log }),
     approvals,
     operatorActs: createOperatorActs({ db, audit, approvals, policy }),
     ...createReconciliation(db),

@@ -74,6 +74,8 @@ export const migrations: readonly Migration[] = [
   collectionsMigration('0009-endpoint-filters', [endpointsCollection]),
   collectionsMigration('0010-operators-without-roles', [operatorsCollection]),
   collectionsMigration('0011-charges-of-public-keys', [charges]),
+  collectionsMigration('0012-events-by-name', [eventsCollection]),
+  collectionsMigration('0013-claimed-approvals', [approvals]),
 ];
 
 /** The collections with sealed fields. */

@@ -33,6 +33,7 @@ const SCHEDULED = [
   { kind: 'bill-payments', port: 'bills' },
   { kind: 'deposits', port: 'accounts' },
   { kind: 'virtual-accounts', port: 'accounts', isAnyAge: true },
+  { kind: 'card-states', port: 'cards', isAnyAge: true },
   { kind: 'card-fundings', port: 'cards' },
   { kind: 'card-unloads', port: 'cards' },
   { kind: 'card-authorizations', port: 'cards' },

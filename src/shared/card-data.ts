@@ -2,8 +2,9 @@
 const CARD_FIELDS = new Set(
   [
     'pan cardpan primaryaccountnumber cardnumber cardnum cardno ccnumber ccnum creditcardnumber debitcardnumber',
-    'cvv cvv2 cvc cvc2 csc cvn cardcvv cardcvc securitycode cardsecuritycode cardverificationvalue',
-    'cardverificationcode pin cardpin pinblock track1 track2 track1data track2data trackdata',
+    'cvv cvv2 cvc cvc2 cv2 csc cvn cvvcode cvccode cardcvv cardcvc securitycode cardsecuritycode cardverificationvalue',
+    'cardverificationcode pin cardpin pinnumber pinblock',
+    'track track1 track2 track3 track1data track2data track3data trackdata',
   ].flatMap((line) => line.split(' ')),
 );
 
@@ -31,6 +32,8 @@ const MIN_DIGITS = 13;
 /** Ids and digests in hexadecimal are skipped: by chance, one in some hundreds contains digits that pass the check. */
 const HEXADECIMAL =
   /(?<![0-9A-Za-z])(?=[0-9]*[a-f])(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![0-9A-Za-z])/gi;
+/** Characters without a width of their own: between digits, nobody sees them. */
+const WITHOUT_WIDTH = /[\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 /** A card number without separators, anywhere in a text. */
 const BARE =
   /(?<![0-9])(?:[3-6][0-9]{12,18}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12})(?![0-9])/g;
@@ -44,11 +47,12 @@ const GROUPED =
 
 /**
  * Detects a card number, grouped or not: 13 to 19 digits that begin with 3 to 6, or 16 digits that begin with 2221 to 2720
- * (Mastercard), and that pass the Luhn check. Digits and spaces of other scripts are normalised first.
+ * (Mastercard), and that pass the Luhn check. Digits and spaces of other scripts are normalised first, and characters without a
+ * width do not count.
  */
 export function holdsCardNumber(text: string): boolean {
   if (text.length < MIN_DIGITS) return false;
-  const plain = text.normalize('NFKC').replaceAll(HEXADECIMAL, ' ');
+  const plain = text.normalize('NFKC').replaceAll(WITHOUT_WIDTH, '').replaceAll(HEXADECIMAL, ' ');
   const grouped = [...plain.matchAll(GROUPED)].flatMap(([, run = '']) => runsIn(run));
   return [plain, ...grouped].some((run) => (run.match(BARE) ?? []).some(passesLuhn));
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { unprotectedConnections } from './live-connections.js';
 import { checkOidc, oidcOf } from './oidc-settings.js';
 import { paystackOf } from './paystack-settings.js';
+import { isGuessablePepper } from './key-peppers.js';
 import { isGuessable } from './sealing-keys.js';
 import { withSecretFiles } from './secret-files.js';
 import { allowsSandboxBank, checkProviders, providersOf } from './provider-settings.js';
@@ -24,6 +25,14 @@ const environment = settings
     path: ['BURSAR_SEALING_KEYS'],
     message: 'must have random keys when BURSAR_ENV is live',
   })
+  // Only the first: an old one must be readable until the keys under it are exchanged.
+  .refine(
+    (e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_KEY_PEPPER.slice(0, 1).some(isGuessablePepper)),
+    {
+      path: ['BURSAR_KEY_PEPPER'],
+      message: 'must begin with a random pepper when BURSAR_ENV is live',
+    },
+  )
   .refine(
     (e) => (e.BURSAR_WORKER_DEPLOYMENT === undefined) === (e.BURSAR_WORKER_BUILD_ID === undefined),
     {

@@ -5,6 +5,8 @@ export type KeyPepper = { id: string; secret: string };
 export const UNNAMED_PEPPER = 'unnamed';
 
 const MIN_LENGTH = 32;
+/** 32 random hexadecimal digits have about 14 different ones. Fewer than this shows a pepper that was typed, not generated. */
+const LEAST_DIFFERENT_CHARACTERS = 9;
 
 /**
  * Reads `id:pepper,id2:pepper2`, or one pepper without an id. New hashes are under the first one, and all of them find keys.
@@ -26,3 +28,7 @@ function parsePepper(entry: string): KeyPepper {
   }
   return { id, secret };
 }
+
+/** Tells whether a pepper is an example or was typed by hand. Live refuses such peppers. */
+export const isGuessablePepper = ({ secret }: KeyPepper): boolean =>
+  new Set(secret).size < LEAST_DIFFERENT_CHARACTERS;

@@ -27,7 +27,9 @@ export const paystackVariables = {
     .url({ protocol: /^https?$/ })
     .default(OFFICIAL_URL)
     .describe('address of Paystack; plain HTTP only to this machine')
-    .meta({ live: 'https, unless `BURSAR_LIVE_REHEARSAL` is set' }),
+    .meta({
+      live: 'https; with `BURSAR_LIVE_REHEARSAL` and a key, an address of this machine alone',
+    }),
   PAYSTACK_CALLS_PER_SECOND: z.coerce
     .number()
     .positive()
@@ -90,7 +92,7 @@ export function paystackOf(e: PaystackVariables) {
     /** The environment in Paystack's word: every answer and message must name it. */
     domain: e.BURSAR_ENV === 'live' ? ('live' as const) : ('test' as const),
     url: e.PAYSTACK_BASE_URL,
-    isOfficial: e.PAYSTACK_BASE_URL === OFFICIAL_URL,
+    isOfficial: new URL(e.PAYSTACK_BASE_URL).origin === OFFICIAL_URL,
     timeoutMs: e.PAYSTACK_TIMEOUT_MS,
     callsPerSecond: e.PAYSTACK_CALLS_PER_SECOND ?? null,
     customerDomain: e.PAYSTACK_CUSTOMER_DOMAIN ?? null,
@@ -118,6 +120,15 @@ export function paystackRefusals(e: PaystackVariables): Refusal[] {
       path: 'PAYSTACK_BASE_URL',
       message:
         'must begin with https; http is for this machine only, in sandbox, or in live with BURSAR_LIVE_REHEARSAL=true',
+    });
+  }
+  // The sandbox bank serves other capabilities then, and its invented money must never be paid out for real.
+  const isRehearsed = e.BURSAR_ENV === 'live' && e.BURSAR_LIVE_REHEARSAL && keys.length > 0;
+  if (isRehearsed && !LOOPBACK.has(new URL(e.PAYSTACK_BASE_URL).hostname)) {
+    refusals.push({
+      path: 'PAYSTACK_BASE_URL',
+      message:
+        'must be on this machine while BURSAR_LIVE_REHEARSAL=true: a rehearsal moves no money',
     });
   }
   return refusals;

@@ -204,9 +204,11 @@ const engines = {
 };
 
 const keys = {
-  BURSAR_KEY_PEPPER: parsedBy(parseKeyPeppers).describe(
-    'keys of the HMAC under which API keys are stored: `id:pepper,id2:pepper2`, or one pepper without an id, of at least 32 characters. The first one hashes new keys, all of them find keys; a key whose pepper is gone is lost',
-  ),
+  BURSAR_KEY_PEPPER: parsedBy(parseKeyPeppers)
+    .describe(
+      'keys of the HMAC under which API keys are stored: `id:pepper,id2:pepper2`, or one pepper without an id, of at least 32 characters. The first one hashes new keys, all of them find keys; a key whose pepper is gone is lost',
+    )
+    .meta({ live: 'the first one random' }),
   BURSAR_SEALING_KEYS: parsedBy(parseSealingKeys)
     .describe(
       'keys that seal fields in the database: `id:base64,id2:base64`, of 32 bytes each (`openssl rand -base64 32`). The first one seals, all of them open; without its key a field is lost',

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { billPaymentWorkflowId } from '../../src/capabilities/bill-payments/record.js';
+import {
+  billPaymentWorkflowId,
+  type BillPayment,
+} from '../../src/capabilities/bill-payments/record.js';
+import { WITHOUT_TOKEN } from '../../src/capabilities/bill-payments/transitions.js';
 import {
   billClient,
   billEffects,
@@ -358,6 +362,23 @@ describe('operators', () => {
     });
     const shown = await bursar(`bill-payments show ${id} --json`, service.env);
     expect(JSON.parse(shown.out)).toMatchObject({ has_token: true, receipt: { token: null } });
+  });
+
+  test('verify adds the token of a payment whose receipt had the units alone, and its attention ends', async () => {
+    const { client } = await newTenant();
+    const id = await client.send('789');
+    await client.waitFor(id, 'completed');
+    const now = new Date();
+    const attention = { since: now, reason: WITHOUT_TOKEN };
+    const lacking = { 'receipt.sealed_token': null, attention, next_check_at: now };
+    await service.deps.database.db
+      .collection<BillPayment>('bill_payments')
+      .updateOne({ _id: id }, { $set: lacking });
+    expect((await client.get(id)).receipt).toEqual({ token: null, units: '73.0 kWh' });
+    expect(await command(id, 'verify')).toMatchObject({ code: 0, status: 'completed' });
+    expect(await client.waitFor(id, (found) => found.attention === null)).toMatchObject({
+      receipt: { token: expect.stringMatching(TOKEN), units: '73.0 kWh' },
+    });
   });
 
   test('fail by force releases the hold; a payment that shows up later goes to suspense, and complete debits the wallet', async () => {

@@ -1,74 +1,22 @@
-import { newBillPayment } from '../../src/capabilities/bill-payments/create.js';
-import type { BillPayment } from '../../src/capabilities/bill-payments/record.js';
 import {
-  transitionBillPayment,
   WITHOUT_TOKEN,
   type BillPaymentFact,
 } from '../../src/capabilities/bill-payments/transitions.js';
 import { checkItemAmount, itemAmong } from '../../src/capabilities/billers/index.js';
 import type { BillItem } from '../../src/core/providers/bill-provider.js';
-import { byProvider, NOW } from '../support/transfers.js';
-
-const AMOUNT = 500_000n;
-const FEE = 1_500n;
-const RECEIPT = { sealed_token: 'sealed', units: '73.0 kWh' };
-
-const paid: BillPaymentFact = {
-  ...byProvider,
-  kind: 'succeeded',
-  amountMinor: AMOUNT,
-  sessionId: null,
-  receipt: RECEIPT,
-};
-const paidWithoutReceipt: BillPaymentFact = { ...paid, receipt: null };
-const rejected: BillPaymentFact = { ...byProvider, kind: 'rejected', code: 'provider_declined' };
-const failedByForce: BillPaymentFact = { ...rejected, via: 'operator', code: 'operator' };
-const reversed: BillPaymentFact = {
-  ...byProvider,
-  kind: 'reversed',
-  amountMinor: AMOUNT,
-  sessionId: null,
-};
-const confirmed: BillPaymentFact = { ...byProvider, via: 'operator', kind: 'operator_confirmed' };
-
-const processing = (changes: Partial<BillPayment> = {}): BillPayment => ({
-  ...newBillPayment({
-    tenant: { id: 'ten_a', billFeeMinor: FEE },
-    body: {
-      biller_id: 'harbour-electric',
-      item_id: 'harbour-prepaid',
-      customer_reference: '4503061789',
-      amount_minor: Number(AMOUNT),
-      currency: 'NGN',
-    },
-    customerName: null,
-    givesToken: true,
-    provider: 'sandbox-bank',
-    now: NOW,
-  }),
-  status: 'processing',
-  submissions: 1,
-  ...changes,
-});
-
-/** Applies facts one after another. Returns the last state, and all postings and balance changes. */
-function after(facts: BillPaymentFact[], start: Partial<BillPayment> = {}, available = 0n) {
-  let payment = processing(start);
-  const postings: string[] = [];
-  const verdicts: string[] = [];
-  let [wallet, owed, day] = [available, 0n, 0n];
-  for (const fact of facts) {
-    const balances = { availableMinor: wallet, receivableMinor: owed };
-    const transition = transitionBillPayment(payment, fact, NOW, balances);
-    payment = transition.next;
-    wallet += transition.availableMinor;
-    owed += transition.receivableMinor;
-    day += transition.dayMinor;
-    verdicts.push(transition.verdict);
-    postings.push(...transition.postings.map((p) => p.id.slice(p.id.indexOf('/') + 1)));
-  }
-  return { payment, verdicts, postings, gained: wallet - available, owed, day };
-}
+import {
+  after,
+  AMOUNT,
+  confirmed,
+  failedByForce,
+  FEE,
+  paid,
+  paidWithoutReceipt,
+  RECEIPT,
+  rejected,
+  reversed,
+} from '../support/bill-payment-facts.js';
+import { NOW } from '../support/transfers.js';
 
 describe('transitions of a bill payment', () => {
   test('a payment is captured with its receipt once, however often it is reported', () => {
@@ -118,6 +66,37 @@ describe('transitions of a bill payment', () => {
         payment: { receipt: RECEIPT, attention: null, next_check_at: null },
       });
     });
+
+    test.each(['webhook', 'poll'] as const)(
+      'gets its token and its units in either order, by %s, and the attention ends with the token',
+      (via) => {
+        const units: BillPaymentFact = {
+          ...paid,
+          via,
+          receipt: { ...RECEIPT, sealed_token: null },
+        };
+        const token: BillPaymentFact = { ...paid, via, receipt: { ...RECEIPT, units: null } };
+        const lacking = after([units, units]);
+        expect(lacking.verdicts).toEqual(['applied', 'unchanged']);
+        expect(lacking.payment.attention).toMatchObject({ reason: WITHOUT_TOKEN });
+        for (const facts of [
+          [units, token],
+          [token, units],
+        ]) {
+          expect(after([...facts, ...facts])).toMatchObject({
+            verdicts: ['applied', 'applied', 'unchanged', 'unchanged'],
+            postings: ['resolve'],
+            payment: { receipt: RECEIPT, attention: null, next_check_at: null },
+          });
+        }
+        // The first token stays: it may be on a meter already.
+        const other = { ...RECEIPT, sealed_token: 'another one' };
+        expect(after([paid, { ...paid, via, receipt: other }]).verdicts).toEqual([
+          'applied',
+          'unchanged',
+        ]);
+      },
+    );
 
     test('an operator may accept that there is no token', () => {
       expect(after([paidWithoutReceipt, confirmed])).toMatchObject({

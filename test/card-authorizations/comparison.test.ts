@@ -71,6 +71,18 @@ test.each([
   expect(authorizationAgrees(cleared, answerOf(names))).toBe(agrees);
 });
 
+test('a hold that the issuer has released, and of which nothing is held here, is a break', () => {
+  const facts = factsOf(['stand-in']).map((fact) => ({ ...fact, held_minor: 0n }));
+  const one = { facts, cleared_minor: 0n, refunded_minor: 0n };
+  expect(authorizationAgrees(one, answerOf(['stand-in']))).toBe(false);
+  const described = { ...one, standing: 'approved', amount_minor: 700n } as const;
+  expect(describeAuthorization(described, answerOf(['stand-in']))).toMatchObject({
+    breakKind: 'other_state',
+    difference: 'approved with us, held no more at the issuer',
+  });
+  expect(authorizationAgrees(one, answerOf(['stand-in', 'expiry']))).toBe(false);
+});
+
 test.each([
   ['a refund', ['clearing', 'refund'], 'other_state', 1_200n],
   ['a report with another amount', ['smaller clearing'], 'other_amount', 200n],

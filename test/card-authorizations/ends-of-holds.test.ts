@@ -22,6 +22,7 @@ async function askedBetween(
   before: AnyMutation[],
   meanwhile: AnyMutation[],
   reports: AuthorizationReport[] = [],
+  over = true,
 ) {
   const start = stateWith(openCard({ available_minor: 10_000n }));
   let { state } = run(start, [before]);
@@ -31,7 +32,8 @@ async function askedBetween(
     return one;
   };
   const asked = payment();
-  ({ state } = run(state, [meanwhile]));
+  let postponed: Date | null | undefined;
+  ({ state } = run(state, [meanwhile], seconds(1)));
   const answeredAt = seconds(60);
   const groupCommit = withEmptyParts<GroupCommit>({
     async commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R> {
@@ -41,18 +43,29 @@ async function askedBetween(
       return (results[0] as { result: R }).result;
     },
   });
+  /** The write that postpones the next question, if it is about the payment as it is now. */
+  const updateOne = async (
+    { expires_at: end }: { expires_at: Date | null },
+    { $set: { verify_at: next } }: { $set: { verify_at: Date } },
+  ) => {
+    const isThis = end?.getTime() === payment().expires_at?.getTime();
+    postponed = isThis ? next : null;
+    return { modifiedCount: Number(isThis) };
+  };
   const store = createAuthorizationStore(
     withEmptyParts<Database>({
-      db: withEmptyParts<Database['db']>({ collection: () => withEmptyParts({}) }),
+      db: withEmptyParts<Database['db']>({
+        collection: () => ({ updateOne }) as never,
+      }),
     }),
     groupCommit,
     { stallTimeoutMs: 2_000, terms: TERMS },
     () => answeredAt,
   );
-  const answer = { kind: 'authorization', over: true, reports, providerRequestId: null } as const;
-  await store.applyReports(asked, answer);
+  const answer = { kind: 'authorization', over, reports, providerRequestId: null } as const;
+  await store.applyAnswer(asked, answer);
   checkBooks(state);
-  return payment();
+  return { ...payment(), postponed };
 }
 
 const ends = ({ facts }: { facts: AuthorizationFact[] }) =>
@@ -90,4 +103,11 @@ test('the end of a hold counts for an approval in our place that the same answer
   const reports = [{ state: STOOD_IN, at: seconds(1) }];
   const one = await askedBetween([message('m1', 1_000n)], [], reports);
   expect([one.held_minor, ends(one)]).toEqual([0n, 1]);
+});
+
+test('an answer that the hold stands postpones the next question, and leaves the time that an increment has set meanwhile', async () => {
+  const alone = await askedBetween([message('m1', 1_000n)], [], [], false);
+  expect(alone.postponed?.getTime()).toBeGreaterThan(NOW.getTime());
+  const later = await askedBetween([message('m1', 1_000n)], [message('m2', 500n, 1)], [], false);
+  expect(later.postponed).toBeNull();
 });

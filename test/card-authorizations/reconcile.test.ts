@@ -64,3 +64,39 @@ test('reports about ended payments that no message told are found, and are booke
   expect(await tenant.balance()).toEqual({ available: 88_300, held: 0 });
   expect(await reconcile(ids)).toEqual([]);
 });
+
+test('an operator has the issuer asked about one payment: missing reports are booked once, and show names who paid', async () => {
+  const tenant = await service.tenant({ balanceMinor: 100_000 });
+  const { id: card } = await cardClient(tenant).issue({ funding: 'jit' });
+  const payments = service.deps.database.db.collection<CardAuthorization>('card_authorizations');
+  const paid = async () => {
+    const { token } = await issuer.pay(card);
+    const { _id: id } = await eventually('the payment is held', async () => {
+      const found = await payments.findOne({ token, status: 'approved' });
+      return found ?? undefined;
+    });
+    return { token, id };
+  };
+  const run = async (line: string) => {
+    const { out, error } = await bursar(`card-authorizations ${line} --json`, service.env);
+    return error === '' ? (JSON.parse(out) as Record<string, unknown>) : error;
+  };
+  const verify = (id: string) => run(`verify ${id} --reason desk`);
+  const { token, id } = await paid();
+  await issuer.end(token, 'cleared', 4_200, { report: false });
+  await issuer.end(token, 'refunded', 1_200, { report: false });
+  const difference = 'with reports at the issuer that are missing here';
+  expect(await verify(id)).toMatchObject({
+    id,
+    status: 'cleared',
+    issuer: `approved with us, ${difference}: applied`,
+  });
+  expect(await verify(id)).toMatchObject({ id, issuer: 'agrees with us' });
+  expect(await tenant.balance()).toEqual({ available: 97_000, held: 0 });
+  expect(await run(`show ${id}`)).toMatchObject({
+    token,
+    messages: [{ kind: 'authorization', amount_minor: 5_000, approved: true }],
+    facts: [{ fact: 'approved' }, { fact: 'cleared' }, { fact: 'refunded', amount_minor: 1_200 }],
+    payers: [{ from: 'wallet', amount_minor: 3_000 }],
+  });
+});

@@ -253,6 +253,83 @@ describe('an approval in our place', () => {
     expect(beyond.one.attention?.reason).toContain('in our place');
   });
 
+  test('a partial reversal beyond what we hold, within what the issuer holds, returns no money that was taken', () => {
+    const parts = [standInMutation(14_000n), cleared(9_000n, 1, true)];
+    const reversed = after([...parts, fact('reversed', 2, { minor: 2_000n })]);
+    expect(reversed).toMatchObject({
+      one: { status: 'partially_cleared', held_minor: 0n, cleared_minor: 9_000n },
+      ledger: { card: 1_000n, held: 0n, network: 9_000n, owed: 0n },
+    });
+    const beyond = after([...parts, fact('reversed', 2, { minor: 6_000n })]);
+    expect(beyond).toMatchObject({
+      one: { status: 'cleared', held_minor: 0n, cleared_minor: 8_000n },
+      ledger: { card: 2_000n, held: 0n, network: 8_000n, owed: 0n },
+    });
+    checkBooks(beyond.state);
+  });
+
+  test('the issuer’s word that it holds nothing ends its hold also where nothing is held here', () => {
+    const parts = [standInMutation(14_000n), cleared(10_000n, 1, true)];
+    const { one } = after(parts);
+    expect(one).toMatchObject({ held_minor: 0n, cleared_minor: 10_000n });
+    const over = one.facts.filter(({ kind }) => kind === 'approved').map(({ key }) => key);
+    const released = { ...fact('expired', 2), by: { over } };
+    const reversal = fact('reversed', 3, { minor: 4_000n });
+    const returned = after([...parts, released, reversal]);
+    expect(returned).toMatchObject({
+      one: { status: 'cleared', cleared_minor: 6_000n },
+      ledger: { card: 4_000n, network: 6_000n },
+    });
+    checkBooks(returned.state);
+  });
+
+  test('an approval that is told after a later reversal adds no more to the hold than there is', () => {
+    const late = standInMutation(5_000n, { message: 'm2', at: 1 });
+    const { one, ledger, state } = after([
+      message('m1', 10_000n),
+      fact('reversed', 2, { minor: 2_000n }),
+      late,
+    ]);
+    expect(one.held_minor).toBe(10_000n);
+    expect(ledger).toMatchObject({ card: 0n, held: 10_000n });
+    checkBooks(state);
+  });
+
+  test('a partial reversal within the issuer’s hold of a partial approval returns nothing that was taken', () => {
+    const asked = { amountMinor: 10_000n, holdMinor: 12_000n, partialApproval: true } as const;
+    const { one, ledger, state } = after([
+      decideAuthorizationMutation(asked),
+      cleared(10_000n, 1, true),
+      fact('reversed', 2, { minor: 2_000n }),
+    ]);
+    expect(one).toMatchObject({ status: 'cleared', held_minor: 0n, cleared_minor: 10_000n });
+    expect(ledger).toMatchObject({ card: 0n, held: 0n, network: 10_000n });
+    checkBooks(state);
+  });
+
+  test('a limit of one payment counts what the issuer still holds beyond our hold', () => {
+    const security = { ...OPEN_SECURITY, per_transaction_limit_minor: 6_000n };
+    const parts = [standInMutation(5_000n), cleared(2_000n, 1, true)];
+    const more = message('m2', 2_000n, 2);
+    const { one } = after([...parts, more], { available_minor: 3_000n, security });
+    expect(one.messages.at(-1)).toMatchObject({ code: 'per_transaction_limit_exceeded' });
+  });
+
+  test('a partial reversal of a payment for which there is no money leaves it open', () => {
+    const parts = [standInMutation(5_000n), fact('reversed', 1, { minor: 2_000n })];
+    const empty = { available_minor: 0n };
+    expect(after(parts, empty).one).toMatchObject({ status: 'approved', held_minor: 0n });
+    const taken = after(
+      [...parts, cleared(3_000n, 2), fact('refunded', 3, { minor: 1_000n })],
+      empty,
+    );
+    expect(taken).toMatchObject({
+      one: { status: 'cleared', cleared_minor: 3_000n, refunded_minor: 1_000n },
+      ledger: { card: 0n, network: 2_000n, owed: 2_000n },
+    });
+    checkBooks(taken.state);
+  });
+
   test('a payment that we had declined is held once the network approved it in our place', () => {
     const late = decideAuthorizationMutation({}, { answerBy: new Date(NOW.getTime() - 1) });
     const { one, ledger } = after([late, standInMutation(5_000n, { at: 1 })]);

@@ -131,6 +131,19 @@ describe('an account verification, of the amount zero,', () => {
     (status) => expect(verify({ status })).toMatch(/^card_/),
   );
 
+  test('with an amount holds nothing either, and counts against the limits', () => {
+    const asked = request({ kind: 'verification', amountMinor: 5_000n });
+    expect(evaluateAuthorization(openCard(), { availableMinor: 0n }, asked, NOW)).toMatchObject({
+      approved: true,
+      fundingSource: 'card',
+      approvedMinor: 0n,
+      holdMinor: 0n,
+      availableMinor: null,
+    });
+    const limited = secured({ per_transaction_limit_minor: 4_999n });
+    expect(verify(limited, asked)).toBe('per_transaction_limit_exceeded');
+  });
+
   test('is declined by the security settings', () => {
     const off = secured({ channels: { ...OPEN_SECURITY.channels, online: false } });
     expect(verify(off, { channel: 'online' })).toBe('channel_not_allowed');
@@ -138,6 +151,31 @@ describe('an account verification, of the amount zero,', () => {
     expect(verify(secured({ allowed_countries: ['NG'] }), abroad)).toBe('country_not_allowed');
     const blocked = secured({ blocked_merchant_categories: ['5812'] });
     expect(verify(blocked)).toBe('merchant_category_blocked');
+  });
+});
+
+describe('a credit', () => {
+  const credit = (card: Partial<Card>, changes: Partial<AuthorizationRequest> = {}) =>
+    codeFor(card, { kind: 'credit', ...changes });
+
+  test.each([
+    ['pending', 'card_not_active'],
+    ['failed', 'card_not_active'],
+    ['closed', 'card_closed'],
+    ['expired', 'card_expired'],
+  ] as const)('to a card that is %s is declined: %s', (status, code) => {
+    expect(credit({ status })).toBe(code);
+  });
+
+  test.each(['active', 'locked'] as const)('to a card that is %s is approved', (status) => {
+    expect(credit({ status, available_minor: 0n })).toBe('approved of card');
+  });
+
+  test('is for no balance, limit or channel to decline, but for its currency and its amount', () => {
+    const strict = secured({ per_transaction_limit_minor: 1n, daily_limit_minor: 1n });
+    expect(credit({ ...strict, available_minor: 0n })).toBe('approved of card');
+    expect(credit({}, { currency: 'USD' })).toBe('currency_not_supported');
+    expect(credit({}, { amountMinor: -1n })).toBe('invalid_amount');
   });
 });
 

@@ -27,7 +27,7 @@ const reloadsIn = (state: Snapshot) =>
 
 /** Lowers the card's balance by the function that every kind of spending uses. */
 function spend(state: Snapshot, amountMinor: bigint, now = NOW): Snapshot {
-  const uow = createUnitOfWork(state);
+  const uow = createUnitOfWork(state, now);
   const card = cardIn(state);
   changeCard(uow, card, { available_minor: card.available_minor - amountMinor }, now);
   return apply(state, uow.writes());

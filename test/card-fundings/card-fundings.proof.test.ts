@@ -152,6 +152,27 @@ describe('fund, by the table of test values', () => {
   });
 });
 
+test('014: half of a funding is on the card: an operator is called, accepts the amount, and the rest is back', async () => {
+  const before = await tenant.balance();
+  const { own, id } = await fundOwn('014');
+  const waiting = await waitUntil(id, ({ attention }) => attention !== null);
+  expect([waiting.status, await available(own.id)]).toEqual(['processing', 0]);
+  const complete = (amount: number) =>
+    service.deps.cards.starter.command(waiting, 'complete', {
+      actor: 'ada',
+      reason: 'the issuer funded half of it',
+      session_id: null,
+      amount_minor: amount,
+      force: false,
+    });
+  expect(await complete(2_400)).toMatchObject({ done: false });
+  expect(await complete(2_500)).toMatchObject({ done: true });
+  expect((await cards.operation(own.id, id)).settled_amount_minor).toBe(2_500);
+  expect(await stored(id)).toMatchObject({ status: 'completed', attention: null });
+  expect(await available(own.id)).toBe(2_500);
+  expect(await tenant.balance()).toEqual({ ...before, available: before.available - 2_500 });
+});
+
 describe('jit-fund, by the table of test values', () => {
   const jit = async (suffix: string) => {
     const { own, reply, id } = await fundOwn(suffix, 'jit-fund');

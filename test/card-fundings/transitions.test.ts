@@ -3,12 +3,18 @@ import fc from 'fast-check';
 import { cards, type CardStatus } from '../../src/capabilities/cards/record.js';
 import { fundReversalIdOf } from '../../src/capabilities/card-fundings/transitions.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
-import { cardOperations, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { checkFunding } from '../../src/capabilities/cards/audit.js';
+import {
+  cardOperations,
+  isFunding,
+  type CardOperation,
+} from '../../src/capabilities/cards/card-operation.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';
 import { balances, run } from '../support/decisions.js';
 import { CARD, openCard } from '../support/card-record.js';
 import { pendingFunding, reloadOf, snapshotWith } from '../support/fundings.js';
+import { storedPostings } from '../support/stored-postings.js';
 import { byProvider, NOW } from '../support/transfers.js';
 
 const START = 2_000n;
@@ -18,7 +24,9 @@ const amountOf = (id: string) => BigInt(100 * (IDS.indexOf(id) + 1));
 const factOf = (kind: FundingFact['kind'], via: FundingFact['via'], amountMinor: bigint | null) => {
   const origin = { ...byProvider, via };
   if (kind === 'rejected') return { ...origin, kind, code: 'funding_refused' };
-  if (kind === 'operator_confirmed') return { ...origin, kind };
+  if (kind === 'operator_confirmed') {
+    return { ...origin, kind, ...(amountMinor !== null && { amountMinor, sessionId: null }) };
+  }
   if (kind === 'not_reversible') return { ...origin, kind, amountMinor };
   return { ...origin, kind, amountMinor, sessionId: null };
 };
@@ -66,14 +74,31 @@ const anyMutation: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id
           'not_reversible',
         ),
         via: fc.constantFrom<FundingFact['via']>('webhook', 'poll', 'operator'),
-        amount: fc.constantFrom(null, amountOf(id), amountOf(id), 1n),
+        amount: fc.constantFrom(null, amountOf(id), amountOf(id), 1n, amountOf(id) + 50n),
+        isNews: fc.boolean(),
       })
-      .map(({ kind, via, amount }) => applyFact(id, factOf(kind, via, amount))),
+      .map(({ kind, via, amount, isNews }) => {
+        const asked = isNews && via === 'poll' ? { askedMs: NOW.getTime() + 1 } : {};
+        return applyFact(id, { ...factOf(kind, via, amount), ...asked });
+      }),
     fc.constant(expire(id)),
   ),
 );
 
-function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): string[] {
+/** The problems that an audit of the ledger finds with a funding. */
+function auditOf(
+  operation: CardOperation,
+  records: Snapshot['records'],
+  postings: Snapshot['postings'],
+): string[] {
+  const own = storedPostings(
+    [...postings.values()].filter(({ id }) => id.startsWith(`${operation._id}/`)),
+  );
+  const end = records.get(cardOperations, fundReversalIdOf(operation._id)) ?? operation;
+  return checkFunding({ ...operation, postings: own }, end);
+}
+
+function problemsOf({ wallets, records, postings }: Snapshot, sums: Map<string, bigint>): string[] {
   const problems: string[] = [];
   const check = (what: string, fine: boolean) => void (fine || problems.push(what));
   const balance = (account: string) => sums.get(account) ?? 0n;
@@ -92,6 +117,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
   check('all together', total === 0n);
   for (const operation of operations) {
+    if (isFunding(operation)) problems.push(...auditOf(operation, records, postings));
     const lent = records.has(cardOperations, fundReversalIdOf(operation._id));
     check('not driven', lent || needsWorkflow(operation) === (operation.next_check_at !== null));
   }

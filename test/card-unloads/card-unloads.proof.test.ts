@@ -1,6 +1,8 @@
 import type { Card } from '../../src/capabilities/cards/record.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { cardClient, type CardClient, type OperationView } from '../support/cards.js';
+import { cardEventSender } from '../support/card-events.js';
+import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { SHARED_OPTIONS, shareService, startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -36,6 +38,19 @@ const operations = (card: string) =>
     .collection<CardOperation>('card_operations')
     .find({ card_id: card, type: 'unload' })
     .toArray();
+
+const operation = async (id: string): Promise<CardOperation> => {
+  const found = await service.deps.cards.operations.get(tenant.id, id);
+  if (!found) throw new Error(`there is no ${id}`);
+  return found;
+};
+
+/** The differences of an unloading from its issuer. */
+async function reconciled(unload: string) {
+  const { out } = await bursar('reconcile --only card-unloads --json', service.env);
+  const { differences } = JSON.parse(out) as { differences: { id: string }[] };
+  return differences.filter(({ id }) => id === unload);
+}
 
 const unloadOf = (card: string, fits: (unload: CardOperation) => boolean) =>
   eventually(`the unloading of ${card} is as wanted`, async () =>
@@ -86,11 +101,11 @@ test('a balance that the issuer does not give back is on the card again, and an 
   expect((await cards.balance(id)).available_minor).toBe(LEFT);
   expect(await tenant.balance()).toEqual(before);
   const by = { actor: 'ada', reason: 'the issuer has repaired it' };
-  expect(await service.deps.cardUnloads.retry(await stored(id), by)).toBe(true);
+  expect(await service.deps.cardUnloads.retry(await stored(id), by)).toBe(null);
   await unloadOf(id, ({ status }) => status === 'completed');
   expect(await tenant.balance()).toEqual({ ...before, available: before.available + LEFT });
   expect((await operations(id)).map(({ attention }) => attention)).toEqual([null, null]);
-  expect(await service.deps.cardUnloads.retry(await stored(id), by)).toBe(false);
+  expect(await service.deps.cardUnloads.retry(await stored(id), by)).toMatch(/No unloading/);
 });
 
 test('of a balance that the issuer gives back in part, the wallet has this part, and the rest is on the card', async () => {
@@ -101,6 +116,14 @@ test('of a balance that the issuer gives back in part, the wallet has this part,
   );
   expect((await cards.balance(id)).available_minor).toBe(2_500);
   expect(await tenant.balance()).toEqual({ ...before, available: before.available + 2_500 });
+  // Nothing contradicts what is booked, so the issuer is asked for the rest although it answers no questions now.
+  await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
+  const by = { actor: 'ada', reason: 'the rest' };
+  const obstacle = await service.deps.cardUnloads.retry(await stored(id), by);
+  await service.bank.faults([]);
+  expect(obstacle).toBe(null);
+  await unloadOf(id, ({ _id, status }) => _id !== unload._id && status === 'completed');
+  expect(await tenant.balance()).toEqual({ ...before, available: before.available + LEFT });
 });
 
 test('an unloading that the issuer takes back is on the card again', async () => {
@@ -109,6 +132,83 @@ test('an unloading that the issuer takes back is on the card again', async () =>
   expect(unload).toMatchObject({ status: 'failed', failure: { code: 'reversed' } });
   expect((await cards.balance(id)).available_minor).toBe(LEFT);
   expect(await tenant.balance()).toEqual(before);
+});
+
+describe('a part of a completed unloading that the issuer takes back', () => {
+  const PART = 2_000;
+  const act = (card: string) =>
+    bursar(`cards unload ${card} --reason asked --json`, service.env).then(
+      ({ code, out, error }) => ({
+        code,
+        text: `${out}${error}`,
+      }),
+    );
+  const whole = (before: { available: number; held: number }) => ({
+    ...before,
+    available: before.available + LEFT,
+  });
+
+  /** A card whose balance was given back, and the unloading, about which `report` calls an operator. */
+  async function doubted(report: (unload: CardOperation) => Promise<unknown>) {
+    const { id, before } = await closed('789');
+    const unload = await unloadOf(id, ({ status }) => status === 'completed');
+    await report(unload);
+    const called = await unloadOf(id, ({ attention }) => attention !== null);
+    expect(called.attention?.reason).toBe('the issuer reversed another amount than it gave back');
+    expect(await tenant.balance()).toEqual(whole(before));
+    return { id, before, unload: unload._id };
+  }
+  const takesBack = (unload: CardOperation) =>
+    service.bank.setFundingOutcome(unload._id, 'reversed', PART);
+
+  test('is on the card again once an operator asks for it, and is unloaded once more', async () => {
+    const { id, before, unload } = await doubted(takesBack);
+    expect(await act(id)).toMatchObject({ code: 0 });
+    const next = await unloadOf(id, ({ _id, status }) => _id !== unload && status === 'completed');
+    expect(next.amount_minor).toBe(BigInt(PART));
+    expect(await tenant.balance()).toEqual(whole(before));
+    const first = (await operations(id)).find(({ _id }) => _id === unload);
+    expect(first).toMatchObject({
+      status: 'completed',
+      settled_amount_minor: BigInt(LEFT - PART),
+      taken_back_minor: BigInt(PART),
+      attention: null,
+    });
+    expect(await journalOf(unload)).toEqual(['unloaded', 'unload_reversed']);
+    expect(await journalOf(next._id)).toEqual(['unloaded']);
+    const { code, text } = await act(id);
+    expect([code, text]).toEqual([1, expect.stringContaining('No unloading of this card')]);
+    expect(await operations(id)).toHaveLength(2);
+    expect(await reconciled(unload)).toEqual([]);
+  });
+
+  test('is not booked as long as the issuer does not answer', async () => {
+    const { id, before, unload } = await doubted(takesBack);
+    await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
+    const { code, text } = await act(id);
+    await service.bank.faults([]);
+    expect([code, text]).toEqual([1, expect.stringContaining('does not say now')]);
+    expect(await tenant.balance()).toEqual(whole(before));
+    const [one, ...others] = await operations(id);
+    expect([one?._id, one?.attention === null, others]).toEqual([unload, false, []]);
+    expect(await act(id)).toMatchObject({ code: 0 });
+    await unloadOf(id, ({ _id, status }) => _id !== unload && status === 'completed');
+  });
+
+  test('is not booked if the issuer denies it when it is asked, which ends the attention', async () => {
+    const sender = cardEventSender(service);
+    const { id, before, unload } = await doubted(async ({ _id: reference }) => {
+      const { issued } = await stored((await operation(reference)).card_id);
+      const about = { reference, card: String(issued?.issuer_card_id), amount_minor: PART };
+      return sender.post(sender.about('card.unload_reversed', about));
+    });
+    expect(await act(id)).toMatchObject({ code: 0 });
+    expect(await tenant.balance()).toEqual(whole(before));
+    expect(await operations(id)).toMatchObject([
+      { _id: unload, status: 'completed', attention: null },
+    ]);
+    expect(await journalOf(unload)).toEqual(['unloaded']);
+  });
 });
 
 test('the balance of an expired card returns by the same way', async () => {

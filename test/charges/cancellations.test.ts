@@ -1,3 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createDeps } from '../../src/composition/deps.js';
+import { loadConfig } from '../../src/shared/config.js';
+import { startOwnApi } from '../support/own-api.js';
 import {
   acquirerEffects,
   activeToken,
@@ -35,6 +41,46 @@ const renewal = (token: { payment_token_id: string }, changes: Record<string, un
   return { ...body, ...changes };
 };
 
+/** A bank that answers every call with an error, and counts the calls. */
+async function failingBank() {
+  let calls = 0;
+  const server = createServer((_, res) => {
+    calls += 1;
+    res.writeHead(500).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: () => calls,
+    close(): void {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A further API of the service, with settings of its own. */
+async function apiWith(env: Record<string, string>) {
+  const config = loadConfig({ ...service.env, ...env, BURSAR_LOG_LEVEL: 'silent' });
+  const deps = await createDeps(config, 'test');
+  const port = await service.deadPort();
+  const stop = await startOwnApi(deps, port);
+  return {
+    async post(path: string) {
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.key}` },
+      });
+      return { status: response.status, body: (await response.json()) as { data: ChargeView } };
+    },
+    async stop() {
+      await stop();
+      await deps.close();
+    },
+  };
+}
+
 describe('a charge that its tenant cancels', () => {
   test('on a page fails, its page takes no payment, and a repeat changes nothing', async () => {
     const { reference, url } = await payments.page();
@@ -59,6 +105,31 @@ describe('a charge that its tenant cancels', () => {
     expect(failure?.code).toBe('cancelled');
     await onPage(url);
     expect(await timesPaid(reference)).toBe(0);
+  });
+
+  test('again and again makes no more calls than a share of the provider’s rate', async () => {
+    const { reference } = await payments.page();
+    // The workflow's own calls fail at the bank, so that the charge stays open. Those of the API come to a counter.
+    await service.bank.faults([{ call: 'cancel', kind: 'error_500', probability: 1 }]);
+    const counter = await failingBank();
+    const api = await apiWith({
+      SANDBOX_BANK_URL: counter.url,
+      SANDBOX_BANK_CALLS_PER_SECOND: '1',
+    });
+    const minute = () => Math.floor(Date.now() / 60_000);
+    const first = minute();
+    for (let times = 0; times < 60; times += 1) {
+      const { status, body } = await api.post(`/payments/charges/${reference}/cancel`);
+      expect([status, body.data.status]).toEqual([200, 'requires_action']);
+    }
+    const minutes = minute() - first + 1;
+    await api.stop();
+    counter.close();
+    expect(counter.calls()).toBeGreaterThan(0);
+    // A quarter of one call a second.
+    expect(counter.calls()).toBeLessThanOrEqual(15 * minutes);
+    await service.bank.faults([]);
+    expect((await payments.waitFor(reference, 'failed')).failure?.code).toBe('cancelled');
   });
 
   test('while it waits for its next attempt is not tried again', async () => {

@@ -58,3 +58,10 @@ test.each([
   const found = Object.entries(answers).filter(([, answer]) => chargeAgrees(charge, answer));
   expect(found.map(([answer]) => answer).toSorted()).toEqual(fits);
 });
+
+test('a paid charge whose fee is not known here does not agree with an answer that has it', () => {
+  const charge = { ...pageCharge(), status: 'completed' as const };
+  const withFee = { ...paid(AMOUNT), feeMinor: 100n };
+  expect(chargeAgrees({ ...charge, provider_fee_minor: null }, withFee)).toBe(false);
+  expect(chargeAgrees({ ...charge, provider_fee_minor: 100n }, withFee)).toBe(true);
+});

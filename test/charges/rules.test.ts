@@ -326,9 +326,11 @@ describe('operators', () => {
     expect(new Set(lines.map(({ actor }) => actor))).toEqual(new Set(['operator']));
   });
 
-  test('accept another amount, which completes the charge with what was paid', async () => {
+  test('accept another amount, which completes the charge with what was paid, and binds the token to its method', async () => {
     const before = await tenant.balance();
-    const { reference, url } = await payments.page('014');
+    const customer = newCustomer();
+    const { payment_token_id } = await payments.token(customer);
+    const { reference, url } = await payments.page('014', { customer, payment_token_id });
     await onPage(url);
     await payments.waitFor(reference, ({ attention }) => attention !== null);
     const id = await idOf(reference);
@@ -343,6 +345,7 @@ describe('operators', () => {
     });
     // The network keeps 1.5 % of the amount that was paid.
     expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
+    expect(await payments.tokens(customer.id)).toMatchObject([{ status: 'active', last4: '4081' }]);
   });
 
   test('operators are called if the provider does not answer, and not while the customer has to act', async () => {

@@ -54,8 +54,11 @@ describe('a payment', () => {
       [`${next._id}/suspense-1`]: [
         ['clearing:sandbox-bank', -300_000n],
         ['suspense', 300_000n],
+        ['fees', -14_500n],
+        ['provider-fees', 14_500n],
       ],
     });
+    expect(next.suspense_fees).toEqual([{ attempt: 1, fee_minor: 14_500n }]);
     expect(attemptReference(next)).toBe(`${next._id}-2`);
     expect(transition(next, paid({ attempt: 1 })).verdict).toBe('unchanged');
   });
@@ -105,7 +108,7 @@ describe('a payment', () => {
     expect(legsOf(postings)).toEqual({
       [`${next._id}/accept`]: [
         ['suspense', -150_000n],
-        ['provider-fees', 2_250n],
+        ['fees', 2_250n],
         ['receivable:ten_a', 7_750n],
         ['wallet:ten_a:available', 140_000n],
       ],
@@ -154,6 +157,18 @@ describe('a payment whose provider corrects its amount', () => {
       expect(transition(next, repeat)).toMatchObject({ verdict: 'unchanged', postings: [] });
     }
     expect(transition(next, accepts(300_000n + SURCHARGE)).verdict).toBe('stale');
+  });
+
+  test('gives back the fee that was booked in suspense', () => {
+    const first = transition(sent(pageCharge()), gross({ feeMinor: SURCHARGE + 14_500n }));
+    expect(sumsOf(...first.postings)).toMatchObject({ fees: -SURCHARGE - 14_500n });
+    const { next, postings } = transition(first.next, whole);
+    expect(next.suspense_fees).toEqual([]);
+    expect(sumsOf(...first.postings, ...postings)).toEqual({
+      'clearing:sandbox-bank': -300_000n,
+      'provider-fees': 14_500n,
+      'wallet:ten_a:available': 285_500n,
+    });
   });
 
   test('is booked once if the report with the surcharge in its amount comes last, which may bring the fee', () => {
@@ -267,16 +282,70 @@ describe('attention for a payment in suspense stays until somebody decides about
   });
 });
 
-test('a fee that becomes known while a payment is in suspense is booked when an operator accepts the payment', () => {
+describe('the provider’s fee of a payment in suspense', () => {
   const first = transition(sent(pageCharge()), half).next;
-  const known = transition(first, { ...half, feeMinor: 2_250n } as ChargeFact);
-  expect(known).toMatchObject({ verdict: 'applied', postings: [] });
-  expect(known.next.suspended).toEqual([{ attempt: 1, amount_minor: 150_000n, fee_minor: 2_250n }]);
-  expect(known.next.attention).toEqual(first.attention);
-  expect(transition(known.next, half).verdict).toBe('unchanged');
-  expect(transition(known.next, accepts(150_000n))).toMatchObject({ availableMinor: 147_750n });
-  const other = transition(known.next, { ...half, feeMinor: 1n } as ChargeFact);
-  expect([other.verdict, other.next.suspended]).toEqual(['attention', known.next.suspended]);
+  const withFee = { ...half, feeMinor: 2_250n } as ChargeFact;
+  const told = transition(first, withFee);
+
+  test('that becomes known later is booked once, and by its payer when an operator accepts the payment', () => {
+    expect(told.verdict).toBe('applied');
+    expect(legsOf(told.postings)).toEqual({
+      [`${first._id}/suspense-1-fee`]: [
+        ['fees', -2_250n],
+        ['provider-fees', 2_250n],
+      ],
+    });
+    expect(told.next.suspended).toEqual([
+      { attempt: 1, amount_minor: 150_000n, fee_minor: 2_250n },
+    ]);
+    expect(told.next.attention).toEqual(first.attention);
+    for (const repeat of [half, withFee]) {
+      expect(transition(told.next, repeat)).toMatchObject({ verdict: 'unchanged', postings: [] });
+    }
+    const accepted = transition(told.next, accepts(150_000n));
+    expect(accepted).toMatchObject({ availableMinor: 147_750n, next: { suspense_fees: [] } });
+    expect(sumsOf(...told.postings, ...accepted.postings)).toEqual({
+      suspense: -150_000n,
+      'provider-fees': 2_250n,
+      'wallet:ten_a:available': 147_750n,
+    });
+    const other = transition(told.next, { ...half, feeMinor: 1n } as ChargeFact);
+    expect([other.verdict, other.postings, other.next.suspended]).toEqual([
+      'attention',
+      [],
+      told.next.suspended,
+    ]);
+  });
+
+  test('that becomes known after its return is booked once, and zero moves nothing', () => {
+    const returned: Charge = {
+      ...first,
+      suspended: [],
+      returned_attempts: [1],
+      attention: null,
+    };
+    const { next, postings } = transition(returned, withFee);
+    expect(sumsOf(...postings)).toEqual({ fees: -2_250n, 'provider-fees': 2_250n });
+    expect(next).toMatchObject({ suspended: [], attention: null });
+    for (const repeat of [half, withFee]) {
+      expect(transition(next, repeat)).toMatchObject({ verdict: 'unchanged', postings: [] });
+    }
+    const none = transition(returned, { ...half, feeMinor: 0n } as ChargeFact);
+    expect(none.postings).toEqual([]);
+    expect(none.next.suspense_fees).toEqual([{ attempt: 1, fee_minor: 0n }]);
+  });
+
+  test('that an earlier version has not booked is booked when an operator accepts the payment', () => {
+    const { suspense_fees: _, ...before } = told.next;
+    expect(transition(before, withFee).verdict).toBe('unchanged');
+    const { next, postings } = transition(before, accepts(150_000n));
+    expect(legsOf(postings)[`${first._id}/accept`]).toEqual([
+      ['suspense', -150_000n],
+      ['provider-fees', 2_250n],
+      ['wallet:ten_a:available', 147_750n],
+    ]);
+    expect(next).not.toHaveProperty('suspense_fees');
+  });
 });
 
 describe('a completed charge whose payment the provider has taken back', () => {

@@ -218,6 +218,23 @@ describe('card data', () => {
     },
   );
 
+  test.each(each(keyed.filter(({ resources }) => resources.length > 0)))(
+    '%s takes no card number in its path, and its answer has none',
+    async (_id, operation) => {
+      const body = await bodyOf(keys.admin, operation, operation.body);
+      for (const at of operation.resources) {
+        const path = pathWith(operation, (resource) =>
+          resource === at ? '4111111111111111' : (ada.ids[resource] ?? ''),
+        );
+        const { status, text } = await sendAsIs({ operation, path, key: keys.admin, body });
+        const { code, field } = JSON.parse(text).error ?? {};
+        const isNamed = status === 400 && at.endsWith(`{${field}}`);
+        expect([at, isNamed ? 'named' : code]).toEqual([at, isNamed ? 'named' : 'not_found']);
+        expect(text).not.toContain('4111');
+      }
+    },
+  );
+
   test.each(each(keyed.filter(({ takesIdempotencyKey }) => takesIdempotencyKey)))(
     '%s refuses a card number as its idempotency key',
     async (_id, operation) => {

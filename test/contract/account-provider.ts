@@ -211,6 +211,15 @@ export function describeAccountProvider(name: string, open: () => Promise<Accoun
       expect(await returned(order)).toBe('rejected');
     });
 
+    test('the traits agree with what the provider can do: requeries, and returns that can be asked about', () => {
+      const { callsPerSecond, requeryEveryMs, assigning, returns } = at.provider.accounts;
+      expect(callsPerSecond).toBeGreaterThan(0);
+      expect(requeryEveryMs === null).toBe(!at.provider.requery);
+      expect(!at.provider.returnDeposit || at.provider.verifyReturn !== undefined).toBe(true);
+      // The port has no cancellation that could decide.
+      expect([assigning.kind, returns.kind]).not.toContain('fence');
+    });
+
     test('a call that nobody answers is unknown, and never throws', async () => {
       const { unreachable } = at;
       const window = { from: new Date(), to: new Date(), cursor: null };

@@ -177,6 +177,13 @@ export function describeBillProvider(
       });
     });
 
+    test('the traits name a rate, and a proof that the port can give', () => {
+      const { callsPerSecond, resendSafety } = provider.bills;
+      expect(callsPerSecond).toBeGreaterThan(0);
+      // The port has no cancellation that could decide.
+      expect(resendSafety.kind).not.toBe('fence');
+    });
+
     test('a call to an unreachable bill provider is unknown, never an error and never a refusal', async () => {
       const { unreachable } = harness;
       const bill = billOf('paid');

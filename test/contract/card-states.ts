@@ -31,6 +31,18 @@ export function describeCardStates(at: Subject): void {
       }
     });
 
+    test('the state has the time of its latest change', async () => {
+      const changedAt = async () => {
+        const answer = await at.issuer.readState(own, never);
+        return answer.kind === 'state' ? (answer.changedAt?.getTime() ?? 0) : 0;
+      };
+      await set('set', 'locked', 1);
+      const first = await changedAt();
+      expect(await changedAt()).toBe(first);
+      await set('set', 'open', 2);
+      expect(await changedAt()).toBeGreaterThanOrEqual(first);
+    });
+
     test('an older version never overwrites a newer one', async () => {
       await set('set', 'locked', 7);
       for (const version of [6, 1]) {

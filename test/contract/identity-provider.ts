@@ -1,10 +1,11 @@
-import type {
-  CheckRequest,
-  CheckSubject,
-  CheckState,
-  CheckType,
-  IdentityEvent,
-  IdentityProvider,
+import {
+  CHECK_TYPES,
+  type CheckRequest,
+  type CheckSubject,
+  type CheckState,
+  type CheckType,
+  type IdentityEvent,
+  type IdentityProvider,
 } from '../../src/core/providers/identity-provider.js';
 import { newId } from '../../src/shared/ids.js';
 import { eventually } from '../support/eventually.js';
@@ -180,6 +181,15 @@ export function describeIdentityProvider(
       const changed = Buffer.from(raw);
       changed[0] = (changed[0] ?? 0) ^ 1;
       expect(provider.readMessage(changed, headers, new Date())).toEqual({ kind: 'bad_signature' });
+    });
+
+    test('the traits name types of checks, a rate, and a proof that the port can give', () => {
+      const { checks, callsPerSecond, resendSafety } = provider.identity;
+      expect(checks.length).toBeGreaterThan(0);
+      expect(CHECK_TYPES).toEqual(expect.arrayContaining([...checks]));
+      expect(callsPerSecond).toBeGreaterThan(0);
+      // The port has no cancellation that could decide.
+      expect(resendSafety.kind).not.toBe('fence');
     });
 
     test('a reference that was never used is not found', async () => {

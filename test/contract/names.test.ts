@@ -24,6 +24,7 @@ import {
   transferRateLimitKey,
   providerEventReplaysQueue,
 } from '../../src/platform/temporal/queues.js';
+import { auditVerificationId } from '../../src/core/audit/workflow-contract.js';
 import { ledgerClosingId } from '../../src/core/ledger/workflow-contract.js';
 import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands.js';
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
@@ -44,6 +45,7 @@ import { recordChangedSignal } from '../../workflows/instruction/operator-messag
 describe('names in histories, saved queries and scripts', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'auditVerification',
       'billPayment',
       'bulkTransfer',
       'cardAuthorization',
@@ -90,6 +92,7 @@ describe('names in histories, saved queries and scripts', () => {
       'record-reconciliation/bursar/charges',
     );
     expect(ledgerClosingId('bursar')).toBe('ledger-closing/bursar');
+    expect(auditVerificationId('bursar')).toBe('audit-verification/bursar');
     const operation = (type: CardOperationType, reversed: string | null = null) =>
       operationWorkflowId({
         _id: 'cop_1',
@@ -210,6 +213,7 @@ describe('names in histories, saved queries and scripts', () => {
       'submitVirtualAccountAssignmentLocally',
       'submitVirtualAccountClosing',
       'submitVirtualAccountClosingLocally',
+      'verifyAuditLog',
       'verifyBillPayment',
       'verifyCardAuthorization',
       'verifyCardDispute',

@@ -13,7 +13,8 @@ export function describeCharges(at: Subject): void {
   const { chargeOrder, left, eventOf } = ordersFor(at);
   const charge = (order: TokenChargeRequest) =>
     at.provider.confirmCharge({ ...order, handle: null }, never);
-  const verify = (reference: string) => at.provider.verifyCharge(about(reference), never);
+  const verify = (reference: string) =>
+    at.provider.verifyCharge({ ...about(reference), isOnPage: false }, never);
 
   describe('a charge without the customer', () => {
     /** Charges that the provider delays, submitted together so that the suite waits once. */

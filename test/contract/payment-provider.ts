@@ -1,4 +1,5 @@
 import { newId } from '../../src/shared/ids.js';
+import { describeAfterwards } from './payment-afterwards.js';
 import { describeCharges } from './payment-charges.js';
 import { describePaymentEvents } from './payment-incoming.js';
 import { describePages } from './payment-pages.js';
@@ -21,6 +22,7 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
     describePages(at);
     describeCharges(at);
     describeRefunds(at);
+    describeAfterwards(at);
     describePaymentEvents(at);
 
     test('the traits name a rate for each call, and references that the provider accepts come back as ours', () => {

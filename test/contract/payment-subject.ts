@@ -25,7 +25,9 @@ export type ChargeScenario =
   | 'outOfOrder'
   | 'throttledFirst'
   | 'anotherAmount'
-  | 'redirected';
+  | 'redirected'
+  | 'feeLater'
+  | 'surcharged';
 export type RefundScenario =
   | 'refunded'
   | 'later'
@@ -34,7 +36,8 @@ export type RefundScenario =
   | 'lost'
   | 'pending'
   | 'failingFirst'
-  | 'throttledFirst';
+  | 'throttledFirst'
+  | 'needsAccount';
 
 /** The customer's action on the page. */
 export type Act = 'pay' | 'pay_once' | 'be_declined' | 'leave';
@@ -74,6 +77,8 @@ export type PaymentWays = {
     /** `later`: a refund is accepted as pending, and its outcome follows. */
     outcomes: 'at_once' | 'later';
     chargeHandle: unknown;
+    /** The state of a refund that was made and has failed afterwards. */
+    failedLate: 'returned' | 'rejected';
     /** Answers to a refund of more than is left, and of a charge that is not paid. */
     exceeds: object;
     notPaid: object;
@@ -89,13 +94,21 @@ export type PaymentHarness = {
   unreachable: PaymentProvider;
   /** Without the scenarios that the provider does not have. */
   pages: Scenarios<PageScenario, 'pending'>;
-  charges: Scenarios<ChargeScenario, 'outOfOrder'>;
+  charges: Scenarios<ChargeScenario, 'outOfOrder' | 'feeLater'>;
   refunds: Record<RefundScenario, string>;
   /** Our codes for the refusals. */
   refusals: { hard: string; soft: string; page: string; refund: string | null };
   ways: PaymentWays;
   /** The amounts of refunds that select a scenario. */
   refundAmounts?: Partial<Record<RefundScenario, bigint>>;
+  /** The acts of others at the provider: the customer's bank, and its own staff. They move money without a request of ours. */
+  desk: {
+    /** Opens a dispute of the whole payment, or decides the open one. */
+    dispute(reference: string, step: 'opened' | 'won' | 'lost'): Promise<void>;
+    refund(reference: string, amountMinor: bigint): Promise<void>;
+    /** A refund that was made fails. */
+    failRefund(refund: { id: string; marker: string }): Promise<void>;
+  };
   /** As a browser would; answers where it leads to. */
   act(url: string, act: Act): Promise<string | null>;
   /** The first callbacks about a charge, as they came in over HTTP. */

@@ -5,7 +5,13 @@ import {
 } from '../../src/core/providers/sandbox-bank/bill-events.js';
 import { maskMessage } from '../../src/core/provider-events/message.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
-import { removeFolder, SECRET, startReceiver, temporaryFolder } from '../sandbox-bank/support.js';
+import {
+  optionsAt,
+  removeFolder,
+  SECRET,
+  startReceiver,
+  temporaryFolder,
+} from '../sandbox-bank/support.js';
 import { describeBillProvider } from './bill-provider.js';
 
 const customer = (suffix: string, item = 'harbour-postpaid') => ({
@@ -15,15 +21,7 @@ const customer = (suffix: string, item = 'harbour-postpaid') => ({
 });
 
 const providerAt = (url: string, deduplicates = true) =>
-  createSandboxBankBills({
-    url,
-    secret: SECRET,
-    deduplicates,
-    deduplicatesForMs: null,
-    conclusiveAfterMs: 1_000,
-    timeoutMs: 1_500,
-    callsPerSecond: 100,
-  });
+  createSandboxBankBills(optionsAt(url, deduplicates));
 
 for (const deduplicate of [true, false]) {
   describeBillProvider(`sandbox-bank, de-duplication ${deduplicate}`, async () => {

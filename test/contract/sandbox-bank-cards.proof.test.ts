@@ -6,21 +6,19 @@ import type { CardFundingRequest } from '../../src/core/providers/card-issuer.js
 import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
 import { cardClient, startCardService } from '../sandbox-bank/issuer/support.js';
-import { bankClient, removeFolder, SECRET, temporaryFolder } from '../sandbox-bank/support.js';
+import {
+  bankClient,
+  optionsAt,
+  removeFolder,
+  SECRET,
+  temporaryFolder,
+} from '../sandbox-bank/support.js';
 import { describeCardIssuer } from './card-issuer.js';
 
 const never = new AbortController().signal;
 
 function issuerAt(url: string, deduplicates = true) {
-  return createSandboxBankIssuer({
-    url,
-    secret: SECRET,
-    deduplicates,
-    deduplicatesForMs: null,
-    conclusiveAfterMs: 1_000,
-    timeoutMs: 1_500,
-    callsPerSecond: 100,
-  });
+  return createSandboxBankIssuer(optionsAt(url, deduplicates));
 }
 
 for (const deduplicate of [true, false]) {
@@ -338,12 +336,23 @@ describe('card events of the sandbox bank', () => {
     { ...event, event: 'card.authorization_advice', data: { ...data, message_id: undefined } },
     { ...event, data: { ...data, card: '4242424242424242' } },
     { ...event, event: 'card.issued' },
-    { ...event, event: 'card.authorization_requested' },
   ])('an authentic body that cannot be read is unreadable under its hash: %j', (content) => {
     expect(read(content)).toEqual({
       kind: 'unreadable',
       name: nameIn(content),
       dedupeKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+  });
+
+  test('an authentic request for a decision that cannot be read is unreadable, and declined in the answer', () => {
+    expect(read({ ...event, event: 'card.authorization_requested' })).toEqual({
+      kind: 'unreadable',
+      name: 'card.authorization_requested',
+      dedupeKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      reply: {
+        status: 200,
+        body: { approved: false, code: 'unreadable_request', approved_amount_minor: 0 },
+      },
     });
   });
 });

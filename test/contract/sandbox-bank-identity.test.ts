@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { createSandboxBankIdentity } from '../../src/core/providers/sandbox-bank/identity-adapter.js';
 import { readIdentityMessage } from '../../src/core/providers/sandbox-bank/identity-events.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
-import { removeFolder, SECRET, startReceiver, temporaryFolder } from '../sandbox-bank/support.js';
+import {
+  optionsAt,
+  removeFolder,
+  SECRET,
+  startReceiver,
+  temporaryFolder,
+} from '../sandbox-bank/support.js';
 import { describeIdentityProvider } from './identity-provider.js';
 
 function identityAt(url: string, deduplicates = true) {
-  return createSandboxBankIdentity({
-    url,
-    secret: SECRET,
-    deduplicates,
-    deduplicatesForMs: null,
-    conclusiveAfterMs: 1_000,
-    timeoutMs: 1_500,
-    callsPerSecond: 100,
-  });
+  return createSandboxBankIdentity(optionsAt(url, deduplicates));
 }
 
 const number = (ending: string) => `22183746${ending}`;

@@ -5,22 +5,21 @@ import type { AddressInfo } from 'node:net';
 import { createSandboxBankPayments } from '../../src/core/providers/sandbox-bank/payment-adapter.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
 import { submitForm } from '../sandbox-bank/acquirer/support.js';
-import { removeFolder, SECRET, startReceiver, temporaryFolder } from '../sandbox-bank/support.js';
+import {
+  bankClient,
+  optionsAt,
+  removeFolder,
+  SECRET,
+  startReceiver,
+  temporaryFolder,
+} from '../sandbox-bank/support.js';
 import { describePaymentProvider } from './payment-provider.js';
 import type { PaymentWays } from './payment-subject.js';
 
 const never = new AbortController().signal;
 
-function paymentsAt(url: string, deduplicates = true) {
-  return createSandboxBankPayments({
-    url,
-    secret: SECRET,
-    deduplicates,
-    deduplicatesForMs: null,
-    conclusiveAfterMs: 1_000,
-    timeoutMs: 1_500,
-    callsPerSecond: 100,
-  });
+function paymentsAt(url: string, deduplicates = true, prepares = false) {
+  return createSandboxBankPayments({ ...optionsAt(url, deduplicates), prepares });
 }
 
 const ACTS = {
@@ -49,6 +48,7 @@ const WAYS: PaymentWays = {
   refunds: {
     outcomes: 'at_once',
     chargeHandle: null,
+    failedLate: 'returned',
     exceeds: { refund: { code: 'exceeds_charge' } },
     notPaid: { refund: { code: 'charge_not_paid' } },
   },
@@ -66,6 +66,11 @@ for (const deduplicate of [true, false]) {
       conclusiveAfterMs: 1_000,
       callbackUrl: service.url,
     });
+    /** Uses a control of the bank for tests. */
+    const act = async (path: string, body: object) => {
+      const { status } = await bankClient(bank.url).post(`/_sandbox${path}`, body);
+      if (status !== 200) throw new Error(`${path} is answered ${status}`);
+    };
     const common = {
       later: 'order-001',
       withoutAnswer: 'order-004',
@@ -75,8 +80,8 @@ for (const deduplicate of [true, false]) {
       throttledFirst: 'order-010',
     };
     return {
-      provider: paymentsAt(bank.url, deduplicate),
-      unreachable: paymentsAt('http://127.0.0.1:1', deduplicate),
+      provider: paymentsAt(bank.url, deduplicate, true),
+      unreachable: paymentsAt('http://127.0.0.1:1', deduplicate, true),
       pages: { ...common, page: 'order-789' },
       charges: {
         ...common,
@@ -87,8 +92,15 @@ for (const deduplicate of [true, false]) {
         outOfOrder: 'order-009',
         anotherAmount: 'order-014',
         redirected: 'order-026',
+        feeLater: 'order-017',
+        surcharged: 'order-018',
       },
-      refunds: { ...common, refunded: 'refund-789', refused: 'refund-002' },
+      refunds: {
+        ...common,
+        refunded: 'refund-789',
+        refused: 'refund-002',
+        needsAccount: 'refund-012',
+      },
       refusals: {
         hard: 'card_declined',
         soft: 'insufficient_funds',
@@ -96,6 +108,12 @@ for (const deduplicate of [true, false]) {
         refund: 'refund_refused',
       },
       ways: WAYS,
+      desk: {
+        dispute: (reference, outcome) => act(`/charges/${reference}/disputes`, { outcome }),
+        refund: (reference, amountMinor) =>
+          act(`/charges/${reference}/refunds`, { amount_minor: Number(amountMinor) }),
+        failRefund: ({ marker }) => act(`/refunds/${marker}`, { outcome: 'failed' }),
+      },
       async act(url, act) {
         const response = await submitForm(url, ACTS[act]);
         return response.headers.get('location');

@@ -4,6 +4,10 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSandboxBankProvider } from '../../src/core/providers/sandbox-bank/adapter.js';
+import { createSandboxBankBills } from '../../src/core/providers/sandbox-bank/bill-adapter.js';
+import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
+import { createSandboxBankIdentity } from '../../src/core/providers/sandbox-bank/identity-adapter.js';
+import { createSandboxBankPayments } from '../../src/core/providers/sandbox-bank/payment-adapter.js';
 import { readSigned } from '../../src/core/providers/sandbox-bank/signed.js';
 import { readTransferMessage } from '../../src/core/providers/sandbox-bank/transfer-events.js';
 import type { TransferRequest } from '../../src/core/providers/transfer-provider.js';
@@ -12,6 +16,7 @@ import {
   bankClient,
   eventually,
   newReference,
+  optionsAt,
   removeFolder,
   SECRET,
   startReceiver,
@@ -23,17 +28,28 @@ const recipient = (suffix: string) => ({ account: `0123456${suffix}`, bankCode: 
 
 const never = new AbortController().signal;
 
-function providerAt(url: string, deduplicates = true) {
-  return createSandboxBankProvider({
-    url,
-    secret: SECRET,
-    deduplicates,
-    deduplicatesForMs: null,
-    conclusiveAfterMs: 1_000,
-    timeoutMs: 1_500,
-    callsPerSecond: 100,
+const providerAt = (url: string, deduplicates = true) =>
+  createSandboxBankProvider(optionsAt(url, deduplicates));
+
+test('only ports that can cancel say that a cancellation proves absence', () => {
+  const options = { ...optionsAt('http://127.0.0.1:1'), resendSafety: 'fence' } as const;
+  const payments = createSandboxBankPayments(options).payments;
+  expect({
+    transfers: createSandboxBankProvider(options).traits.resendSafety.kind,
+    charges: payments.charges.kind,
+    refunds: payments.refunds.kind,
+    cards: createSandboxBankIssuer(options).cards.resendSafety.kind,
+    bills: createSandboxBankBills(options).bills.resendSafety.kind,
+    identity: createSandboxBankIdentity(options).identity.resendSafety.kind,
+  }).toEqual({
+    transfers: 'fence',
+    charges: 'fence',
+    refunds: 'never',
+    cards: 'never',
+    bills: 'never',
+    identity: 'never',
   });
-}
+});
 
 for (const deduplicate of [true, false]) {
   describeTransferProvider(`sandbox-bank, de-duplication ${deduplicate}`, async () => {
@@ -65,6 +81,9 @@ for (const deduplicate of [true, false]) {
         feeMinor: 0n,
         sessionId: /^\d{30}$/,
         repeats: 'first_answer',
+      },
+      async setBalance(amountMinor) {
+        await bankClient(bank.url).post('/_sandbox/float', { amount_minor: Number(amountMinor) });
       },
       async callbackAbout(reference) {
         const [callback] = await receiver.wait(reference, 1);

@@ -1,3 +1,4 @@
+import { readAll } from '../../src/core/providers/pages.js';
 import { newId } from '../../src/shared/ids.js';
 import type {
   TransferRequest,
@@ -35,6 +36,8 @@ export type TransferProviderHarness = {
     /** The answer to the repeat of a submission, at a provider that de-duplicates. */
     repeats: 'first_answer' | 'conflict';
   };
+  /** Sets our balance at the provider. */
+  setBalance(amountMinor: bigint): Promise<void>;
   /** The first callback about a transfer, as it came in over HTTP. */
   callbackAbout(reference: string): Promise<DeliveredCallback>;
   close(): Promise<void>;
@@ -187,6 +190,13 @@ export function describeTransferProvider(
       });
     });
 
+    test('the traits agree with what the provider can do: a cancellation that decides, a balance that has a level', () => {
+      const { callsPerSecond, resendSafety, floatAlertMinor = 0n } = provider.traits;
+      expect(callsPerSecond).toBeGreaterThan(0);
+      expect(resendSafety.kind === 'fence' && !provider.cancel).toBe(false);
+      expect(floatAlertMinor > 0n && !provider.balance).toBe(false);
+    });
+
     test('a reference that was never used is not found', async () => {
       expect(await provider.verify(newId('transfer'), never)).toMatchObject({ kind: 'not_found' });
     });
@@ -259,6 +269,84 @@ export function describeTransferProvider(
       const order = orderFor('paid');
       await submit(order, AbortSignal.abort());
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+    });
+
+    test('a transfer that is cancelled before it was executed never is, and one that was paid stays paid', async () => {
+      const cancel = (reference: string) => provider.cancel?.(reference, never);
+      if (!provider.cancel) return;
+      const order = orderFor('paid');
+      for (const _ of [1, 2]) {
+        expect(await cancel(order.reference)).toMatchObject({ kind: 'cancelled' });
+      }
+      expect(await submit(order)).toMatchObject({ kind: 'unknown', reason: 'conflict' });
+      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      const paid = orderFor('paid');
+      await submit(paid);
+      await verifyUntil(paid.reference, 'succeeded');
+      expect(await cancel(paid.reference)).toMatchObject({
+        kind: 'succeeded',
+        amountMinor: paid.amountMinor,
+      });
+    });
+
+    test('the list of a time has its transfers with their states, the newest first, and no others', async () => {
+      const listed = async (from: Date, to: Date) => {
+        const absent = { kind: 'unknown', reason: 'unreadable', providerRequestId: null } as const;
+        const answer = await readAll(
+          async (cursor) => (await provider.list?.({ from, to, cursor }, never)) ?? absent,
+        );
+        if (answer.kind !== 'all') throw new Error(`the list is ${answer.kind}`);
+        return answer.items;
+      };
+      if (!provider.list) return;
+      const from = new Date();
+      const [paid, refused] = [orderFor('paid'), orderFor('refused')];
+      await submit(paid);
+      await verifyUntil(paid.reference, 'succeeded');
+      await submit(refused);
+      await verifyUntil(refused.reference, 'rejected');
+      const found = await listed(from, new Date(Date.now() + 60_000));
+      expect(found).toMatchObject([
+        {
+          reference: refused.reference,
+          state: { kind: 'rejected', code: harness.refusalCode },
+        },
+        {
+          reference: paid.reference,
+          state: { kind: 'succeeded', amountMinor: paid.amountMinor },
+        },
+      ]);
+      const dayMs = 24 * 60 * 60 * 1000;
+      const [before, until] = [2 * dayMs, dayMs].map((ms) => new Date(from.getTime() - ms));
+      expect(await listed(before as Date, until as Date)).toEqual([]);
+    });
+
+    test('a transfer beyond our balance was not executed and is no refusal; it is paid once the balance is there, which falls by amount and fee', async () => {
+      const balance = async () => {
+        const answer = await provider.balance?.(never);
+        if (answer?.kind !== 'balance') throw new Error(`the balance is ${answer?.kind}`);
+        expect(answer.currency).toBe('NGN');
+        return answer.availableMinor;
+      };
+      if (!provider.balance) return;
+      const order = orderFor('paid');
+      await harness.setBalance(100n);
+      expect(await balance()).toBe(100n);
+      expect(await submit(order)).toMatchObject({
+        kind: 'rejected_temporarily',
+        reason: 'float',
+        afterMs: expect.any(Number) as number,
+      });
+      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await balance()).toBe(100n);
+      const enough = 10_000_000_000n;
+      await harness.setBalance(enough);
+      expect(await submit({ ...order, requestedAt: new Date() })).toMatchObject(
+        answered({ kind: 'succeeded' }),
+      );
+      await verifyUntil(order.reference, 'succeeded');
+      expect(await balance()).toBe(enough - order.amountMinor - harness.ways.feeMinor);
+      expect(await harness.unreachable.balance?.(never)).toMatchObject({ kind: 'unknown' });
     });
 
     describe('callbacks', () => {

@@ -37,18 +37,24 @@ const SENDER = `Sender${WORD} Eze`;
 const NUMBER = '22123456789';
 const ACCOUNT = `09876${DIGITS}`;
 const PLANTED = [PERSON.email, PERSON.name, PHONE, NOTE, SENDER, ACCOUNT];
+/** An operator's reason, which the audit log keeps. */
+const OPERATORS_REASON = `Reason${WORD}`;
 
 /** The places of the planted values in every collection, as the service reads them with its keys. */
-async function planted(): Promise<string[]> {
+async function planted(values = PLANTED): Promise<string[]> {
   const { db } = service.deps.database;
   const found: string[] = [];
   for (const { name } of await db.listCollections().toArray()) {
     const documents: Document[] = await db.collection(name).find().toArray();
     const text = JSON.stringify(documents, (key, value: unknown) =>
-      // Ids and hashes may have the digits by chance.
-      typeof value === 'bigint' ? Number(value) : /_id$|hash|digest/.test(key) ? '' : value,
+      // Ids that are ours, and hashes, may have the digits by chance.
+      typeof value === 'bigint'
+        ? Number(value)
+        : /(?<!request)_id$|hash|digest/.test(key)
+          ? ''
+          : value,
     );
-    found.push(...PLANTED.filter((each) => text.includes(each)).map((each) => `${each}: ${name}`));
+    found.push(...values.filter((each) => text.includes(each)).map((each) => `${each}: ${name}`));
   }
   return found;
 }
@@ -112,8 +118,9 @@ test('an erasure waits for open work and saved responses, then no collection has
   expect(check.status).toBe(201);
   await identity.waitFor(check.body.data, 'verified');
   await service.allEnded();
-  // An account that the refund has kept beyond its end.
-  const kept = { customer_account: { number: ACCOUNT, bank_code: '058' } };
+  // An account that the refund has kept beyond its end, and the reason of a command.
+  const theirs = { number: ACCOUNT, bank_code: '058' };
+  const kept = { customer_account: theirs, 'timeline.0.internal': OPERATORS_REASON };
   const refunds = service.deps.database.db.collection<Refund>('refunds');
   const [refund] = await refunds.find({ tenant_id: tenant.id }).toArray();
   await refunds.updateOne({ _id: String(refund?._id) }, { $set: kept });
@@ -129,7 +136,9 @@ test('an erasure waits for open work and saved responses, then no collection has
   expect((await payments.call('DELETE', `/payments/tokens/${payment_token_id}`)).status).toBe(200);
   await accounts.close(account.id);
   await accounts.waitFor(account.id, 'closed');
-  await cards.act(card.id, 'close');
+  const act = (line: string) => bursar(`${line} --reason ${OPERATORS_REASON} --json`, service.env);
+  expect((await act(`cards lock ${card.id}`)).code).toBe(0);
+  await cards.act(card.id, 'close', { reason: NOTE, request_id: NOTE });
   await cards.waitFor(card.id, 'closed');
   await service.allEnded();
   const waiting = await eventually('nothing is open', async () => {
@@ -138,6 +147,9 @@ test('an erasure waits for open work and saved responses, then no collection has
   });
   expect([waiting.code, waiting.error]).toEqual([1, expect.stringMatching(/again after 20\d\d-/)]);
 
+  for (const name of ['cards', 'refunds']) {
+    expect(await planted([OPERATORS_REASON])).toContain(`${OPERATORS_REASON}: ${name}`);
+  }
   await aDayLater();
   const ledger = async () => (await tenant.call('GET', '/balance', undefined)).body.data;
   const before = await ledger();
@@ -148,6 +160,7 @@ test('an erasure waits for open work and saved responses, then no collection has
     answer: { erased: { customers: 1, charges: 1, payment_tokens: 1, cards: 1, deposits: 1 } },
   });
   expect(await planted()).toEqual([]);
+  expect(await planted([OPERATORS_REASON])).toEqual([`${OPERATORS_REASON}: audit_log`]);
   expect(await withRequestIds()).toBe(0);
   expect(await service.problems()).toEqual([]);
   expect((await bursar('ledger verify --json', service.env)).code).toBe(0);

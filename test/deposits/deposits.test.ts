@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { createDepositActivities } from '../../activities/deposits.js';
 import { depositId, UNOWNED } from '../../src/capabilities/deposits/record.js';
 import type { depositResource } from '../../src/capabilities/deposits/schema.js';
+import type { VirtualAccount } from '../../src/capabilities/virtual-accounts/record.js';
 import { eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
@@ -129,12 +130,18 @@ describe('a deposit', () => {
     },
   );
 
+  test('that arrived before its account was closed, and that only a requery shows, is credited', async () => {
+    const account = await accounts.active();
+    const id = await pay(account, '003');
+    await accounts.close(account.id);
+    await accounts.waitFor(account.id, 'closed');
+    expect(await waitFor(id, isState('credited'))).toMatchObject({ match: 'unexpected' });
+  });
+
   test('that only a requery shows is found after its account has closed, and is in suspense', async () => {
     const account = await accounts.active();
-    await accounts.call('POST', `/virtual-accounts/${account.id}/close`);
-    await eventually('the account is closed', async () =>
-      (await accounts.get(account.id)).status === 'closed' ? true : undefined,
-    );
+    await accounts.close(account.id);
+    await accounts.waitFor(account.id, 'closed');
     const id = await pay(account, '003');
     const found = await waitFor(id, isState('suspended'));
     expect(found).toMatchObject({ match: 'late', virtual_account_id: account.id });
@@ -321,7 +328,22 @@ describe('a deposit in suspense', () => {
     expect(await tenant.balance()).toEqual(before);
     const refused = `deposits assign ${id} --account ${closed.id} --reason closed`;
     expect((await bursar(refused, service.env)).code).toBe(1);
+    const full = await accounts.active();
+    const hasReceived = (minor: number) =>
+      service.deps.database.db
+        .collection<VirtualAccount>('virtual_accounts')
+        .updateOne(
+          { _id: full.id, tenant_id: tenant.id },
+          { $set: { total_received_minor: BigInt(minor) } },
+        );
+    await hasReceived(Number.MAX_SAFE_INTEGER);
+    const tooMuch = `deposits assign ${id} --account ${full.id} --reason full`;
+    expect(await bursar(tooMuch, service.env)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('more than is allowed'),
+    });
     expect(await service.deps.audit.latest({ target: id }, 1)).toEqual([]);
+    await hasReceived(0);
     const line = `deposits assign ${id} --account ${other.id} --reason paid-too-late`;
     expect((await bursar(line, service.env)).code).toBe(0);
     await isAudited(id, 'deposits.assign', 'paid-too-late');

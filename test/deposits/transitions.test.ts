@@ -407,3 +407,13 @@ test('a deposit above the limit that an operator has moved here is credited', ()
   const { step } = transitionDeposit({ deposit, account: active, now: NOW, terms }, confirmed);
   expect(step).toBe('credit');
 });
+
+test("the sender's name and narration are stored without invisible characters, and with * for the digits of a card number", () => {
+  const sender = { name: 'Ada\u202e\u0000 Obi', account: '0123456789', bank: 'Access Bank' };
+  const narration = 'card 4111\u200c1111\u200c1111\u200c1111';
+  const deposit = { ...confirmed.deposit, sender, narration };
+  expect(apply(reported, { ...confirmed, deposit }).next).toMatchObject({
+    sender: { name: 'Ada Obi', account: '******6789', bank: 'Access Bank' },
+    narration: 'card ****\u200c****\u200c****\u200c****',
+  });
+});

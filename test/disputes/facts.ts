@@ -9,6 +9,7 @@ import { pageCharge, paid, sent, transition } from '../support/charge-facts.js';
 import { balances, run } from '../support/decisions.js';
 import type { AnyMutation } from '../support/mutations.js';
 import { byProvider, emptySnapshot } from '../support/transfers.js';
+import { storedPostings } from '../support/stored-postings.js';
 
 const CASE = 'case_1';
 /** The disputed amount. */
@@ -94,9 +95,6 @@ export function apply(
 /** The problems that the audit of the ledger finds in a dispute. */
 function problemsOf(state: Snapshot, id: string): string[] {
   const dispute = state.records.get(disputes, id);
-  const postings = [...state.postings.values()].map((posting) => ({
-    _id: posting.id,
-    legs: posting.legs.map(({ account, amountMinor }) => ({ account, amount_minor: amountMinor })),
-  }));
+  const postings = storedPostings([...state.postings.values()]);
   return dispute ? checkDispute({ ...dispute, postings }) : [];
 }

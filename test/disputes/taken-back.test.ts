@@ -30,12 +30,19 @@ async function read(
   refunds: readonly Refund[],
   theirs: readonly Dispute[] = [],
   mayCall?: () => Promise<boolean>,
+  /** The state of the charge after its disputes were listed. */
+  now: 'reversed' | 'pending' = 'reversed',
 ) {
   const calls: string[] = [];
   const facts: ChargeFact['kind'][] = [];
   const disputes: string[] = [];
   const page = { ...trace, kind: 'page', next: null } as const;
-  const provider: Pick<PaymentProvider, 'findRefunds' | 'findDisputes'> = {
+  const provider: Pick<PaymentProvider, 'findRefunds' | 'findDisputes' | 'verifyCharge'> = {
+    verifyCharge: async () => {
+      calls.push('charge');
+      const open = { awaits: 'provider', redirect: null, lastDecline: null } as const;
+      return { ...trace, ...open, kind: now };
+    },
     findRefunds: async ({ newEnough, mayGoOn }) => {
       calls.push('refunds');
       expect(newEnough).toBeInstanceOf(Date);
@@ -81,19 +88,30 @@ test.each(['pending', 'needs_account'] as const)(
   },
 );
 
+const lost = (id: string): Dispute => ({
+  id,
+  charge: { reference, handle: null },
+  amountMinor: 1_000n,
+  currency: 'NGN',
+  state: 'lost',
+  funds: 'with_us',
+  reason: null,
+  dueAt: null,
+});
+
 test('a dispute that is lost by the reversal is booked after the others, which may explain the reversal', async () => {
-  const lost = (id: string): Dispute => ({
-    id,
-    charge: { reference, handle: null },
-    amountMinor: 1_000n,
-    currency: 'NGN',
-    state: 'lost',
-    funds: 'with_us',
-    reason: null,
-    dueAt: null,
-  });
   const { disputes } = await read([], [{ ...lost('1'), byReversal: true }, lost('2'), lost('3')]);
   expect(disputes).toEqual(['2', '3', '1']);
+});
+
+test('a dispute that is or may be won after its charge was reported as reversed calls nobody, unless the charge is reversed still', async () => {
+  for (const state of ['won', 'open'] as const) {
+    const dispute = [{ ...lost('1'), state }];
+    const paid = await read([], dispute, undefined, 'pending');
+    expect(paid).toMatchObject({ facts: [], disputes: ['1'] });
+    expect((await read([], dispute)).facts).toEqual(['taken_back']);
+  }
+  expect((await read([], [lost('1')])).calls).not.toContain('charge');
 });
 
 test('a reading asks before each call, and without an answer nothing is booked and nobody is called', async () => {

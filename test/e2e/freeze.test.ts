@@ -52,6 +52,21 @@ test('a frozen tenant starts nothing and reads everything, what is under way end
   ]);
 }, 120_000);
 
+test('a tenant that is frozen before its first money has a frozen wallet when money comes, until the freeze ends', async () => {
+  const { db } = service.deps.database;
+  const { id } = await service.deps.tenants.create({ name: 'Early', plan: 'sandbox' });
+  const wallet = () =>
+    db.collection<{ _id: string; is_frozen?: boolean }>('wallets').findOne({ _id: id });
+  const run = async (line: string) =>
+    expect(await bursar(`${line} --json`, service.env)).toMatchObject({ code: 0 });
+  await run(`tenants freeze ${id} --reason stolen-keys`);
+  await run(`wallets credit --tenant ${id} --amount-minor 5000 --reference r1`);
+  expect(await wallet()).toMatchObject({ is_frozen: true, available_minor: 5_000n });
+  await run(`ledger verify`);
+  await run(`tenants unfreeze ${id} --reason new-keys`);
+  expect(await wallet()).toMatchObject({ is_frozen: false, available_minor: 5_000n });
+}, 120_000);
+
 test('payments with the cards of a frozen tenant are declined, and approved again after the freeze', async () => {
   const tenant = await service.tenant({ balanceMinor: 1_000_000 });
   const { id } = await cardClient(tenant).issue({ funding: 'jit' });

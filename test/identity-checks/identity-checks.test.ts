@@ -147,15 +147,26 @@ describe('a check', () => {
 });
 
 describe('a request for a check', () => {
-  const codeOf = async (body: object, type = 'bvn') => {
-    const path = `/identity/customers/${newCustomerId()}/kyc/${type}/verify`;
+  const codeOf = async (body: object, type = 'bvn', customer = newCustomerId()) => {
+    const path = `/identity/customers/${encodeURIComponent(customer)}/kyc/${type}/verify`;
     const { status, body: answer } = await identity.call('POST', path, body);
     return [status, answer.error?.code, answer.error?.field];
   };
 
   test('of an unknown type is a validation_error of check_type', async () => {
-    expect(await codeOf(checkBody(), 'passport')).toEqual([400, 'validation_error', 'check_type']);
+    for (const body of [checkBody(), {}, { passport: 'A1' }]) {
+      expect(await codeOf(body, 'passport')).toEqual([400, 'validation_error', 'check_type']);
+    }
   });
+
+  test.each(['a'.repeat(101), ' person', 'person\u0007', 'person\u202e'])(
+    'of the customer %j is a validation_error of customer_id, and not a missing resource',
+    async (customer) => {
+      expect(await codeOf({}, 'bvn', customer)).toEqual([400, 'validation_error', 'customer_id']);
+      const path = `/identity/customers/${encodeURIComponent(customer)}/kyc`;
+      expect((await identity.call('GET', path)).status).toBe(404);
+    },
+  );
 
   test.each([
     ['bvn', { number: '2221234567' }, 'number'],

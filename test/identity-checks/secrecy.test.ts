@@ -81,6 +81,12 @@ const checksIn = (documents: string) =>
 
 test('a planted number, name or day of birth is nowhere in clear, while checks run and after they ended', async () => {
   const identity = identityClient(tenant);
+  const verifyUnder = (key?: string, more: object = {}) =>
+    identity.verify(
+      newCustomerId(),
+      { body: { ...NAMES, number: NUMBERS[0], ...more } },
+      key === undefined ? {} : { key },
+    );
   const checks: CheckView[] = [];
   for (const number of NUMBERS) {
     const body = { ...NAMES, number };
@@ -93,8 +99,8 @@ test('a planted number, name or day of birth is nowhere in clear, while checks r
     expect(found(reply.text)).toEqual([]);
     checks.push(reply.body.data);
   }
-  const account = { ...ACCOUNT, ...ACCOUNT_NAMES };
-  const ofAccount = await identity.verify(newCustomerId(), { type: 'bank_account', body: account });
+  const ofAnAccount = { type: 'bank_account', body: { ...ACCOUNT, ...ACCOUNT_NAMES } } as const;
+  const ofAccount = await identity.verify(newCustomerId(), ofAnAccount);
   checks.push(ofAccount.body.data);
   // Refused requests are logged too.
   const wrong = { ...NAMES, number: NUMBERS[0], bank_code: '058' };
@@ -104,6 +110,20 @@ test('a planted number, name or day of birth is nowhere in clear, while checks r
     body: { ...NAMES, number: NUMBERS[2] },
   });
   expect([twice.status, found(twice.text)]).toEqual([422, []]);
+
+  // Keys and ids are stored in clear, so a number in them is refused.
+  const [number = ''] = NUMBERS;
+  const spaced = `${number.slice(0, 4)}-${number.slice(4)}`;
+  for (const [field, refusal] of [
+    ['customer_id', await identity.verify(number, { body: { ...NAMES, number } })],
+    ['customer_id', await identity.verify(ACCOUNT.bvn, ofAnAccount)],
+    ['Idempotency-Key', await verifyUnder(`kyc-${number}`)],
+    ['Idempotency-Key', await verifyUnder(`"${spaced}"`)],
+    ['idempotency_key', await verifyUnder(undefined, { idempotency_key: `kyc ${spaced}` })],
+  ] as const) {
+    expect([field, refusal.status, refusal.body.error?.field]).toEqual([field, 400, field]);
+    expect(found(refusal.text)).toEqual([]);
+  }
 
   // The one that ends in 006 is pending at the provider.
   await eventually('the pending one is there, and the others have ended', async () => {

@@ -65,7 +65,7 @@ test('docs/settings.md says what live asks of each setting that live refuses and
     PAYSTACK_BASE_URL: 'http://127.0.0.1:8095',
   };
   expect(loadConfig(env).environment).toBe('sandbox');
-  const live = { ...env, BURSAR_ENV: 'live' };
+  const live = { ...env, BURSAR_ENV: 'live', BURSAR_KEY_PEPPER: 'x'.repeat(40) };
   const connections = {
     BURSAR_ENV: 'live',
     BURSAR_LIVE_REHEARSAL: 'true',
@@ -81,6 +81,7 @@ test('docs/settings.md says what live asks of each setting that live refuses and
   expect(refused).toEqual(
     expect.arrayContaining([
       'BURSAR_WEBHOOK_ALLOW_PRIVATE',
+      'BURSAR_KEY_PEPPER',
       'BURSAR_SEALING_KEYS',
       'PAYSTACK_SECRET_KEY',
       'BURSAR_PROVIDER_CARDS',

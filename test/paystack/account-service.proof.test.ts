@@ -86,7 +86,7 @@ describe('virtual accounts of live by Paystack', () => {
   });
 
   test.each(['2026.11=A', '4111111111111111'])(
-    'the message about a deposit with the reference %s is applied, and so is one about its refund',
+    'the message about a deposit with the reference %s is applied, and so are one about its refund and its repeat after that',
     async (reference) => {
       const account = await active();
       fake.deposit(account.account_number, 40_000, { reference });
@@ -94,6 +94,7 @@ describe('virtual accounts of live by Paystack', () => {
       fake.setTransaction(reference, 'reversed');
       fake.refundAtDesk(reference, 40_000);
       await deposited(reference, 'reversed');
+      fake.tellAgain(reference);
       await eventually('the messages about it are applied', async () => {
         const about = await service.deps.database.db
           .collection<ProviderEvent>('provider_events')
@@ -103,6 +104,7 @@ describe('virtual accounts of live by Paystack', () => {
           expect.arrayContaining([
             ['deposit.received', 'processed', null],
             ['deposit.refunded', 'processed', null],
+            ['deposit.reversed', 'processed', null],
           ]),
         );
         expect(about.filter(({ status }) => status !== 'processed')).toEqual([]);

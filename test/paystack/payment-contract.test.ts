@@ -36,6 +36,7 @@ const OUTCOMES: Record<string, readonly SavedOutcome[]> = {
   later: ['pending'],
   anotherAmount: ['pending'],
   redirected: ['paused'],
+  surcharged: ['pending'],
 };
 
 /** The adapter, for whose next call the fake gets what the end of the order's client reference stands for. */
@@ -64,6 +65,7 @@ function steered(adapter: PaymentProvider, fake: Fake): PaymentProvider {
       const answer = await adapter.confirmCharge(order, signal);
       if (scenario === 'later') fake.pay(toTheirs(order.reference));
       if (scenario === 'anotherAmount') fake.pay(toTheirs(order.reference), { amount: 299_000 });
+      if (scenario === 'surcharged') fake.pay(toTheirs(order.reference), { surcharge: 4_500 });
       return answer;
     },
     refund(order, signal) {
@@ -98,6 +100,7 @@ const WAYS: PaymentWays = {
   refunds: {
     outcomes: 'later',
     chargeHandle: expect.stringMatching(/^\d+$/),
+    failedLate: 'rejected',
     exceeds: { kind: 'rejected_temporarily', fault: 'bad_request' },
     notPaid: notFound,
   },
@@ -114,6 +117,11 @@ const COMMON = {
 const CHOICES = { pay: 'pay', pay_once: 'pay', be_declined: 'decline', leave: 'leave' };
 /** Events that report no outcome. */
 const UNDER_WAY = new Set(['refund.pending', 'refund.processing']);
+
+/** Throws if an act at the desk was none. */
+function happened(result: unknown, act: string): void {
+  if (!result) throw new Error(`${act} is not possible`);
+}
 
 describePaymentProvider('paystack', async () => {
   const started = await startFakeWithReceiver();
@@ -133,11 +141,31 @@ describePaymentProvider('paystack', async () => {
       pending: 'pending',
       anotherAmount: 'anotherAmount',
       redirected: 'redirected',
+      surcharged: 'surcharged',
     },
-    refunds: { ...COMMON, refunded: 'refunded', refused: 'refused', pending: 'pending' },
-    refundAmounts: { refused: 100_013n },
+    refunds: {
+      ...COMMON,
+      refunded: 'refunded',
+      refused: 'refused',
+      pending: 'pending',
+      needsAccount: 'needsAccount',
+    },
+    refundAmounts: { refused: 100_013n, needsAccount: 100_012n },
     refusals: { hard: 'expired_card', soft: 'insufficient_funds', page: '', refund: null },
     ways: WAYS,
+    desk: {
+      dispute: async (reference, step) => {
+        const theirs = toTheirs(reference);
+        if (step === 'opened') return happened(fake.openDispute(theirs), step);
+        const { id } = fake.transaction(theirs) ?? { id: 0 };
+        const dispute = fake.disputes().find(({ transaction }) => transaction === id);
+        const resolution = step === 'won' ? 'declined' : 'merchant-accepted';
+        happened(fake.resolveDispute(dispute?.id ?? 0, resolution), step);
+      },
+      refund: async (reference, amountMinor) =>
+        happened(fake.refundAtDesk(toTheirs(reference), Number(amountMinor)), 'a refund'),
+      failRefund: async ({ id }) => happened(fake.moveRefund(id, 'failed'), 'a failure'),
+    },
     async act(url, act) {
       if (act === 'pay_once') {
         const page = fake.transactions().find(({ accessCode }) => url.endsWith(String(accessCode)));

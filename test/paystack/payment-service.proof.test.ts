@@ -10,7 +10,7 @@ import {
   type TokenView,
 } from '../support/payments.js';
 import type { TestTenant } from '../support/tenant.js';
-import { startRehearsal, type Rehearsal } from './rehearsal.js';
+import { REHEARSAL_KEY, startRehearsal, type Rehearsal } from './rehearsal.js';
 
 let rehearsal: Rehearsal;
 let fake: Rehearsal['fake'];
@@ -146,6 +146,38 @@ describe('payments of live by Paystack', () => {
     await payments.waitFor(charge.reference, 'completed');
   });
 
+  test('a renewal whose request was lost, and whose repeat is refused, fails with the refusal, and its token is revoked', async () => {
+    const card = await savedCard('lost_before');
+    const charge = await renew(card);
+    const theirs = await theirsOf(charge.reference);
+    type Body = { reference: string; authorization_code: string };
+    const { authorization_code } = await eventually('its first request is lost', () =>
+      fake.requests
+        .filter(({ path }) => path === '/transaction/charge_authorization')
+        .map(({ body }) => body as Body)
+        .find(({ reference }) => reference.startsWith(theirs)),
+    );
+    await fetch(`${fake.url}/customer/authorization/deactivate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${REHEARSAL_KEY}` },
+      body: JSON.stringify({ authorization_code }),
+    });
+    // A minute passes before the repeat, and another one before nothing can be under way any more.
+    const failed = await eventually(
+      'the charge has failed',
+      async () => {
+        const found = await payments.get(charge.reference);
+        return found.status === 'failed' ? found : undefined;
+      },
+      240_000,
+    );
+    expect(failed).toMatchObject({ attention: null });
+    expect(failed.failure?.code).toBe('authorization_not_found');
+    expect(charged(theirs)).toBe(0);
+    const [token] = await payments.tokens(card.customer.id);
+    expect(token?.status).not.toBe('active');
+  }, 300_000);
+
   test('a mandate binds its bank account without a payment, and its set-up is asked about when Paystack reports it', async () => {
     const { body } = await payments.call<TokenView>('POST', '/payments/tokens/bank-account', {
       customer: newCustomer(),
@@ -243,6 +275,19 @@ describe('payments of live by Paystack', () => {
       expect((await payments.get(reference)).refunded_minor).toBe(0);
     },
   );
+
+  test('a refund that is refused because the dashboard has given everything back, untold, has that refund recorded', async () => {
+    const { reference, theirs } = await paid();
+    fake.pauseMessages(true);
+    fake.refundAtDesk(`${theirs}-1`, 500_000);
+    await payments.refund({ charge_reference: reference, amount_minor: 120_000 });
+    expect(await refunded(reference, 'failed')).toMatchObject({
+      failure: { code: 'charge_already_refunded' },
+    });
+    expect(await refunded(reference, 'completed')).toMatchObject({ amount_minor: 500_000 });
+    expect((await payments.get(reference)).refunded_minor).toBe(500_000);
+    fake.pauseMessages(false);
+  });
 
   /** A paid charge that its customer disputes, for the amount that the wallet got of it. */
   async function disputed(amount: number | null = null) {

@@ -27,6 +27,10 @@ async function given() {
   return {
     fake,
     theirs,
+    provider,
+    about,
+    calls: () =>
+      fake.requests.map(({ method, path }) => `${method} ${path.split(/[/?]/)[1]}`).slice(1),
     lists: () => fake.requests.filter(({ path }) => path.startsWith('/refund')).length,
     find: (newEnough?: Date) =>
       provider.findRefunds(
@@ -66,5 +70,25 @@ test('a list without an answer is not kept', async () => {
   expect(await find(asked)).toMatchObject({ kind: 'unknown' });
   expect(await find(asked)).toMatchObject({ kind: 'page' });
   expect(lists()).toBe(2);
+  await fake.close();
+});
+
+test('each call that a question makes is asked for, also the one for the number of the transaction', async () => {
+  const { fake, provider, about, calls } = await given();
+  let left = 0;
+  const mayGoOn = async () => (left -= 1) >= 0;
+  const refused = { kind: 'unknown', reason: 'throttled' };
+  const { signal } = new AbortController();
+  expect(await provider.findDisputes({ ...about, mayGoOn }, signal)).toMatchObject(refused);
+  expect(await provider.findRefunds({ ...about, mayGoOn }, signal)).toMatchObject(refused);
+  expect(calls()).toEqual([]);
+  left = 1;
+  expect(await provider.findDisputes({ ...about, mayGoOn }, signal)).toMatchObject({
+    kind: 'page',
+  });
+  // The number is known now.
+  left = 0;
+  expect(await provider.findRefunds({ ...about, mayGoOn }, signal)).toMatchObject({ kind: 'page' });
+  expect(calls()).toEqual(['GET transaction', 'GET dispute', 'GET refund']);
   await fake.close();
 });

@@ -4,7 +4,7 @@ import type { PaystackOptions } from '../fakes/paystack/context.js';
 import { startService } from '../support/service.js';
 import { CUSTOMER_DOMAIN, startFake } from './support.js';
 
-const KEY = 'sk_live_inventedkey0000';
+export const REHEARSAL_KEY = 'sk_live_inventedkey0000';
 
 /** The whole service in a rehearsal of live, with the fake in the place of Paystack. */
 export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>;
@@ -15,7 +15,7 @@ export async function startRehearsal(
   env: Record<string, string> = {},
   workers = 1,
 ) {
-  const fake = await startFake({ keys: [KEY], domain: 'live', ...options });
+  const fake = await startFake({ keys: [REHEARSAL_KEY], domain: 'live', ...options });
   const service = await startService({
     workers,
     env: {
@@ -25,7 +25,7 @@ export async function startRehearsal(
       BURSAR_PROVIDER_HEALTH_EVERY_MS: '1000',
       BURSAR_DEPOSIT_SEARCH_DAYS: '1',
       BURSAR_DEPOSIT_SEARCH_EVERY_MS: '2000',
-      PAYSTACK_SECRET_KEY: KEY,
+      PAYSTACK_SECRET_KEY: REHEARSAL_KEY,
       PAYSTACK_BASE_URL: fake.url,
       PAYSTACK_CUSTOMER_DOMAIN: CUSTOMER_DOMAIN,
       PAYSTACK_CALLS_PER_SECOND: '200',

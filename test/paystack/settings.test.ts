@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/shared/config.js';
 
 const base = {
   MONGODB_URI: 'mongodb://127.0.0.1',
-  BURSAR_KEY_PEPPER: 'x'.repeat(32),
+  BURSAR_KEY_PEPPER: randomBytes(32).toString('base64'),
   BURSAR_SEALING_KEYS: `one:${randomBytes(32).toString('base64')}`,
   SANDBOX_BANK_SECRET: 'x'.repeat(16),
 };
@@ -117,6 +117,14 @@ describe('the settings of Paystack', () => {
   ])('a plain connection stops the start: %s', (_what, env, url) => {
     expect(() => load({ ...env, PAYSTACK_BASE_URL: url })).toThrow(/PAYSTACK_BASE_URL/);
   });
+
+  test.each(['https://api.paystack.co', 'https://paystack.test'])(
+    'a rehearsal of live, which may have the sandbox bank, does not start with a real Paystack: %s',
+    (url) => {
+      const env = { ...rehearsal, PAYSTACK_SECRET_KEY: LIVE, PAYSTACK_BASE_URL: url };
+      expect(() => load(env)).toThrow(/PAYSTACK_BASE_URL.*BURSAR_LIVE_REHEARSAL/);
+    },
+  );
 
   test.each([[{ PAYSTACK_SECRET_KEY: TEST }], [{ ...rehearsal, PAYSTACK_SECRET_KEY: LIVE }]])(
     'http on this machine is for the sandbox and for a rehearsal',

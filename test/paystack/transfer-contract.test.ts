@@ -63,6 +63,7 @@ describeTransferProvider('paystack', async () => {
       sessionId: /^\d{17,30}$/,
       repeats: 'conflict',
     },
+    setBalance: async (amountMinor) => fake.topUp(Number(amountMinor) - fake.balance()),
     callbackAbout: (reference) =>
       eventually('the message arrives', () =>
         receiver.received.find(({ raw }) => raw.includes(`"${reference}"`)),

@@ -76,6 +76,26 @@ describe('transfers by Paystack', () => {
     expect(fake.requests.at(-1)?.body).toMatchObject({ bank_code: '058' });
   });
 
+  test('a recipient that was void for another process is made anew, also if this process remembers it', async () => {
+    const other = adapterFor(fake.url);
+    const recipient = { account: '0123457014', bankCode: '058', name: 'Invented Payee' };
+    const request = order('014', { recipient });
+    const void_ = await prepare(request);
+    await other.prepare?.(request, never);
+    const answer = await provider.submit({ ...request, handle: void_ }, never);
+    expect(answer).toMatchObject({ kind: 'rejected_temporarily', reason: 'stale_handle' });
+    const again = await other.prepare?.({ ...request, hadVoidHandle: true }, never);
+    expect(again).toMatchObject({
+      kind: 'ready',
+      handle: expect.not.stringMatching(void_ ?? '') as string,
+    });
+    const sent = await other.submit(
+      { ...request, handle: again?.kind === 'ready' ? again.handle : null },
+      never,
+    );
+    expect(sent).toMatchObject({ kind: 'pending' });
+  });
+
   test('an account that Paystack does not take is rejected, and an unknown bank too', async () => {
     const recipient = { account: '0123456100', bankCode: '999', name: null };
     const rejected = { kind: 'rejected', code: 'invalid_account', scope: 'request' };

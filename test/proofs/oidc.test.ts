@@ -13,7 +13,13 @@ import { bursarProcess } from '../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { noteSecret } from '../support/logs.js';
-import { approveDevice, changeRoles, startIssuer, type TestIssuer } from '../support/oidc.js';
+import {
+  approveDevice,
+  changeRoles,
+  exchangeKey,
+  startIssuer,
+  type TestIssuer,
+} from '../support/oidc.js';
 import {
   createTestOperator,
   operatorDeps,
@@ -30,15 +36,7 @@ let home: string;
 
 beforeAll(async () => {
   [issuer, database] = await Promise.all([startIssuer(), openTestDatabase()]);
-  const service = {
-    MONGODB_URI: database.uri,
-    BURSAR_DATABASE: database.name,
-    BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
-    BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
-    SANDBOX_BANK_SECRET: 'a secret of the tests',
-    OIDC_ISSUER: issuer.url,
-    OIDC_CLIENT_ID: 'bursar',
-  };
+  const service = serviceAt(issuer);
   url = String((await operatorSignIn(service))['BURSAR_OPERATOR_URL']);
   deps = await operatorDeps(service);
   home = mkdtempSync(join(tmpdir(), 'bursar-sign-in-'));
@@ -54,6 +52,17 @@ afterAll(async () => {
   issuer.close();
   rmSync(home, { recursive: true });
   await database.close();
+});
+
+/** The settings of a service at which people of this issuer sign in. */
+const serviceAt = ({ url: OIDC_ISSUER }: TestIssuer) => ({
+  MONGODB_URI: database.uri,
+  BURSAR_DATABASE: database.name,
+  BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
+  BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
+  SANDBOX_BANK_SECRET: 'a secret of the tests',
+  OIDC_ISSUER,
+  OIDC_CLIENT_ID: 'bursar',
 });
 
 /** The environment of one person on one machine, with the file of the sign-in. */
@@ -238,6 +247,51 @@ test('a person with no role that exists here is refused, and gets no account', a
   const { code, error } = await signIn(at, 'gozie+janitor');
   expect([code, error]).toEqual([1, expect.stringContaining('none of the roles')]);
   expect(await database.db.collection('operators').countDocuments({ name: 'gozie' })).toBe(0);
+}, 120_000);
+
+test('an issuer that is away for longer than its keys are kept ends no sign-in, and a token by another key is told to come again', async () => {
+  const away = await startIssuer();
+  const own = String((await operatorSignIn(serviceAt(away)))['BURSAR_OPERATOR_URL']);
+  const at = { ...machine(), OIDC_ISSUER: away.url, BURSAR_OPERATOR_URL: own };
+  const token = await tokenOf('lola+viewer', at);
+  const me = async (given: string) => {
+    const headers = { authorization: `Bearer ${given}` };
+    return (await fetch(`${own}/operator/v1/me`, { headers })).status;
+  };
+  expect(await me(token)).toBe(200);
+  away.close();
+  await eventually('the issuer is away', () =>
+    fetch(away.url).then(
+      () => undefined,
+      () => true,
+    ),
+  );
+  const { now } = Date;
+  Date.now = () => now() + 11 * 60_000;
+  try {
+    expect([await me(token), await me(token)]).toEqual([200, 200]);
+    const { privateKey } = await generateKeyPair('RS256');
+    const header = { alg: 'RS256', kid: 'of-tomorrow' };
+    const unknown = await new SignJWT({ sub: 'lola' }).setProtectedHeader(header).sign(privateKey);
+    expect(await me(unknown)).toBe(503);
+    expect(await me(token)).toBe(200);
+  } finally {
+    Date.now = now;
+  }
+}, 120_000);
+
+test('the issuer exchanges its signing key while a script works: no command fails, and tokens by the old key end', async () => {
+  const at = machine();
+  const before = await tokenOf('mina+viewer', at);
+  expect(await get(before)).toMatchObject({ status: 200 });
+  // Twice: the keys were read a moment ago.
+  for (let times = 0; times < 2; times += 1) {
+    await exchangeKey(issuer);
+    const after = await renewed(at);
+    expect(await get(after)).toMatchObject({ status: 200 });
+    expect(await bursarProcess('operators me --json', at)).toMatchObject({ code: 0 });
+  }
+  expect(await get(before)).toMatchObject({ status: 401, code: 'unauthorized' });
 }, 120_000);
 
 test('the issuer decides the roles: a new one takes effect with the next token, and older tokens end', async () => {

@@ -3,6 +3,7 @@ import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 import { approvedPayload } from '../support/approvals.js';
 import { bursar, run } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { foundBySavedQueries } from '../support/saved-queries.js';
 import { startService, type Service } from '../support/service.js';
 import { ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
@@ -289,6 +290,29 @@ describe('operators', () => {
       await workflow(id).result();
     },
   );
+
+  test("the guide's queries for Temporal's list find a stuck transfer by what it is, with all columns", async () => {
+    const tenant = await tenantWith();
+    const id = await stuck(tenant);
+    await withAttention(id);
+    const columns = {
+      TenantId: [tenant.id],
+      Provider: ['sandbox-bank'],
+      Reference: [id],
+      AmountMinor: [150_000],
+      NeedsAttention: [true],
+    };
+    const { client } = service.deps.temporal;
+    expect(await foundBySavedQueries(client, tenant.id, id)).toEqual({
+      attention: expect.objectContaining(columns),
+      open: expect.objectContaining(columns),
+      large: null,
+      'a tenant': expect.objectContaining(columns),
+      'a record': expect.objectContaining(columns),
+    });
+    await service.bank.decideTransfer(id, 'paid');
+    await tenant.waitFor(id, 'completed');
+  });
 
   test('a batch signal to the result of a query reaches each stuck transfer and ends it as the bank says', async () => {
     const tenant = await tenantWith();

@@ -36,7 +36,7 @@ test('the key of Paystack is exchanged while requests go on: none fails, transfe
   const tenant = await service.tenant({ balanceMinor: 100_000_000_000 });
   const { api: first, worker } = service;
   const rolling = rollingRestarts(service, { first, second, worker });
-  const clients = startClients(rolling.apis, () => tenant.key, PAID_WITHOUT_EVENT);
+  const clients = startClients(rolling.apis, () => tenant.key, { rare: PAID_WITHOUT_EVENT });
   const goOn = async () => {
     await clients.turnOver();
     await clients.turnOver();

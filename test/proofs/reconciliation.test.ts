@@ -1,4 +1,5 @@
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { billClient, BILL_MINOR } from '../support/bill-payments.js';
 import { cardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { paymentClient } from '../support/payments.js';
@@ -66,6 +67,16 @@ test('a refund that the provider reversed without a message is found by the sche
   await status('failed');
 });
 
+test('a bill payment that the biller reversed without a message is found by the scheduled comparison, and its money is back once', async () => {
+  const bills = billClient(tenant);
+  const before = await tenant.balance();
+  const [reversed, kept] = [await bills.send('008'), await bills.send()];
+  await bills.waitFor(kept, 'completed');
+  const found = await bills.waitFor(reversed, 'failed');
+  expect(found).toMatchObject({ failure: { code: 'reversed' }, attention: null });
+  expect(await tenant.balance()).toEqual({ ...before, available: before.available - BILL_MINOR });
+});
+
 test('a completed transfer that the bank does not know raises attention', async () => {
   const id = await tenant.send('000');
   await tenant.waitFor(id, 'completed');
@@ -130,4 +141,25 @@ test('a funding that the issuer does not know is a break until both agree again'
   });
   await service.bank.failOver([], 1);
   expect(await breakOf('closed')).toMatchObject({ closed: { by: 'agreement' } });
+});
+
+test('what an issuer does with a card without a message is found by the scheduled comparison: lock, opening and closing', async () => {
+  const cards = cardClient(tenant);
+  const [kept, closed] = [await cards.issue(), await cards.issue()];
+  await service.bank.changeCard(kept.id, 'locked');
+  expect((await cards.waitFor(kept.id, 'locked')).locked_by).toEqual(['issuer']);
+  await service.bank.changeCard(kept.id, 'active');
+  expect((await cards.waitFor(kept.id, 'active')).locked_by).toEqual([]);
+
+  const { id } = (await cards.act(closed.id, 'fund', { amount_minor: FUNDED })).body.data;
+  await cards.waitForOperation(closed.id, id, 'completed');
+  const before = await tenant.balance();
+  await service.bank.changeCard(closed.id, 'closed');
+  await cards.waitFor(closed.id, 'closed');
+  await eventually('its balance is in the wallet', async () =>
+    (await tenant.balance()).available === before.available + FUNDED ? true : undefined,
+  );
+  expect((await cards.balance(closed.id)).available_minor).toBe(0);
+  await service.allEnded();
+  expect(await service.problems()).toEqual([]);
 });

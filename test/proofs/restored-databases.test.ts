@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import type { ProviderEvent } from '../../src/core/provider-events/event.js';
+import type { Revocation } from '../../src/ops/revocations.js';
 import { startLoad, type SentRequest } from '../chaos/support/load.js';
 import type { JournalEntry } from '../support/bank.js';
 import { bursar } from '../support/cli.js';
@@ -12,6 +13,7 @@ import { payerOfEachKind, type Payment } from '../support/each-kind.js';
 import { privateMongod, privateTemporal } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
+import { apiClient } from '../support/tenant.js';
 
 type Engine<Start extends () => Promise<unknown>> = Awaited<ReturnType<Start>>;
 type Restored = Awaited<ReturnType<typeof loseEverything>>;
@@ -27,6 +29,23 @@ const MOVES: Partial<Record<JournalEntry['kind'], 1 | -1>> = {
   refunded: -1,
   received: 1,
 };
+
+/** A key that exists in the backup. Its revocation and an export of the audit log are later than it. */
+async function keyToRevoke({ env }: Service, tenant: string) {
+  const made = await bursar(`keys create --tenant ${tenant} --level read --json`, env);
+  const { id, key } = JSON.parse(made.out) as { id: string; key: string };
+  return {
+    id,
+    key,
+    /** Revokes the key, and returns the name of a file with the audit log as it is then. */
+    async revoke(folder: string): Promise<string> {
+      expect(await bursar(`keys revoke ${id} --yes`, env)).toMatchObject({ code: 0 });
+      const file = join(folder, 'audit.jsonl');
+      writeFileSync(file, (await bursar('audit export', env)).out);
+      return file;
+    },
+  };
+}
 
 /** Ends all that a scenario has started, also one that fails. */
 const toClose: (() => Promise<void>)[] = [];
@@ -80,6 +99,7 @@ async function loseEverything(first: 'mongodb' | 'temporal') {
   toClose.push(() => service.close());
   const [mongodProcess, temporalProcess] = [engineOf(mongod), engineOf(temporal)];
   const tenant = await service.tenant({ balanceMinor: 1_000_000_000 });
+  const revokedKey = await keyToRevoke(service, tenant.id);
   const payEachKind = await payerOfEachKind(service, tenant);
   const backedUp: Payment[] = [];
   const lost: Payment[] = [];
@@ -142,6 +162,7 @@ async function loseEverything(first: 'mongodb' | 'temporal') {
     300_000,
   );
 
+  const exported = await revokedKey.revoke(backups);
   load.end();
   mongodProcess.kill();
   temporalProcess.kill();
@@ -154,10 +175,11 @@ async function loseEverything(first: 'mongodb' | 'temporal') {
     cpSync(join(backups, name), join(temporal.folder, name));
   }
   await Promise.all([mongodProcess.start(), temporalProcess.start()]);
-  const prepared = await bursar('restored --yes --json', service.env);
+  const prepared = await bursar(`restored --yes --json --audit ${exported}`, service.env);
   expect(prepared).toMatchObject({ code: 0 });
-  const { presumed_submitted: presumed } = JSON.parse(prepared.out) as {
+  const { presumed_submitted: presumed, revocations } = JSON.parse(prepared.out) as {
     presumed_submitted: Record<string, number>;
+    revocations: Revocation[];
   };
   expect(presumed['transfers']).toBeGreaterThan(0);
   await Promise.all([service.worker.start(), service.api.start()]);
@@ -166,6 +188,8 @@ async function loseEverything(first: 'mongodb' | 'temporal') {
   const executed = new Set(journal.map(({ reference }) => reference));
   return {
     service,
+    revokedKey,
+    revocations,
     acknowledged,
     backedUp,
     lost: lost.filter(({ reference }) => executed.has(reference)),
@@ -230,6 +254,22 @@ describe.each([
   }, 780_000);
   afterAll(async () => {
     for (const close of toClose.splice(0).toReversed()) await close();
+  });
+
+  test('a key that was revoked after the backup is valid again, and refused once the listed commands were run', async () => {
+    const { service, revokedKey, revocations } = restored;
+    const { call } = apiClient(service.api.url, revokedKey.key);
+    const use = async () => (await call('GET', '/balance', undefined)).status;
+    expect(await use()).toBe(200);
+    expect(revocations.map(({ command }) => command)).toEqual([
+      `bursar keys revoke ${revokedKey.id} --yes`,
+    ]);
+    for (const { command } of revocations) {
+      const ran = await bursar(command.replace('bursar ', ''), service.env);
+      expect(ran).toMatchObject({ code: 0 });
+    }
+    const refused = async () => ((await use()) === 401 ? true : undefined);
+    await eventually('the key is refused', refused);
   });
 
   test('nothing is paid twice, and all that was acknowledged before the backup is there and has its outcome', async () => {

@@ -3,7 +3,7 @@ import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { newCustomer, paymentClient } from '../support/payments.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startClients } from '../support/rotation.js';
+import { nameEnquiries, publicCharges, startClients } from '../support/rotation.js';
 import { startService, type Api, type Service } from '../support/service.js';
 import { apiClient, type TestTenant } from '../support/tenant.js';
 
@@ -73,9 +73,12 @@ test('the sealing key is exchanged while requests go on: none fails, nothing sta
   expect(token.status).toBe(201);
 
   let apis: readonly Api[] = [old.api, service.api];
+  const charges = await publicCharges(service, tenant.id);
+  const beside = [charges.send, nameEnquiries(() => tenant.key)];
   const clients = startClients(
     () => apis,
     () => tenant.key,
+    { beside },
   );
   await eventually('both APIs have accepted transfers', () =>
     clients.made.length >= 20 ? true : undefined,
@@ -101,6 +104,7 @@ test('the sealing key is exchanged while requests go on: none fails, nothing sta
   expect(await sealedUnder('earlier')).toBe(0);
   await clients.stop();
   expect(clients.failed).toEqual([]);
+  expect(await charges.pay()).toBeGreaterThan(0);
   await service.allEnded();
 
   const after = await service.newApi({ BURSAR_SEALING_KEYS: later });

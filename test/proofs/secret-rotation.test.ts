@@ -3,7 +3,7 @@ import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import type { ManagedProcess } from '../support/processes.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { rollingRestarts, startClients } from '../support/rotation.js';
+import { publicCharges, rollingRestarts, startClients } from '../support/rotation.js';
 import { startService, type Api, type Service } from '../support/service.js';
 import { apiClient, type TestTenant } from '../support/tenant.js';
 import { sign } from '../../sandbox-bank/shared/signature.js';
@@ -91,7 +91,9 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
     );
 
   let key = tenant.key;
-  const clients = startClients(rolling.apis, () => key);
+  // The bank itself restarts with its new secret, so nothing asks it for an answer at once.
+  const charges = await publicCharges(service, tenant.id);
+  const clients = startClients(rolling.apis, () => key, { beside: [charges.send] });
   /** Waits until each client has finished what it was at, and has done a whole round since. */
   const goOn = async () => {
     await clients.turnOver();
@@ -154,6 +156,7 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
   expect(lacking.find(({ check }) => check === 'key pepper')?.ok).toBe(false);
 
   // Nothing was lost: every transfer ends, and the secret of the endpoint signs on.
+  expect(await charges.pay()).toBeGreaterThan(0);
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
   const before = receiver.received.length;

@@ -169,6 +169,27 @@ describe('a payment in suspense that an operator returns', () => {
     }
   });
 
+  test('leaves the provider’s fee with Bursar, once, until it is accepted after all', () => {
+    const FEE = 2_250n;
+    const report = paid({ amountMinor: HALF, feeMinor: FEE });
+    const withFee = transition({ ...sent(pageCharge()), _id: CHARGE }, report).next;
+    const told = { ...accepted, fact: report } as AnyMutation;
+    const course = (...mutations: AnyMutation[]) => afterFrom(withFee, ...mutations);
+    const returned = course(order(), made, told);
+    expect(returned.books).toEqual(RETURNED);
+    expect(returned.charge.suspense_fees).toEqual([{ attempt: 1, fee_minor: FEE }]);
+    const back = course(order(), made, takenBack, told);
+    expect(back.books).toEqual({});
+    expect(back.charge.suspended).toMatchObject([{ amount_minor: HALF, fee_minor: FEE }]);
+    const then = course(order(), made, takenBack, told, accepted, told);
+    expect(then.charge).toMatchObject({ provider_fee_minor: FEE, suspense_fees: [] });
+    expect(then.books).toEqual({
+      suspense: -HALF,
+      fees: FEE,
+      'wallet:ten_a:available': HALF - FEE,
+    });
+  });
+
   test('is returned after all if the refund is proven after an operator has failed it', () => {
     const { charge, refund, books } = after(order(), forced, made);
     expect(refund).toMatchObject({ status: 'completed', in_suspense: false, attention: null });

@@ -300,6 +300,22 @@ describe('a refund', () => {
     expect(steps).toEqual(['hold']);
   });
 
+  test.each(['succeeded', 'reversed'] as const)(
+    'that is completed and then reported as %s of another amount calls an operator, moves nothing, and is confirmed as it is booked',
+    (kind) => {
+      const told = [accept('ref_a'), paid(), applyFact('ref_a', factOf(kind, 'poll', 299n))];
+      const confirmed = (amountMinor: bigint | null) =>
+        applyFact('ref_a', factOf('operator_confirmed', 'operator', amountMinor));
+      const booked = [['hold', 'resolve'], START - 300n, 300n];
+      const called = after([...told, confirmed(299n)]);
+      expect(called.refund?.attention?.reason).toMatch(/another amount/);
+      expect([called.steps, called.available, called.charge?.refunded_minor]).toEqual(booked);
+      const ended = after([...told, confirmed(null), confirmed(299n)]);
+      expect(ended.refund).toMatchObject({ status: 'completed', attention: null });
+      expect([ended.steps, ended.available, ended.charge?.refunded_minor]).toEqual(booked);
+    },
+  );
+
   test('that its provider has failed stays failed by a report of success that may be older', () => {
     const older = [accept('ref_a'), refused(), perhapsOverruled()];
     const { refund, charge, steps } = after(older);

@@ -249,3 +249,14 @@ function isUpToDate(output: string): boolean {
     return built !== undefined && built.mtimeMs >= statSync(join(sources, name)).mtimeMs;
   });
 }
+
+/** The options of an adapter of the sandbox bank at this address. */
+export const optionsAt = (url: string, deduplicates = true) => ({
+  url,
+  secret: SECRET,
+  deduplicates,
+  deduplicatesForMs: null,
+  conclusiveAfterMs: 1_000,
+  timeoutMs: 1_500,
+  callsPerSecond: 100,
+});

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/shared/config.js';
 
 const REQUIRED = {
@@ -55,6 +56,26 @@ test.each([
   ],
 ])('live starts %s', (_, env) => {
   expect(load({ TEMPORAL_ADDRESS: 'temporal.example:7233', ...env })).not.toThrow();
+});
+
+test.each(['x'.repeat(40), 'changeme'.repeat(4), `new:${'0123'.repeat(8)},old:${'x'.repeat(40)}`])(
+  'live does not start with a pepper that was typed by hand: %s',
+  (BURSAR_KEY_PEPPER) => {
+    expect(load({ BURSAR_KEY_PEPPER })).toThrow(
+      /BURSAR_KEY_PEPPER: must begin with a random pepper/,
+    );
+    expect(() => loadConfig({ ...REQUIRED, BURSAR_KEY_PEPPER })).not.toThrow();
+  },
+);
+
+test('live starts with peppers that were generated', () => {
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    const BURSAR_KEY_PEPPER = randomBytes(32).toString(encoding);
+    expect(load({ BURSAR_KEY_PEPPER })).not.toThrow();
+    // An old one may be any, so that the keys under it can be exchanged.
+    const rotated = `new:${BURSAR_KEY_PEPPER},old:${'x'.repeat(40)}`;
+    expect(load({ BURSAR_KEY_PEPPER: rotated })).not.toThrow();
+  }
 });
 
 test('live starts within one machine', () => {

@@ -5,7 +5,7 @@ import { PROVIDER_CAPABILITIES, providerSetting } from '../../src/shared/provide
 
 const base = {
   MONGODB_URI: 'mongodb://127.0.0.1',
-  BURSAR_KEY_PEPPER: 'x'.repeat(32),
+  BURSAR_KEY_PEPPER: randomBytes(32).toString('base64'),
   BURSAR_SEALING_KEYS: `test:${randomBytes(32).toString('base64')}`,
 };
 const bank = { ...base, SANDBOX_BANK_SECRET: 'x'.repeat(16) };

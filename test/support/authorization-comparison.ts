@@ -63,12 +63,17 @@ function takenAtIssuer(entries: readonly JournalEntry[]): bigint {
       const withdrawn = holds.get(id) ?? 0n;
       heldMinor -= withdrawn < heldMinor ? withdrawn : heldMinor;
     }
-    if (kind === 'cleared') heldMinor = final || amount > heldMinor ? 0n : heldMinor - amount;
+    if (kind === 'cleared') {
+      // The clearing of a financial message has its id, and ends its hold alone.
+      const ended = holds.get(id) ?? (final ? heldMinor : amount);
+      heldMinor = ended < heldMinor ? heldMinor - ended : 0n;
+    }
     if (kind === 'authorization_expired') heldMinor = 0n;
     if (kind === 'authorization_reversed') {
       const fromHold = amount < heldMinor ? amount : heldMinor;
       heldMinor -= fromHold;
-      takenMinor -= amount - fromHold < takenMinor ? amount - fromHold : takenMinor;
+      const taken = takenMinor > 0n ? takenMinor : 0n;
+      takenMinor -= amount - fromHold < taken ? amount - fromHold : taken;
     }
     takenMinor += (TAKES[kind] ?? 0n) * amount;
   }

@@ -52,6 +52,8 @@ export type JournalEntry = {
   session_id: string;
   /** For a dispute: the network's id. */
   dispute?: string;
+  /** For a refund: the network's reference of its charge. */
+  charge?: string;
   message_id?: string;
   final?: boolean;
   held_minor?: number;
@@ -90,7 +92,20 @@ export type Fault = {
     | 'return'
     | 'callback'
     | 'any';
-  kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle' | 'lost_event';
+  kind:
+    | 'error_500'
+    | 'hang'
+    | 'drop_before'
+    | 'drop_after'
+    | 'slow'
+    | 'throttle'
+    | 'conflict'
+    | 'unknown_word'
+    | 'half_open'
+    | 'slow_body'
+    | 'reset'
+    | 'lost_event'
+    | 'duplicate_event';
   probability: number;
   ms?: number;
 };
@@ -180,9 +195,12 @@ export function bankAudit(url: string) {
     /** Sets the outcome of a pending bill. Returns the status, 404 as long as the bank does not know the bill. */
     setBillOutcome: async (reference: string, outcome: 'paid' | 'failed', amountMinor?: number) =>
       (await call(`/bills/${reference}`, { outcome, amount_minor: amountMinor })).status,
-    /** Sets the outcome of a card funding. */
-    setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
-      (await call(`/fundings/${reference}`, { outcome })).status,
+    /** Sets the outcome of a card funding or an unloading, or takes it back: the whole, or the part of this amount. */
+    setFundingOutcome: async (
+      reference: string,
+      outcome: 'funded' | 'failed' | 'reversed',
+      amountMinor?: number,
+    ) => (await call(`/fundings/${reference}`, { outcome, amount_minor: amountMinor })).status,
     /** Decides a pending virtual account or closes an open one, named by our id or by its customer. */
     setAccountOutcome: async (name: string, outcome: 'opened' | 'failed' | 'closed') =>
       (await call(`/virtual-accounts/${name}`, { outcome })).status,

@@ -1,13 +1,20 @@
 import type { Database } from '../../src/platform/database/client.js';
-import { paidMinorOf, readAttempt, type Charge } from '../../src/capabilities/charges/record.js';
+import {
+  isOfPage,
+  paidMinorOf,
+  readAttempt,
+  type Charge,
+} from '../../src/capabilities/charges/record.js';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
+import { isOpen } from '../../src/core/instructions/instruction.js';
 import { readSetupReference } from '../../src/capabilities/payment-tokens/setup.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
 /**
- * Compares charges with the effects at the network: a charge is paid at most once, over all its attempts. An authorization is
- * revoked only with its token.
+ * Compares charges with the effects at the network: a charge is paid at most once, over all its attempts. Its customer may pay
+ * several of its pages, once each, and what does not complete the charge is in suspense or was returned. An authorization is revoked
+ * only with its token.
  */
 export async function compareCharges(
   { db }: Database,
@@ -27,7 +34,10 @@ export async function compareCharges(
       ...completed.map((charge) => paidMinorOf(charge)),
       ...charges.flatMap(({ suspended }) => suspended.map((payment) => payment.amount_minor)),
     ].reduce((total, minor) => total + minor, 0n),
-    feesMinor: 0n,
+    // Bursar pays the provider's fee of what is not credited.
+    feesMinor: -charges
+      .flatMap(({ suspense_fees: fees = [] }) => fees)
+      .reduce((total, { fee_minor: fee }) => total + fee, 0n),
   };
 }
 
@@ -57,21 +67,38 @@ function checkCharge(charge: Charge, journal: readonly JournalEntry[]): string[]
   const charged = journal.filter(
     ({ kind, reference }) => kind === 'charged' && readAttempt(reference)?.id === id,
   );
-  const [paid] = charged;
+  const once = new Set(charged.map(({ reference }) => (isOfPage(charge) ? reference : id)));
+  const paid = charged.find(({ reference }) => reference === `${id}-${attempt}`);
   const problems: string[] = [];
-  if (charged.length > 1) problems.push(`${id} was charged ${charged.length} times`);
-  if (status === 'completed' && !paid) problems.push(`${id} is completed and not paid`);
-  if (status === 'completed' && paid && paid.reference !== `${id}-${attempt}`) {
-    problems.push(`${id} was paid by another attempt than it says`);
+  if (charged.length > once.size) problems.push(`${id} was charged ${charged.length} times`);
+  if (status === 'completed' && !paid) {
+    const isOther = charged.length > 0;
+    problems.push(
+      isOther
+        ? `${id} was paid by another attempt than it says`
+        : `${id} is completed and not paid`,
+    );
   }
   if (status === 'completed' && paid && BigInt(paid.amount_minor) !== paidMinorOf(charge)) {
     problems.push(`${id} is completed and was paid with another amount`);
   }
-  // A payment that differs from the request waits for an operator, or is returned.
-  const isReturned =
-    paid && charge.returned_attempts.includes(Number(readAttempt(paid.reference)?.attempt));
-  if (status === 'failed' && paid && attention === null && !isReturned) {
-    problems.push(`${id} is failed and paid`);
+  // A report that cannot be booked waits for an operator.
+  const isWaiting = isOpen(charge) || attention !== null;
+  const unbooked = charged.filter((payment) => !isBooked(charge, payment));
+  if (!isWaiting && unbooked.length > 0) {
+    const which = unbooked.map(({ reference }) => reference).join(', ');
+    problems.push(`${id} is ${status}, and the payment of ${which} is not booked`);
   }
   return problems;
+}
+
+/** True for a payment that has completed its charge, is in suspense, or was returned from there. */
+function isBooked(charge: Charge, { reference }: JournalEntry): boolean {
+  const { status, suspended, returned_attempts: returned } = charge;
+  const attempt = readAttempt(reference)?.attempt;
+  if (status === 'completed' && attempt === charge.attempt) return true;
+  return (
+    attempt !== undefined &&
+    (returned.includes(attempt) || suspended.some((each) => each.attempt === attempt))
+  );
 }

@@ -21,7 +21,13 @@ export async function compareDeposits(
     knows: ({ kind }) => KINDS.has(kind),
     problems: deposits.flatMap((deposit) => checkDeposit(deposit, journal)),
     clearingMinor: -booked.reduce((sum, { amount_minor: amount }) => sum + (amount ?? 0n), 0n),
-    feesMinor: 0n,
+    // Bursar pays the provider's fee of what has no owner, or had none when it went back.
+    feesMinor: -deposits
+      .filter(
+        ({ fee_booked: isPaid, credited_at: credited, moved_to: moved }) =>
+          isPaid && credited === null && moved === null,
+      )
+      .reduce((sum, { fee_minor: fee }) => sum + fee, 0n),
   };
 }
 

@@ -3,7 +3,7 @@ import { billClient, billPaymentBody } from './bill-payments.js';
 import { cardClient } from './cards.js';
 import { activeToken, chargeBody, paymentClient } from './payments.js';
 import type { Service } from './service.js';
-import type { Reply, TestTenant } from './tenant.js';
+import { untilTaken, type CallOptions, type Reply, type TestTenant } from './tenant.js';
 import { accountClient } from './virtual-accounts.js';
 
 /** A payment: the collection and the id of its record, and the reference of its effects in the bank's journal. */
@@ -45,21 +45,17 @@ export async function payerOfEachKind({ bank, deps }: Service, tenant: CallingTe
 
   return async function payEachKind(): Promise<Payment[]> {
     const [charge, refund] = [chargeBody('789', merchantInitiated), nextName('refund')];
-    accepted(await payments.charge(charge));
-    accepted(
-      await payments.refund({
-        charge_reference: paid.reference,
-        amount_minor: 1_000,
-        reference: refund,
-      }),
-    );
-    const funding = accepted(
-      await cards.act(card.id, 'fund', {
-        amount_minor: 20_000,
-        transaction_reference: nextName('top-up'),
-      }),
-    );
-    const bill = accepted(await bills.pay(billPaymentBody()));
+    await accepted((under) => payments.charge(charge, under));
+    const refunded = {
+      charge_reference: paid.reference,
+      amount_minor: 1_000,
+      reference: refund,
+    };
+    await accepted((under) => payments.refund(refunded, under));
+    const order = { amount_minor: 20_000, transaction_reference: nextName('top-up') };
+    const funding = await accepted((under) => cards.act(card.id, 'fund', order, under));
+    const billed = billPaymentBody();
+    const bill = await accepted((under) => bills.pay(billed, under));
     const deposit = await bank.deposit(account.account_number, { amount_minor: 30_000 });
     const ids = [await idOf('charges', charge.reference), await idOf('refunds', refund)] as const;
     return [
@@ -72,11 +68,11 @@ export async function payerOfEachKind({ bank, deps }: Service, tenant: CallingTe
   };
 }
 
-function accepted<Data>({
-  status,
-  text,
-  body,
-}: Pick<Reply, 'status' | 'text'> & { body: { data: Data } }): Data {
+/** Sends a request, and again with its key while a busy service answers 503. */
+async function accepted<Data>(
+  send: (under: CallOptions) => Promise<Pick<Reply, 'status' | 'text'> & { body: { data: Data } }>,
+): Promise<Data> {
+  const { status, text, body } = await untilTaken(send);
   if (status !== 201 && status !== 202) throw new Error(`not accepted: ${text}`);
   return body.data;
 }

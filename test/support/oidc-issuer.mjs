@@ -6,6 +6,7 @@
 import { createServer } from 'node:http';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { Provider } from 'oidc-provider';
+import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js';
 
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 const client = (client_id) => ({
@@ -16,13 +17,12 @@ const client = (client_id) => ({
   response_types: [],
 });
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const key = {
-  ...privateKey.export({ format: 'jwk' }),
-  kid: 'of-the-tests',
+const newKey = (kid) => ({
+  ...generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+  kid,
   use: 'sig',
   alg: 'RS256',
-};
+});
 
 /** The roles that people have had since a test has changed them. */
 const changedRoles = new Map();
@@ -42,9 +42,8 @@ const server = createServer();
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const issuer = `http://127.0.0.1:${server.address().port}`;
 
-const provider = new Provider(issuer, {
+const settings = {
   clients: [client('bursar'), client('other')],
-  jwks: { keys: [key] },
   cookies: { keys: [randomBytes(16).toString('hex')] },
   features: {
     deviceFlow: { enabled: true },
@@ -71,10 +70,19 @@ const provider = new Provider(issuer, {
     Interaction: 600,
     Session: 600,
   },
-});
-// PUT /tests/roles?login=ada%2Boperator&role=viewer gives this person these roles alone.
+};
+/** As a class of its own, it has one memory for all providers: a sign-in outlives the exchange of the key. */
+class OneMemory extends MemoryAdapter {}
+const providerWith = (key) =>
+  new Provider(issuer, { ...settings, adapter: OneMemory, jwks: { keys: [key] } });
+let provider = providerWith(newKey('of-the-tests'));
+// PUT /tests/keys exchanges the signing key, and PUT /tests/roles?login=ada%2Boperator&role=viewer gives this person these roles alone.
 server.on('request', (request, response) => {
   const { pathname, searchParams: query } = new URL(request.url, issuer);
+  if (pathname === '/tests/keys') {
+    provider = providerWith(newKey(randomBytes(8).toString('hex')));
+    return response.end();
+  }
   if (pathname !== '/tests/roles') return provider.callback()(request, response);
   changedRoles.set(query.get('login'), query.getAll('role'));
   return response.end();

@@ -29,6 +29,11 @@ export async function changeRoles(
   await fetch(`${url}/tests/roles?${query.toString()}`, { method: 'PUT' });
 }
 
+/** Exchanges the key by which the issuer signs. It publishes the new one alone. */
+export async function exchangeKey({ url }: TestIssuer): Promise<void> {
+  await fetch(`${url}/tests/keys`, { method: 'PUT' });
+}
+
 /** A page with a form, as a browser has it. */
 type Page = { url: string; html: string };
 

@@ -83,9 +83,10 @@ function accountRows({ api: { deps, person } }: Parts): Record<string, ActRow> {
   async function request(): Promise<ActRequest> {
     const { id: tenant } = await deps.tenants.create({ name: 'Ada', plan: 'sandbox' });
     const body = { amount_minor: 700, reference: 'r1', reason };
+    const maker = await person('operator');
     const act = {
       id: randomUUID(),
-      actor: { operator: 'opr_ada', name: 'Ada', roles: ['operator'] },
+      actor: { operator: maker.id, name: 'Ada', roles: ['operator'] },
       action: 'wallets.credit',
       target: `${tenant}/r1`,
       tenantId: tenant,
@@ -207,6 +208,13 @@ function cardRows({ service, tenant }: Parts): Record<string, ActRow> {
     lockCard: [['cards.lock'], issued],
     unlockCard: [['cards.unlock'], locked],
     unloadCard: [['cards.unload'], notUnloaded],
+    verifyAuthorization: [
+      ['card-authorizations.verify'],
+      async () => {
+        const id = await made('/cards/authorizations/{id}', { service, tenant });
+        return { params: { id }, ...withReason };
+      },
+    ],
     acknowledgeAuthorization: [
       ['card-authorizations.acknowledge'],
       async () => {

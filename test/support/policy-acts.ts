@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { Deps } from '../../src/composition/deps.js';
 import type { Transfer } from '../../src/capabilities/transfers/record.js';
+import type { PolicyCase } from '../../src/core/approvals/policy.js';
+import { furtherPolicyActs, heldDeposit } from './further-policy-acts.js';
 import { pendingTransfer } from './transfers.js';
 import type { OperatorRole } from '../../src/platform/operators/operator.js';
 import type { TestDatabase } from './database.js';
@@ -12,7 +13,7 @@ import { createTestOperator, operatorDeps, operatorSignIn } from './operators.js
 import type { Charge } from '../../src/capabilities/charges/record.js';
 import { newRefund, type Refund } from '../../src/capabilities/refunds/record.js';
 import { pageCharge, paid, sent, transition } from './charge-facts.js';
-import { newDeposit } from '../../src/capabilities/deposits/record.js';
+import type { Deposit } from '../../src/capabilities/deposits/record.js';
 
 /** Settings under which everything that the policy names needs a second person. */
 export const POLICY_OF_ALL = {
@@ -32,7 +33,52 @@ export type PolicyAct = {
   effects(): Promise<number>;
   /** Changes the target; left out if the act does not depend on a state. */
   changeTarget?(): Promise<unknown>;
+  /** Its request comes from its workflow. */
+  fromWorkflow?: true;
+  /** It cannot be carried out on this target, also with an approval. */
+  fails?: true;
 };
+
+/** The operation of each kind of act, and the case of the policy that it is. */
+export const POLICY_KINDS: Readonly<
+  Record<string, { operation: string; policy: PolicyCase['act'] }>
+> = {
+  'wallets.credit': { operation: 'creditWallet', policy: 'credit' },
+  'tenants.create': { operation: 'createTenant', policy: 'limits' },
+  'tenants.update': { operation: 'updateTenant', policy: 'limits' },
+  'keys.create': { operation: 'createKey', policy: 'key' },
+  'keys.rotate': { operation: 'rotateKey', policy: 'key' },
+  'webhooks.endpoints.add': { operation: 'addEndpoint', policy: 'endpoint' },
+  'webhooks.endpoints.rotate': { operation: 'rotateEndpoint', policy: 'endpoint_secret' },
+  'deposits.assign': { operation: 'assignDeposit', policy: 'suspense_move' },
+  'deposits.return': { operation: 'returnDeposit', policy: 'return' },
+  'charges.return': { operation: 'returnPayment', policy: 'return' },
+  'refunds.resume': { operation: 'resumeRefund', policy: 'refund_account' },
+  'customers.erase': { operation: 'eraseCustomer', policy: 'erasure' },
+  'disputes.decide': { operation: 'decideDispute', policy: 'unproven' },
+  'breaks.ask': { operation: 'askAboutBreak', policy: 'reconciliation' },
+  'breaks.close': { operation: 'closeBreak', policy: 'accept_break' },
+  'reconcile.apply': { operation: 'reconcileRecords', policy: 'reconciliation' },
+  'transfers.complete': { operation: 'transfers.complete', policy: 'unproven' },
+  'transfers.fail': { operation: 'transfers.fail', policy: 'unproven' },
+  'transfers.retry': { operation: 'transfers.retry', policy: 'unproven' },
+};
+
+/** Every case of the policy: one that is missing here does not compile. */
+export const POLICY_CASES = Object.keys({
+  unproven: true,
+  credit: true,
+  return: true,
+  suspense_move: true,
+  refund_account: true,
+  limits: true,
+  key: true,
+  endpoint: true,
+  endpoint_secret: true,
+  erasure: true,
+  accept_break: true,
+  reconciliation: true,
+} satisfies Record<PolicyCase['act'], true>);
 
 /**
  * Starts an operator API on this database, with settings beside those that every service needs. Returns its parts, the acts
@@ -48,6 +94,8 @@ export async function startPolicyApi(
     BURSAR_KEY_PEPPER: 'a pepper that only the tests use, long enough',
     BURSAR_SEALING_KEYS: `test:${Buffer.alloc(32, 's').toString('base64')}`,
     SANDBOX_BANK_SECRET: 'a secret of the tests',
+    // Nothing listens here: the provider does not answer.
+    SANDBOX_BANK_URL: 'http://127.0.0.1:9',
     ...settings,
   };
   const url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
@@ -88,9 +136,9 @@ export async function startPolicyApi(
       const { data = {} } = (await json(response)) as { data?: Record<string, unknown> };
       return { status: Number(response.statusCode), data };
     };
-    return { id, call, send, approve, approveAround };
+    return { id, key, call, send, approve, approveAround };
   }
-  return { deps, acts: policyActs(deps), person, signedIn };
+  return { deps, env, url, acts: policyActs(deps), person, signedIn };
 }
 
 /** The acts that the policy names, each on a fresh target. */
@@ -149,22 +197,9 @@ function policyActs(deps: Deps) {
   };
 
   const refund = async (): Promise<PolicyAct> => {
-    const tenantId = await tenant();
-    const id = `dep_${randomUUID()}`;
-    const given = {
-      id,
-      tenantId,
-      provider: 'sandbox-bank',
-      reference: id,
-      accountId: null,
-      accountNumber: '9000000001',
-      amountMinor: 250_000n,
-      receivedAt: new Date(),
-      via: 'webhook',
-      detail: 'reported',
-    } as const;
-    const deposit = { ...newDeposit(given, new Date()), state: 'suspended' as const };
-    await db.collection<typeof deposit>('deposits').insertOne(deposit);
+    const deposit = heldDeposit(await tenant());
+    const { _id: id } = deposit;
+    await db.collection<Deposit>('deposits').insertOne(deposit);
     return {
       kind: 'deposits.return',
       target: id,
@@ -191,6 +226,7 @@ function policyActs(deps: Deps) {
       method: 'POST',
       path: `/transfers/${id}/fail`,
       body: { reason: 'the bank is silent', force: true },
+      fromWorkflow: true,
       effects: () => count('transfers', { _id: id, status: 'failed' }),
       changeTarget: () => transfers.updateOne({ _id: id }, { $inc: { submissions: 1 } }),
     };
@@ -239,5 +275,15 @@ function policyActs(deps: Deps) {
     };
   };
 
-  return { credit, raise, key, endpoint, refund, returned, resume, forcedFail };
+  return {
+    credit,
+    raise,
+    key,
+    endpoint,
+    refund,
+    returned,
+    resume,
+    forcedFail,
+    ...furtherPolicyActs({ deps, tenant, count }),
+  };
 }

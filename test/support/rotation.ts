@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from './eventually.js';
+import { chargeBody } from './payments.js';
 import type { ManagedProcess } from './processes.js';
 import type { Api, Service } from './service.js';
 import { apiClient, transferBody } from './tenant.js';
@@ -18,11 +19,58 @@ export type MadeTransfer = {
  */
 const PAUSE_MS = 400;
 
+/** A further request of a client: its status, or null in a round in which it is not sent. */
+export type Beside = (at: Api, round: number) => Promise<number | null>;
+
+/** Each is sent in one round of so many. */
+const BESIDE_EVERY = 4;
+
+/** A name enquiry, which asks the bank for an account that nobody has asked for before. */
+export function nameEnquiries(apiKey: () => string): Beside {
+  let asked = 0;
+  return async (at, round) => {
+    if (round % BESIDE_EVERY !== 0) return null;
+    const account = `${String((asked += 1)).padStart(7, '0')}789`;
+    const body = JSON.stringify({ recipient_account: account, recipient_bank_code: '058' });
+    const { call } = apiClient(at.url, apiKey());
+    return (await call('POST', '/transfers/resolve-account', body)).status;
+  };
+}
+
+/** Charges on a page that a public key makes, as a shop's page does. `pay` ends them. */
+export async function publicCharges({ deps, bank }: Service, tenantId: string) {
+  const { key } = await deps.apiKeys.create({ tenantId, level: 'write', kind: 'public' });
+  const made: string[] = [];
+  const send: Beside = async (at, round) => {
+    if (round % BESIDE_EVERY !== 1) return null;
+    const { reference: _, ...body } = chargeBody();
+    const { call } = apiClient(at.url, key);
+    const answer = await call('POST', '/payments/charges', JSON.stringify(body));
+    if (answer.status === 201) made.push(answer.body.data.reference);
+    return answer.status;
+  };
+  return {
+    send,
+    async pay(): Promise<number> {
+      for (const id of made) {
+        await eventually('the page of the charge is open at the bank, and paid', async () =>
+          (await bank.setChargeOutcome(`${id}-1`, 'paid')) === 200 ? true : undefined,
+        );
+      }
+      return made.length;
+    },
+  };
+}
+
 /**
  * Sends transfers, reads them and repeats them, at these APIs in turn, until it is stopped. A third of the recipients' accounts
- * have the digits `rare` at their end.
+ * have the digits `rare` at their end. `beside` are further requests, none of which may fail either.
  */
-export function startClients(apis: () => readonly Api[], apiKey: () => string, rare = '001') {
+export function startClients(
+  apis: () => readonly Api[],
+  apiKey: () => string,
+  { rare = '001', beside = [] }: { rare?: string; beside?: readonly Beside[] } = {},
+) {
   const stopping = new AbortController();
   const failed: string[] = [];
   const made: MadeTransfer[] = [];
@@ -33,6 +81,10 @@ export function startClients(apis: () => readonly Api[], apiKey: () => string, r
       rounds[number] = round;
       await sleep(PAUSE_MS);
       const at = apis()[(number + round) % apis().length] as Api;
+      for (const send of beside) {
+        const status = await send(at, round);
+        if (status !== null && status >= 300) failed.push(`beside: ${status}`);
+      }
       const { call } = apiClient(at.url, apiKey());
       const key = `rotation ${number} ${round}`;
       const body = transferBody(round % 3 === 0 ? rare : '789');

@@ -48,6 +48,8 @@ export type ServiceOptions = {
     callbacks?: boolean;
     /** Returns the port by which API and worker reach the bank, such as that of a proxy. */
     through?: (port: number) => Promise<number>;
+    /** Returns the port by which the bank reaches the first API. */
+    callbacksThrough?: (port: number) => Promise<number>;
     /** Sends callbacks to any API that is up, instead of always the first. */
     balanced?: boolean;
   };
@@ -193,6 +195,7 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     const [bankPort = 0, ...apiPorts] = shareable;
     const [firstPort = 0] = apiPorts;
     if (options.bank?.balanced) balancer = await startBalancer(apiPorts);
+    const callbacks = balancer?.port ?? (await options.bank?.callbacksThrough?.(firstPort));
     const url = (of: number) => `http://127.0.0.1:${of}`;
     const env =
       shared?.env ??
@@ -221,7 +224,7 @@ async function openService(options: ServiceOptions, shared: SharedService | null
       return manage(
         'bank',
         script('sandbox-bank', 'main.js'),
-        { ...bankEnvironment(options, own, url(balancer?.port ?? firstPort)), ...over },
+        { ...bankEnvironment(options, own, url(callbacks ?? firstPort)), ...over },
         answers(`${url(bankPort)}/_sandbox/health`),
       );
     }

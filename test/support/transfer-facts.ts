@@ -7,6 +7,7 @@ import {
   type TransferFact,
 } from '../../src/capabilities/transfers/transitions.js';
 import type { Transfer } from '../../src/capabilities/transfers/record.js';
+import { storedPostings } from './stored-postings.js';
 import { byProvider, NOW, pendingTransfer } from './transfers.js';
 
 /** A fact about a transfer of 250,000 kobo with a fee of 1,000. */
@@ -68,10 +69,7 @@ export const problemsOf = ({
   checkPayment(
     {
       ...transfer,
-      postings: made.map(({ id, legs }) => ({
-        _id: id,
-        legs: legs.map(({ account, amountMinor }) => ({ account, amount_minor: amountMinor })),
-      })),
+      postings: storedPostings(made),
     },
     'transfer',
   );

@@ -61,6 +61,29 @@ describe('a report that contradicts what is booked', () => {
     expect(problemsOf(poor)).toEqual([]);
   });
 
+  test.each([
+    [0n, 0n],
+    [-1n, 1n],
+  ])(
+    'a plain confirmation from suspense asks of the wallet the amount that was accepted, not the requested one: with %d kobo more than that, %d is owed',
+    (more, owed) => {
+      // An operator has accepted 249,000 of 250,000, and taken that back: the wallet has got 251,000.
+      const facts = [
+        paidOther(249_000n),
+        accepted(249_000n),
+        rejected,
+        forced,
+        paidOther(249_000n),
+      ];
+      const start = 250_000n - 251_000n + more;
+      expect(after(facts, start)).toMatchObject({ gained: 251_000n, owed: 0n });
+      const all = after([...facts, confirmed], start);
+      expect(all.transfer).toMatchObject({ status: 'completed', settled_amount_minor: 249_000n });
+      expect([all.owed, all.transfer.attention === null]).toEqual([owed, owed === 0n]);
+      expect(problemsOf(all)).toEqual([]);
+    },
+  );
+
   test('an acceptance that is repeated after the next report of the bank changes nothing', () => {
     const accept = [paid, paidOther(249_000n), accepted(249_000n)];
     const takenBack: TransferFact = { ...reversed, amountMinor: 249_000n };

@@ -1,6 +1,9 @@
 import { customers } from '../../src/capabilities/customers/record.js';
 import { acceptVirtualAccount } from '../../src/capabilities/virtual-accounts/mutations.js';
-import { newVirtualAccount } from '../../src/capabilities/virtual-accounts/record.js';
+import {
+  newVirtualAccount,
+  virtualAccounts,
+} from '../../src/capabilities/virtual-accounts/record.js';
 import { plan } from '../../src/core/commit/mutation.js';
 import { decide, type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { apply } from '../support/decisions.js';
@@ -12,7 +15,7 @@ const TENANT = 'ten_1';
 function accept(
   snapshot: Snapshot,
   named: { id?: string; name?: string; email?: string },
-  maxOpen = 10,
+  { maxOpen = 10, isUnnamed = false } = {},
 ): Snapshot {
   const { id = 'customer-77', name = null, email = null } = named;
   const account = newVirtualAccount(
@@ -29,7 +32,7 @@ function accept(
     },
     NOW,
   );
-  const input = { tenantId: TENANT, account, maxOpen, claim: null };
+  const input = { tenantId: TENANT, account, isUnnamed, maxOpen, claim: null };
   const { writes } = decide(snapshot, [plan(acceptVirtualAccount, input)], NOW);
   return apply(snapshot, writes);
 }
@@ -53,5 +56,19 @@ test('a later account changes e-mail and name where it names them, and adds no s
 });
 
 test('an account that is refused writes no customer', () => {
-  expect(written(accept(emptySnapshot(), { name: 'Ada Obi' }, 0))).toEqual([]);
+  expect(written(accept(emptySnapshot(), { name: 'Ada Obi' }, { maxOpen: 0 }))).toEqual([]);
+});
+
+test('an account gets the name and e-mail that earlier requests gave its customer, and is named by it', () => {
+  const first = accept(emptySnapshot(), { name: 'Ada Obi', email: 'ada@example.com' });
+  const after = accept(first, {}, { isUnnamed: true });
+  const customer = { id: 'customer-77', name: 'Ada Obi', email: 'ada@example.com' };
+  expect(after.records.all(virtualAccounts).at(-1)).toMatchObject({
+    account_name: 'Ada Obi',
+    customer,
+  });
+  const unknown = accept(emptySnapshot(), {}, { isUnnamed: true });
+  expect(unknown.records.all(virtualAccounts)).toMatchObject([
+    { account_name: 'customer-77', customer: { name: null, email: null } },
+  ]);
 });

@@ -98,11 +98,7 @@ export function nextStep(
     case 'operator_confirmed':
       return [answered, { do: 'applyOutcome', fact: { ...result, askedMs: asked.askedMs } }];
     case 'not_submitted':
-      // Another attempt: what was known about the last one does not count.
-      return [
-        { ...answered, acknowledged: false, firstSubmittedAtMs: null },
-        { do: 'submit', afterMs: result.afterMs ?? 0 },
-      ];
+      return [ofAnotherAttempt(answered), { do: 'submit', afterMs: result.afterMs ?? 0 }];
     case 'throttled':
     case 'unsent':
     case 'rejected_temporarily': {
@@ -146,6 +142,12 @@ export function nextStep(
             asked,
           );
   }
+}
+
+/** The progress of another attempt: what was known about the last one does not count. */
+function ofAnotherAttempt(progress: ExecutionProgress): ExecutionProgress {
+  const { refusedCode: _, ...unrefused } = progress;
+  return { ...unrefused, acknowledged: false, firstSubmittedAtMs: null };
 }
 
 function verifyLater(

@@ -1,9 +1,9 @@
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import {
-  transitionHeld,
-  type TransitionResult,
-  type TransitionRules,
-} from '../../core/instructions/held-transitions.js';
+import type {
+  TransitionResult,
+  TransitionRules,
+} from '../../core/instructions/held-instruction.js';
+import { transitionHeld } from '../../core/instructions/held-transitions.js';
 import {
   isCovered,
   movePayment,
@@ -49,6 +49,7 @@ const transitionRules = (
   labels: billPaymentContract.labels,
   requestedMinor: payment.amount_minor,
   acceptsOtherAmount: true,
+  correctable: true,
   covered: isCovered(payment, fact, wallet),
   failure: billFailure,
   timelineDetails: {
@@ -58,8 +59,8 @@ const transitionRules = (
 });
 
 /**
- * Adds the first receipt that the biller reports. It is kept also while no money moves for it: clients see it once the
- * wallet has paid.
+ * Adds what the biller's receipt has and the known one lacks: a token may come after its units. It is kept also while no money
+ * moves for it: clients see it once the wallet has paid.
  */
 function withReceipt(
   payment: BillPayment,
@@ -67,20 +68,32 @@ function withReceipt(
   result: Result,
   now: Date,
 ): Result {
-  const receipt = fact.kind === 'succeeded' ? (fact.receipt ?? null) : null;
-  if (receipt === null || payment.receipt !== null) return result;
+  const told = fact.kind === 'succeeded' ? (fact.receipt ?? null) : null;
+  const known = payment.receipt;
+  if (told === null || (known && addsNothing(known, told))) return result;
+  const receipt: StoredReceipt = {
+    sealed_token: known?.sealed_token ?? told.sealed_token,
+    units: known?.units ?? told.units,
+  };
   if (result.next !== payment) return { ...result, next: { ...result.next, receipt } };
   const isMissed = payment.attention?.reason === WITHOUT_TOKEN && receipt.sealed_token !== null;
   const set = { receipt, ...(isMissed && { attention: null }) };
-  const entry = ['note', 'the receipt was added'] as const;
+  const entry = ['note', known ? 'the receipt was completed' : 'the receipt was added'] as const;
   const next = applyChange(payment, fact, fact.kind, { set, entry: [...entry] }, now);
   return { ...result, verdict: 'applied', next };
 }
 
+const addsNothing = (known: StoredReceipt, told: StoredReceipt): boolean =>
+  (known.sealed_token !== null || told.sealed_token === null) &&
+  (known.units !== null || told.units === null);
+
 /** Calls an operator if a completed payment has no token, although its item gives one. */
 function withoutToken(payment: BillPayment, result: Result, now: Date): Result {
   const { next } = result;
-  const isNew = next.status === 'completed' && payment.status !== 'completed';
+  // The end of another call, which had taken the place of this one, is a new occasion.
+  const { status, attention } = payment;
+  const hasEnded = attention !== null && attention.reason !== WITHOUT_TOKEN;
+  const isNew = next.status === 'completed' && (status !== 'completed' || hasEnded);
   if (!isNew || !next.gives_token || (next.receipt?.sealed_token ?? null) !== null) return result;
   if (next.attention !== null) return result;
   const detail = WITHOUT_TOKEN;

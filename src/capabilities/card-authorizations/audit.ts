@@ -8,7 +8,12 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { cards } from '../cards/record.js';
-import { cardAuthorizations, takenOf, type CardAuthorization } from './record.js';
+import {
+  cardAuthorizations,
+  takenOf,
+  type AuthorizationMessage,
+  type CardAuthorization,
+} from './record.js';
 import { balanceAfter, type AuthorizationFact } from './facts.js';
 
 /**
@@ -103,9 +108,11 @@ async function sumCards(
   }
 }
 
-/** True if this fact holds at least the amount of the approved message. */
-const holdsFor = (fact: AuthorizationFact, message: string, amountMinor: bigint): boolean =>
-  fact.kind === 'approved' && fact.message_id === message && fact.held_minor >= amountMinor;
+/** True if this fact holds at least the hold of the approved message. */
+const holdsFor = (fact: AuthorizationFact, message: AuthorizationMessage): boolean =>
+  fact.kind === 'approved' &&
+  fact.message_id === message.message_id &&
+  fact.held_minor >= (message.hold_minor ?? message.amount_minor);
 
 function checkBalance(one: CardAuthorization): string[] {
   const { _id: id, status, held_minor: held, cleared_minor: cleared, refunded_minor: back } = one;
@@ -117,8 +124,7 @@ function checkBalance(one: CardAuthorization): string[] {
     expected.refundedMinor === back &&
     expected.creditedMinor === (one.credited_minor ?? 0n);
   const forgotten = one.messages.filter(
-    ({ message_id: message, approved, amount_minor: amount }) =>
-      approved && !one.facts.some((fact) => holdsFor(fact, message, amount)),
+    (message) => message.approved && !one.facts.some((fact) => holdsFor(fact, message)),
   );
   return [
     ...(same ? [] : [`${id} is ${status}, its facts say ${expected.status}`]),

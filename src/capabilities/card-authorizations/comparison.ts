@@ -117,6 +117,10 @@ function isSameMoney(some: readonly AuthorizationFact[], others: readonly Author
   );
 }
 
+/** True if the issuer holds nothing any more, and no fact has ended its hold here. */
+const isReleasedThere = (facts: readonly AuthorizationFact[], { over }: FoundAuthorization) =>
+  over && balanceAfter(facts).openMinor > 0n;
+
 /**
  * True if the issuer's reports, with our own decisions and disputes, lead to the amounts that are booked. A payment that it does
  * not know agrees if nothing of it is taken: an issuer may forget what it has declined or ended.
@@ -126,7 +130,8 @@ export function authorizationAgrees(
   answer: FindAuthorizationAnswer,
 ): boolean {
   if (answer.kind !== 'authorization') return takenOf(one) === 0n;
-  return isSameMoney(one.facts, factsThere(one.facts, answer));
+  const { facts } = one;
+  return isSameMoney(facts, factsThere(facts, answer)) && !isReleasedThere(facts, answer);
 }
 
 /** The difference of a payment that does not agree. A report that is missing here comes first: it is the one that is booked. */
@@ -158,8 +163,9 @@ function differenceOf(
   }
   const isOther = ({ key, amount_minor: amount }: AuthorizationFact) =>
     known.has(key) && known.get(key)?.amount_minor !== amount;
-  return there.some(isOther)
-    ? ['other_amount', 'with another amount in a report of the issuer']
+  if (there.some(isOther)) return ['other_amount', 'with another amount in a report of the issuer'];
+  return isSameMoney(facts, there)
+    ? ['other_state', 'held no more at the issuer']
     : ['missing_there', 'with reports here that are missing at the issuer'];
 }
 

@@ -13,8 +13,10 @@ export type AuthorizationFact = {
       kind: 'approved';
       /** The issuer's message that was approved. */
       message_id: string;
-      /** The part of the amount that was held. It is less than all of it only for an approval in our place. */
+      /** The amount that was held here. */
       held_minor: bigint;
+      /** The issuer's own hold, if it is more. Missing: as much, or all of the amount of an approval in our place. */
+      issuer_hold_minor?: bigint;
       /** The party that approved in our place; null: we approved. */
       stand_in: 'issuer' | 'network' | null;
       /** The day in Lagos whose limit the amount uses. Missing: that of the payment. */
@@ -26,13 +28,16 @@ export type AuthorizationFact = {
    * Not `final`: more of the hold may be cleared later. With `of` it is our own clearing of a financial message, which ends the
    * hold of that message alone.
    */
-  | { kind: 'cleared'; final: boolean; of?: { message_id: string; held_minor: bigint } }
+  | { kind: 'cleared'; final: boolean; of?: ClearedMessage }
   /** `whole`: all that is held and taken, whatever the amount. */
   | { kind: 'reversed'; whole: boolean }
   | { kind: 'expired' | 'refunded' | 'refund_reversed' | 'corrected' }
   /** Of a dispute: the issuer gives the amount, or takes it back. */
   | { kind: DisputeFactKind }
 );
+
+/** A financial message, and its hold. `open_minor` is the issuer's hold, if it is another one; it is never stored. */
+type ClearedMessage = { message_id: string; held_minor: bigint; open_minor?: bigint };
 
 /** The kinds of facts that come from a dispute of the payment. */
 export type DisputeFactKind = 'dispute_credited' | 'dispute_debited';
@@ -43,7 +48,10 @@ export type FactKind = AuthorizationFact['kind'];
 /** An authorization after its facts. No amount is negative. */
 export type AuthorizationBalance = {
   status: AuthorizationStatus;
+  /** The part of the issuer's hold that we hold: as much as there is. */
   heldMinor: bigint;
+  /** The part of the approvals that is not cleared, reversed or expired: the issuer's own hold. */
+  openMinor: bigint;
   /** Taken, and not returned by a reversal. */
   clearedMinor: bigint;
   /** Returned by refunds of the merchant. It may exceed what was cleared. */
@@ -79,6 +87,7 @@ const byTime = (a: AuthorizationFact, b: AuthorizationFact): number =>
 const NOTHING: AuthorizationBalance = {
   status: 'declined',
   heldMinor: 0n,
+  openMinor: 0n,
   clearedMinor: 0n,
   refundedMinor: 0n,
   creditedMinor: 0n,
@@ -98,7 +107,8 @@ const NOTHING: AuthorizationBalance = {
  * | cleared           | takes the amount, also without a hold; lowers the hold by it, and to zero if it is final;    |
  * |                   | our own clearing counts while our approval does or one in our place, and its amount is the   |
  * |                   | issuer's if reported: that report has no other effect                                        |
- * | reversed          | returns its amount, first from the hold, then from what was taken before; or all of it       |
+ * | reversed          | returns its amount, first from the issuer's hold, then from what was taken before; or all    |
+ * |                   | of it                                                                                        |
  * | expired           | releases the hold                                                                            |
  * | refunded          | the merchant returns the amount, also of a payment that is not known here                    |
  * | refund_reversed   | the refund is taken back                                                                     |
@@ -160,9 +170,19 @@ function asReported(
   const reported = facts.find(({ key }) => key === clearingKey(messageId));
   const instead = isInForce(facts, messageId) ? undefined : standInOf(facts, messageId);
   const { amount_minor: amount } = reported ?? instead ?? fact;
-  const { held_minor: held } = instead ?? fact.of;
-  return { ...fact, amount_minor: amount, of: { message_id: messageId, held_minor: held } };
+  const approval = instead ?? ownApprovalOf(facts, messageId);
+  const of = {
+    held_minor: instead?.held_minor ?? fact.of.held_minor,
+    open_minor: approval ? heldAtIssuer(approval) : fact.of.held_minor,
+  };
+  return { ...fact, amount_minor: amount, of: { message_id: messageId, ...of } };
 }
+
+/** The issuer's hold for an approval. An approval in our place holds all of its amount there, whatever there is here. */
+const heldAtIssuer = (approval: Approval): bigint => {
+  const { stand_in: standIn, amount_minor: amount, held_minor: held } = approval;
+  return approval.issuer_hold_minor ?? (standIn === null ? held : most(held, amount));
+};
 
 /** Our own approval of this message, also if it is voided. */
 export const ownApprovalOf = (
@@ -247,7 +267,7 @@ function balanceAfterFact(
   balance: AuthorizationBalance,
   fact: AuthorizationFact,
 ): AuthorizationBalance {
-  const { status, heldMinor, clearedMinor, refundedMinor } = balance;
+  const { status, heldMinor, openMinor, clearedMinor, refundedMinor } = balance;
   const { amount_minor: amount } = fact;
   switch (fact.kind) {
     case 'approved':
@@ -255,12 +275,16 @@ function balanceAfterFact(
         ...balance,
         status: clearedMinor > 0n ? 'partially_cleared' : 'approved',
         heldMinor: heldMinor + fact.held_minor,
+        openMinor: openMinor + heldAtIssuer(fact),
         approvedMinor: balance.approvedMinor + amount,
         standingMinor: balance.standingMinor + amount,
       };
     case 'cleared': {
-      const left = fact.final ? 0n : without(heldMinor, fact.of?.held_minor ?? amount);
-      const cleared = { ...balance, heldMinor: left, clearedMinor: clearedMinor + amount };
+      const byHold = fact.of?.held_minor ?? amount;
+      const open = fact.final ? 0n : without(openMinor, fact.of?.open_minor ?? byHold);
+      const left = fact.final ? 0n : without(heldMinor, byHold);
+      const taken = clearedMinor + amount;
+      const cleared = { ...balance, heldMinor: left, openMinor: open, clearedMinor: taken };
       return {
         ...(left > 0n ? cleared : withoutHold(cleared)),
         status: left > 0n ? 'partially_cleared' : 'cleared',
@@ -269,7 +293,7 @@ function balanceAfterFact(
     case 'reversed':
       return fact.whole ? reverseAll(balance) : reverse(balance, amount);
     case 'expired':
-      return { ...withoutHold(balance), status: EXPIRED[status] ?? status };
+      return { ...withoutHold({ ...balance, openMinor: 0n }), status: EXPIRED[status] ?? status };
     case 'refunded':
       return { ...balance, status: knownStatus(status), refundedMinor: refundedMinor + amount };
     case 'refund_reversed':
@@ -289,11 +313,11 @@ function balanceAfterFact(
   }
 }
 
-/** Without a hold, no more of the approvals stands than was taken. */
+/** Without a hold of ours, no more of the approvals stands than was taken or is held by the issuer. */
 const withoutHold = (balance: AuthorizationBalance): AuthorizationBalance => ({
   ...balance,
   heldMinor: 0n,
-  standingMinor: least(balance.standingMinor, balance.clearedMinor),
+  standingMinor: least(balance.standingMinor, balance.clearedMinor + balance.openMinor),
 });
 
 const EXPIRED: Partial<Record<AuthorizationStatus, AuthorizationStatus>> = {
@@ -317,22 +341,28 @@ function reverseAll(balance: AuthorizationBalance): AuthorizationBalance {
     ...balance,
     status: 'reversed',
     heldMinor: 0n,
+    openMinor: 0n,
     clearedMinor: least(clearedMinor, refundedMinor),
     approvedMinor: 0n,
     standingMinor: 0n,
   };
 }
 
+/**
+ * Returns an amount. The issuer lowers its own hold first, so what is taken is returned only beyond that hold, also where we
+ * hold less. Our hold is lowered by the whole amount: a late approval then never adds more to it than there was to hold.
+ */
 function reverse(balance: AuthorizationBalance, amount: bigint): AuthorizationBalance {
   if (hasNothing(balance)) return balance;
-  const { status, heldMinor: held, clearedMinor: cleared, refundedMinor: refunded } = balance;
-  const heldMinor = without(held, amount);
-  const fromTaken = least(without(amount, held), without(cleared, refunded));
+  const { status, openMinor: open, clearedMinor: cleared, refundedMinor: refunded } = balance;
+  const openMinor = without(open, amount);
+  const fromTaken = least(without(amount, open), without(cleared, refunded));
   const clearedMinor = cleared - fromTaken;
   return {
     ...balance,
-    status: heldMinor > 0n ? status : clearedMinor > 0n ? 'cleared' : 'reversed',
-    heldMinor,
+    status: openMinor > 0n ? status : clearedMinor > 0n ? 'cleared' : 'reversed',
+    heldMinor: without(balance.heldMinor, amount),
+    openMinor,
     clearedMinor,
     approvedMinor: without(balance.approvedMinor, amount),
     standingMinor: without(balance.standingMinor, amount),
@@ -340,6 +370,7 @@ function reverse(balance: AuthorizationBalance, amount: bigint): AuthorizationBa
 }
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
+const most = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The difference, or zero if it were negative. */
 const without = (from: bigint, amount: bigint) => (from > amount ? from - amount : 0n);

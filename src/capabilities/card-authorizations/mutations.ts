@@ -160,11 +160,12 @@ function approve(
 ): CardAuthorization {
   const { messageId, requestedAt, kind } = input.request;
   const { authorizationRequestId, terms } = input;
-  const { approvedMinor: amountMinor, holdMinor, availableMinor } = verdict;
+  const { approvedMinor: amountMinor, holdMinor, issuerHoldMinor, availableMinor } = verdict;
   const message = {
     message_id: messageId,
     kind,
     amount_minor: amountMinor,
+    ...(holdMinor !== amountMinor && { hold_minor: holdMinor }),
     available_minor: availableMinor,
     approved: true,
     code: 'approved',
@@ -182,6 +183,7 @@ function approve(
     message_id: messageId,
     amount_minor: amountMinor,
     held_minor: holdMinor,
+    ...(issuerHoldMinor > holdMinor && { issuer_hold_minor: issuerHoldMinor }),
     stand_in: null,
     day: spendingDay(card.daily_spend, now),
     at: afterAll(known.facts, requestedAt),
@@ -360,7 +362,7 @@ function changesNothing(
 ): boolean {
   if (found.facts.some(({ key }) => key === fact.key)) return true;
   if (typeof by === 'object' && 'over' in by) {
-    return found.held_minor === 0n || isApprovedSince(found, by.over);
+    return balanceAfter(found.facts).openMinor === 0n || isApprovedSince(found, by.over);
   }
   if (isWithdrawal(by)) {
     const message = messageIn(found, by.request.messageId);

@@ -3,8 +3,8 @@ import { collection } from '../../core/commit/collection.js';
 import { createHash } from 'node:crypto';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { idOf } from '../../shared/ids.js';
+import { uncheckedText } from '../../shared/text.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
-import { providerText } from '../../core/providers/provider-text.js';
 import type { TimelineEntry } from '../../core/instructions/timeline.js';
 import { isInForce, type AuthorizationFact } from './facts.js';
 import type { AuthorizationKey } from './mutations.js';
@@ -78,6 +78,8 @@ export type AuthorizationMessage = {
   kind: AuthorizationRequest['kind'];
   /** The approved amount; of a decline the requested one. */
   amount_minor: bigint;
+  /** The amount that its approval holds, if it is another one. */
+  hold_minor?: bigint;
   /** The balance that was told to a balance inquiry; otherwise null. */
   available_minor: bigint | null;
   approved: boolean;
@@ -171,7 +173,7 @@ export function newAuthorization(
     stand_in: null,
     currency: request?.currency ?? 'NGN',
     channel: request?.channel ?? null,
-    merchant: request && { ...request.merchant, name: providerText(request.merchant.name) },
+    merchant: request && { ...request.merchant, name: uncheckedText(request.merchant.name) },
     facts: [],
     attention: null,
     expires_at: null,

@@ -35,6 +35,8 @@ type Approval = {
   fundingSource: 'card' | 'wallet';
   approvedMinor: bigint;
   holdMinor: bigint;
+  /** The hold that the issuer has for it. */
+  issuerHoldMinor: bigint;
   /** The balance that can be spent, for a balance inquiry; otherwise null. */
   availableMinor: bigint | null;
 };
@@ -80,6 +82,7 @@ const NOTHING_HELD = {
   fundingSource: 'card',
   approvedMinor: 0n,
   holdMinor: 0n,
+  issuerHoldMinor: 0n,
 } as const;
 
 type Step = { amountMinor: bigint; holdMinor: bigint; partialApproval: boolean };
@@ -98,7 +101,8 @@ function approveFrom(
   walletMinor: bigint,
   { amountMinor, holdMinor, partialApproval }: Step,
 ): AuthorizationVerdict {
-  const approval = { approved: true, approvedMinor: amountMinor, holdMinor } as const;
+  const hold = { holdMinor, issuerHoldMinor: holdMinor };
+  const approval = { approved: true, approvedMinor: amountMinor, ...hold } as const;
   if (cardMinor >= holdMinor) return { ...approval, fundingSource: 'card', availableMinor: null };
   if (walletMinor >= holdMinor) {
     return { ...approval, fundingSource: 'wallet', availableMinor: null };
@@ -112,6 +116,8 @@ function approveFrom(
     fundingSource,
     approvedMinor: partMinor,
     holdMinor: partMinor,
+    // The issuer holds what it asked for, unless less was approved.
+    issuerHoldMinor: partMinor === amountMinor ? holdMinor : partMinor,
     availableMinor: null,
   };
 }

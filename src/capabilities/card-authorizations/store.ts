@@ -142,7 +142,8 @@ function answersOf({
     const { _id: id, tenant_id: tenantId, expires_at: end, attention } = found;
     const silentMs = Math.min(SILENT_PAUSE_MS, terms.holdMs / 10);
     const next = answered ? nextVerification(end, now) : new Date(now.getTime() + silentMs);
-    const held = { _id: id, tenant_id: tenantId, held_minor: { $gt: 0n } };
+    // An increment that was approved meanwhile has set a time of its own.
+    const held = { _id: id, tenant_id: tenantId, held_minor: { $gt: 0n }, expires_at: end };
     const set = { verify_at: next, next_check_at: checkAfter(next) };
     const isOverdue = !answered && attention === null && end !== null && end <= now;
     const cleared = answered && attention?.reason === ISSUER_SILENT;
@@ -178,10 +179,12 @@ function answersOf({
     if (!over) return;
     const now = clock();
     const key = `${OUR_EXPIRY}${now.getTime()}`;
-    const fact = { key, kind: 'expired', amount_minor: 0n, at: now } as const;
+    const known = [...found.facts, ...reports.map(({ state, at }) => factOf(state, at))];
+    // The answer is about these facts alone: one that is reported later may have happened since, whatever our clock says.
+    const at = new Date(Math.max(...known.map((each) => each.at.getTime())));
+    const fact = { key, kind: 'expired', amount_minor: 0n, at } as const;
     const code = 'the issuer holds nothing for this payment';
-    const approvals = [...found.facts, ...reports.map(({ state }) => factOf(state, now))];
-    const by = { over: approvals.filter(({ kind }) => kind === 'approved').map(({ key: k }) => k) };
+    const by = { over: known.filter(({ kind }) => kind === 'approved').map(({ key: k }) => k) };
     await commitFact({ ...authorization, fact, code, by, terms });
   }
 

@@ -4,7 +4,7 @@ import { asPaymentAnswer } from '../../core/providers/card-issuer.js';
 import type { VerifyAnswer } from '../../core/providers/transfer-provider.js';
 import type { Reconciled } from '../../core/reconciliation/comparison.js';
 import { paymentAgrees } from '../../core/reconciliation/payment-answers.js';
-import { FUNDING_TYPES, type Funding } from '../cards/card-operation.js';
+import { FUNDING_TYPES, bookedMinor, type Funding } from '../cards/card-operation.js';
 import { reconciledOperations, type OperationComparisonDeps } from '../cards/index.js';
 import { commitFundingFact } from './mutations.js';
 import { cardFundingContract } from './workflow-contract.js';
@@ -45,7 +45,7 @@ const NOT_ON_CARD: ReadonlySet<VerifyAnswer['kind']> = new Set([
 const isOfItsAmount = (operation: Funding, answer: VerifyAnswer): boolean =>
   !('amountMinor' in answer) ||
   answer.amountMinor === null ||
-  answer.amountMinor === operation.amount_minor;
+  answer.amountMinor === bookedMinor(operation);
 
 /** True if the issuer's answer allows the state of a funding or of a fund reversal. */
 export function fundingAgrees(operation: Funding, answer: VerifyAnswer): boolean {

@@ -11,7 +11,7 @@ import {
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 
-import type { TransitionResult } from '../../core/instructions/held-transitions.js';
+import type { TransitionResult } from '../../core/instructions/held-instruction.js';
 import {
   cards,
   NEW_AUTO_RELOAD,

@@ -1,18 +1,20 @@
 import { moveHold, type HoldMovement } from '../../core/ledger/hold-postings.js';
-import type { HoldStep } from '../../core/instructions/held-transitions.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
-import {
-  transitionHeld,
-  type TransitionResult,
-  type TransitionRules,
-} from '../../core/instructions/held-transitions.js';
+import type {
+  HoldStep,
+  TransitionResult,
+  TransitionRules,
+} from '../../core/instructions/held-instruction.js';
+import { transitionHeld } from '../../core/instructions/held-transitions.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import {
   newOperation,
   operationFailure,
   type CardOperation,
+  bookedMinor,
   fundingHold,
+  restOnCard,
   type Funding,
 } from '../cards/card-operation.js';
 import { cardFundingContract, fundReversalLabels } from './workflow-contract.js';
@@ -56,7 +58,7 @@ export function transitionCardFunding(
   const isReversed =
     next !== operation && interpreted.kind === 'rejected' && fact.kind === 'reversed';
   const known = isReversed ? { ...next, reversed_at: now } : next;
-  return { verdict, next: known, ...applyLedgerEffects(funding, ledgerEffects, now, balances) };
+  return { verdict, next: known, ...moveMoney(known as Funding, ledgerEffects, now, balances) };
 }
 
 /**
@@ -93,7 +95,9 @@ function transitionRules(
     labels:
       funding.reverses_operation_id === null ? cardFundingContract.labels : fundReversalLabels,
     requestedMinor: funding.amount_minor,
-    covered: availableMinor >= funding.amount_minor,
+    // The reversal of a funding asks for the whole of it back.
+    acceptsOtherAmount: funding.reverses_operation_id === null,
+    covered: availableMinor >= owedMinor(funding, fact),
     failure: operationFailure,
     timelineDetails: {
       captured: 'the hold was captured for the card',
@@ -107,16 +111,31 @@ function transitionRules(
   };
 }
 
-function applyLedgerEffects(
+/** The amount that the wallet pays for a funding: the one that an operator names, up to the requested one. */
+function owedMinor(funding: Funding, fact: FundingFact): bigint {
+  const named = fact.kind === 'operator_confirmed' ? fact.amountMinor : undefined;
+  const fundedMinor = named ?? bookedMinor(funding);
+  return fundedMinor < funding.amount_minor ? fundedMinor : funding.amount_minor;
+}
+
+type Movement = HoldMovement & WalletBalances;
+
+/** The postings of a transition of a funding, as it is after it, and the changes of the balances. */
+const moveMoney = (
   funding: Funding,
   steps: readonly HoldStep[],
   now: Date,
   balances: WalletBalances,
-) {
-  return steps.reduce<HoldMovement & WalletBalances>((sum, step) => {
+): Movement =>
+  steps.reduce<Movement>((sum, step) => {
     const added = moveFunding(funding, step, now, plus(balances, sum));
     return { ...plus(sum, added), postings: [...sum.postings, ...added.postings] };
   }, NO_EFFECTS);
+
+/** The part of a funding that is still on its card. */
+function leftOnCard(funding: Funding, { cardMinor }: WalletBalances): bigint {
+  const fundedMinor = bookedMinor(funding);
+  return cardMinor < fundedMinor ? cardMinor : fundedMinor;
 }
 
 const plus = (a: WalletBalances, b: WalletBalances): WalletBalances => ({
@@ -131,20 +150,19 @@ function moveFunding(
   now: Date,
   balances: WalletBalances,
 ): HoldMovement & WalletBalances {
-  const { amount_minor: amount } = funding;
   if (step === 'reversal') {
     // The spent part can't be returned.
-    const leftMinor = balances.cardMinor < amount ? balances.cardMinor : amount;
+    const leftMinor = leftOnCard(funding, balances);
     if (leftMinor === 0n) return NO_EFFECTS;
     return {
-      ...moveHold(fundingHold(funding, leftMinor), step, now, balances),
+      ...moveHold(restOnCard(funding, leftMinor), step, now, balances),
       cardMinor: -leftMinor,
     };
   }
   const toCard = step === 'capture' || step === 'suspense-debit';
   return {
     ...moveHold(fundingHold(funding), step, now, balances),
-    cardMinor: toCard ? amount : 0n,
+    cardMinor: toCard ? bookedMinor(funding) : 0n,
   };
 }
 

@@ -18,6 +18,7 @@ import {
   type OperationKey,
 } from '../cards/index.js';
 import { cardStateOperations } from './api.js';
+import { reconciledCardStates } from './comparison.js';
 import { createCardStateChange } from './create.js';
 import { createCardExpiry, createStateRechecks } from './store.js';
 import { cardStateRoutes } from './routes.js';
@@ -106,4 +107,5 @@ export const cardStateCapability = defineCapability({
   create: createCardStateParts,
   routes: cardStateRoutes,
   providerEvents: cardStateEventHandler,
+  reconciled: reconciledCardStates,
 });

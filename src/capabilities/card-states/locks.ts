@@ -1,14 +1,26 @@
 import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { ReportedCardState } from '../../core/providers/card-issuer.js';
 import { cards, desiredAtIssuer, statusByLocks, type Card } from '../cards/record.js';
-import { changeCardAndEmit } from '../cards/mutations.js';
+import { cardOperations } from '../cards/card-operation.js';
+import { changeCardAndEmit, changeOperation } from '../cards/mutations.js';
 import { pendingOperation, supersedePending, withReset } from './mutations.js';
+import { isCardStateOperation, transitionCardState } from './transitions.js';
 
 type CardKey = { tenantId: string; card: string };
-/** The input of `applyReportedState`. `at` is the time of the change at the issuer. */
-type ApplyReportedState = CardKey & { state: ReportedCardState; at: Date };
+/**
+ * The input of `applyReportedState`. `at` is the time of the change at the issuer. `sequence`, of an answer: that of the card's own
+ * changes when the issuer was asked; after a later one the answer is outdated. `executed`: the open operation whose request the
+ * issuer has executed before it changed the state by itself.
+ */
+type ApplyReportedState = CardKey & {
+  state: ReportedCardState;
+  at: Date;
+  sequence?: number;
+  executed?: string;
+};
 /** The input of `setOperatorLock`. Null lifts the lock. */
 type SetOperatorLock = CardKey & { lock: { actor: string; reason: string } | null; act?: Act };
 
@@ -22,8 +34,8 @@ const reads = ({ tenantId, card }: CardKey) => ({
 });
 
 /**
- * Applies a change of a card that its issuer reports. A lock of the issuer locks the card here, and is never undone by us; a
- * closed card is closed here. Any other state than the card should have is set again.
+ * Applies a change of a card that its issuer reports, or that an answer of it shows. A lock of the issuer locks the card here, and
+ * is never undone by us; a closed card is closed here. Any other state than the card should have is set again.
  */
 export const applyReportedState: Mutation<ApplyReportedState, OthersResult> = {
   reads,
@@ -56,7 +68,8 @@ export const recheckState: Mutation<CardKey, OthersResult> = {
   },
 };
 
-const isLive = ({ status }: Card) => status === 'active' || status === 'locked';
+/** True for a card that has not ended: others may still change it. */
+export const isLive = ({ status }: Card) => status === 'active' || status === 'locked';
 
 function own(uow: UnitOfWork, { tenantId, card: id }: CardKey): Card | null {
   const card = uow.get(cards, id);
@@ -73,25 +86,84 @@ function write(uow: UnitOfWork, before: Card, after: Card, now: Date): OthersRes
 function decideReported(uow: UnitOfWork, input: ApplyReportedState, now: Date): OthersResult {
   const card = own(uow, input);
   if (!card || !isLive(card)) return { verdict: 'stale', card };
-  const { reported_at: latest } = card.state_control;
-  if (latest !== null && input.at < latest) return { verdict: 'stale', card };
-  const { kind, changedBy } = input.state;
+  const { reported_at: latest, sequence } = card.state_control;
+  const isOutdated =
+    (latest !== null && input.at < latest) || (input.sequence ?? sequence) < sequence;
+  if (isOutdated) return { verdict: 'stale', card };
+  const settled = input.executed ? withExecuted(uow, card, input.executed, now) : card;
   const known = {
-    ...card,
-    state_control: { ...card.state_control, reported_at: input.at },
+    ...settled,
+    state_control: { ...settled.state_control, reported_at: input.at },
   };
-  if (kind === 'closed') return close(uow, card, known, now);
-  if (kind === 'locked' && changedBy === 'issuer') {
-    return card.locks.issuer ? { verdict: 'unchanged', card } : lock(uow, card, known, now);
+  const { kind } = input.state;
+  switch (effectOfReport(settled, input.state)) {
+    case 'close':
+      return close(uow, card, known, now);
+    case 'lock':
+      return lock(uow, card, known, now);
+    case 'lift': {
+      const free = { ...known, locks: { ...known.locks, issuer: null } };
+      const next = mustReset(free, kind) ? resetOf(uow, free, kind, now) : free;
+      return write(uow, card, next, now);
+    }
+    case 'reset':
+      return write(uow, card, resetOf(uow, known, kind, now), now);
+    case null:
+      // A newer report that changes nothing still makes all earlier ones outdated.
+      return latest !== null && latest.getTime() === input.at.getTime()
+        ? { verdict: 'unchanged', card }
+        : write(uow, card, known, now);
   }
-  const free = kind === 'open' ? { ...known, locks: { ...known.locks, issuer: null } } : known;
-  const isWrong = kind !== desiredAtIssuer(free) && kind !== 'inactive';
-  const mustReset = isWrong && free.state_control.pending_operation_id === null;
-  const next = mustReset
-    ? withReset(uow, free, `the issuer reports that it is ${kind}`, now)
-    : free;
-  return write(uow, card, next, now);
 }
+
+/** The card with its pending operation completed; as it is if another one is pending, or none. */
+function withExecuted(uow: UnitOfWork, card: Card, id: string, now: Date): Card {
+  if (card.state_control.pending_operation_id !== id) return card;
+  const operation = uow.get(cardOperations, id);
+  if (!operation || !isCardStateOperation(operation)) return card;
+  const { next, card: set } = transitionCardState(operation, card, EXECUTED, now);
+  if (next !== operation) changeOperation(uow, operation, next);
+  return { ...card, ...set };
+}
+
+const EXECUTED: InstructionFact = {
+  via: 'poll',
+  actor: null,
+  providerRequestId: null,
+  note: null,
+  kind: 'succeeded',
+  amountMinor: null,
+  sessionId: null,
+};
+
+/** The effect of a state at the issuer on a card here: null if the card is in it, or has an open operation that sets another. */
+export function effectOfReport(
+  card: Card,
+  { kind, changedBy }: ReportedCardState,
+): 'close' | 'lock' | 'lift' | 'reset' | null {
+  if (kind === 'closed') return 'close';
+  if (kind === 'locked' && changedBy === 'issuer') return card.locks.issuer ? null : 'lock';
+  // A message about the end of the issuer's lock may have been lost: the lock has ended if another party has locked the card.
+  if (card.locks.issuer && (kind === 'open' || (kind === 'locked' && changedBy === 'us'))) {
+    return 'lift';
+  }
+  return mustReset(card, kind) ? 'reset' : null;
+}
+
+/**
+ * True if the issuer must set the state of a card again, which no open operation does. An opening that was never confirmed keeps
+ * the card locked here. A lock of the issuer covers the state that we have set.
+ */
+function mustReset(card: Card, kind: ReportedCardState['kind']): boolean {
+  const { pending_operation_id: pending, confirmed_sequence, sequence } = card.state_control;
+  if (pending !== null || kind === 'inactive') return false;
+  if (kind === 'locked' && card.locks.issuer) return false;
+  const isUnconfirmed = kind === 'open' && confirmed_sequence !== sequence;
+  return isUnconfirmed || kind !== desiredAtIssuer(card);
+}
+
+const resetOf = (uow: UnitOfWork, card: Card, kind: string, now: Date) =>
+  withReset(uow, card, `the issuer reports that it is ${kind}`, now);
 
 function close(uow: UnitOfWork, card: Card, known: Card, now: Date): OthersResult {
   supersedePending(uow, card, 'card_closed', 'the issuer has closed the card', now);

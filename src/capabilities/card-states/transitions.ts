@@ -197,12 +197,10 @@ function fail(
 ): CardStateTransition {
   const { type } = operation;
   const set = { status: 'failed', failure: operationFailure(fact.code) } as const;
-  const { state_control: control, locks } = card;
+  const { state_control: control } = card;
   const desired = type === 'unlock' ? 'locked' : control.desired;
-  const issuer = fact.code === 'locked_by_issuer' ? { since: now } : locks.issuer;
   const next = {
     ...card,
-    locks: { ...locks, issuer },
     state_control: {
       ...control,
       desired,
@@ -213,11 +211,7 @@ function fail(
   return {
     verdict: 'applied',
     next: finish(operation, fact, now, set, NOT_CONFIRMED[type]),
-    card: {
-      state_control: next.state_control,
-      locks: next.locks,
-      status: statusByLocks(next),
-    },
+    card: { state_control: next.state_control, status: statusByLocks(next) },
   };
 }
 

@@ -15,7 +15,12 @@ import {
 } from '../cards/card-operation.js';
 import { changeCard, changeOperation } from '../cards/mutations.js';
 import { movedCard, unloadHoldPosting, unloadPosting } from './postings.js';
-import { transitionCardUnload, type UnloadTransition } from './transitions.js';
+import {
+  CONTRADICTED,
+  SURPLUS,
+  transitionCardUnload,
+  type UnloadTransition,
+} from './transitions.js';
 
 /** The input of `applyCardUnloadFact`. */
 type ApplyCardUnloadFact = { tenantId: string; id: string; card: string; fact: InstructionFact };
@@ -31,6 +36,8 @@ type RetryCardUnload = {
   actor: string;
   reason: string;
   act?: Act;
+  /** An unloading about which the issuer was asked now, with its version then, and the reversal that the issuer confirms. */
+  asked?: { id: string; version: number; fact: InstructionFact | null };
 };
 
 /** Applies a fact about an unloading. Repeats and facts out of order are safe. */
@@ -43,10 +50,13 @@ export const applyCardUnloadFact: Mutation<ApplyCardUnloadFact, ApplyCardUnloadF
   audited: (uow, { id }) => instructionState(uow.get(cardOperations, id)),
 };
 
-/** Unloads a card again, after the issuer did not give back its whole balance. False: there is nothing to unload. */
-export const retryCardUnload: Mutation<RetryCardUnload, { started: boolean }> = {
-  reads: ({ tenantId, card }) => ({
-    records: [cards.ref(card)],
+/**
+ * Unloads a card again, after the issuer did not give back its whole balance or has taken some of it back, which is booked first.
+ * Attention ends. False: nothing of this applies, or an unloading has changed since its issuer was asked.
+ */
+export const retryCardUnload: Mutation<RetryCardUnload, { done: boolean }> = {
+  reads: ({ tenantId, card, asked }) => ({
+    records: [cards.ref(card), ...(asked ? [cardOperations.ref(asked.id)] : [])],
     wallets: [tenantId],
     further: (found) => {
       const id = found.get(cards, card)?.unload.failed_operation_id ?? null;
@@ -132,24 +142,39 @@ function unloadAfter({ unload }: Card, operation: CardOperation): Card['unload']
 
 function decideRetry(
   uow: UnitOfWork,
-  { tenantId, card: cardId, actor, reason }: RetryCardUnload,
+  { tenantId, card: cardId, actor, reason, asked }: RetryCardUnload,
   now: Date,
-): { started: boolean } {
-  const card = uow.get(cards, cardId);
-  if (card?.tenant_id !== tenantId || card.unload.failed_operation_id === null) {
-    return { started: false };
+): { done: boolean } {
+  const before = uow.get(cards, cardId);
+  if (before?.tenant_id !== tenantId) return { done: false };
+  if (asked) {
+    const { id, version, fact } = asked;
+    if (uow.get(cardOperations, id)?.version !== version) return { done: false };
+    if (fact) decideUnloadFact(uow, { tenantId, id, card: cardId, fact }, now);
   }
-  const failed = uow.get(cardOperations, card.unload.failed_operation_id);
-  if (failed) {
-    const entry = timelineEntry(now, 'attention_cleared', actor, { detail: reason });
-    const next = { ...failed, attention: null, version: failed.version + 1, updated_at: now };
-    const timeline = [...failed.timeline, entry];
-    const check = needsWorkflow(next) ? next.next_check_at : null;
-    uow.change(cardOperations, { ...next, timeline, next_check_at: check });
-  }
+  const card = uow.get(cards, cardId) ?? before;
+  const failed = card.unload.failed_operation_id;
+  // The one that was asked about may have taken the place of another one that had failed before.
+  const settled = new Set([before.unload.failed_operation_id, failed, asked?.id ?? null]);
+  const cleared = [...settled].filter((id) => id !== null && clearAttention(id));
+  if (failed === null) return { done: cleared.length > 0 };
   const unload = { ...card.unload, failed_operation_id: null };
   const next = changeCard(uow, card, { unload }, now);
-  return { started: next.unload.operation_id !== null };
+  return { done: cleared.length > 0 || next.unload.operation_id !== null };
+
+  function clearAttention(id: string): boolean {
+    const operation = uow.get(cardOperations, id);
+    if (!operation?.attention) return false;
+    const { reason: raised } = operation.attention;
+    // A contradiction that has come since needs the issuer's answer first. A surplus stays in suspense.
+    if (raised === SURPLUS || (id !== asked?.id && CONTRADICTED.includes(raised))) return false;
+    const entry = timelineEntry(now, 'attention_cleared', actor, { detail: reason });
+    const changed = { attention: null, version: operation.version + 1, updated_at: now };
+    const next = { ...operation, ...changed, timeline: [...operation.timeline, entry] };
+    const check = needsWorkflow(next) ? next.next_check_at : null;
+    uow.change(cardOperations, { ...next, next_check_at: check });
+    return true;
+  }
 }
 
 /** Commits a fact about an unloading. Repeats and facts out of order are safe. */

@@ -11,11 +11,27 @@ import {
 } from '../../core/instructions/transition.js';
 import type { UnloadState } from '../../core/providers/card-issuer.js';
 import type { FactSource } from '../../core/instructions/fact.js';
-import { operationFailure, type CardOperation, type Funding } from '../cards/card-operation.js';
+import {
+  bookedMinor,
+  operationFailure,
+  PART_REVERSAL,
+  type CardOperation,
+  type Funding,
+} from '../cards/card-operation.js';
+
+const OTHER_AMOUNT = 'the issuer reports another amount than before';
+const OTHER_REVERSAL = 'the issuer reversed another amount than it gave back';
+const REJECTS_GIVEN = 'the issuer rejects what it had reported as given back';
+
+/** The reasons of attention for reports that contradict what is booked. */
+export const CONTRADICTED: readonly string[] = [OTHER_AMOUNT, OTHER_REVERSAL, REJECTS_GIVEN];
+
+/** The reason of attention for money in suspense. No further unloading moves it. */
+export const SURPLUS = 'the issuer gave back more than the card has: the surplus is in suspense';
 
 /** A movement of a card's balance: the changes of each amount (negative: it decreases). They and the surplus balance. */
 export type UnloadMovement = {
-  step: 'resolve' | 'late' | 'reversal';
+  step: 'resolve' | 'late' | 'reversal' | `${typeof PART_REVERSAL}${bigint}`;
   /** Of the amount that unloadings hold on the card. */
   heldMinor: bigint;
   /** Of the card's balance. */
@@ -61,7 +77,7 @@ function changeFor(
     case 'rejected':
       return reject(operation, fact, now);
     case 'reversed':
-      return reverse(operation, fact.amountMinor, now);
+      return reverse(operation, fact, now);
     case 'operator_confirmed':
       return confirm(operation);
   }
@@ -76,9 +92,10 @@ function succeed(
   const { amount_minor: askedMinor, status } = operation;
   if (operation.reversed_at !== null) return 'stale';
   if (status === 'completed') {
-    return givenMinor === (operation.settled_amount_minor ?? askedMinor)
+    // A reversal outranks the report of what was given back before.
+    return givenMinor === bookedMinor(operation) || givenMinor === everGivenMinor(operation)
       ? 'unchanged'
-      : raiseAttention(operation, now, 'the issuer reports another amount than before');
+      : contradict(operation, givenMinor, now, OTHER_AMOUNT);
   }
   if (givenMinor > askedMinor || givenMinor <= 0n) {
     return raiseAttention(operation, now, 'the issuer reports another amount than was requested');
@@ -114,9 +131,11 @@ function succeedLate(
   cardMinor: bigint,
 ): UnloadChange {
   const takenMinor = givenMinor < cardMinor ? givenMinor : cardMinor;
-  const reason = 'the issuer gave back more than the card has: the surplus is in suspense';
   return {
-    set: { ...completed, attention: takenMinor < givenMinor ? { since: now, reason } : null },
+    set: {
+      ...completed,
+      attention: takenMinor < givenMinor ? { since: now, reason: SURPLUS } : null,
+    },
     entry: ['captured', 'proven late: the balance was returned to the wallet'],
     movement: { step: 'late', heldMinor: 0n, cardMinor: -takenMinor, walletMinor: takenMinor },
   };
@@ -128,7 +147,7 @@ function reject(
   now: Date,
 ): UnloadChange | 'unchanged' | 'stale' {
   const late = rejectionAfterEnd(operation, fact, now, {
-    contradiction: 'the issuer rejects what it had reported as given back',
+    contradiction: REJECTS_GIVEN,
     nothing: 'the issuer confirms that it gave nothing back',
   });
   if (late !== null) return late;
@@ -143,17 +162,21 @@ function reject(
   };
 }
 
+/** The amount that the issuer had given back before it took a part of it back. */
+export const everGivenMinor = (operation: Funding): bigint =>
+  bookedMinor(operation) + (operation.taken_back_minor ?? 0n);
+
 function reverse(
   operation: Funding,
-  reversedMinor: bigint | null,
+  { amountMinor: reversedMinor, via }: Extract<InstructionFact, { kind: 'reversed' }>,
   now: Date,
 ): UnloadChange | 'unchanged' {
-  const givenMinor = operation.settled_amount_minor ?? operation.amount_minor;
   // Before anything is booked, there is no amount to compare with: nothing of it remains given back.
   const isBooked = operation.status === 'completed';
-  if (isBooked && reversedMinor !== null && reversedMinor !== givenMinor) {
-    return raiseAttention(operation, now, 'the issuer reversed another amount than it gave back');
+  if (isBooked && reversedMinor !== null && reversedMinor !== everGivenMinor(operation)) {
+    return reverseOther(operation, reversedMinor, via, now);
   }
+  const givenMinor = bookedMinor(operation);
   if (operation.reversed_at !== null) return 'unchanged';
   const reversed = {
     status: 'failed',
@@ -176,6 +199,58 @@ function reverse(
       walletMinor: -givenMinor,
     },
   };
+}
+
+/**
+ * Another amount than was given back. A report may be a repeat or one of several parts, so only an operator books it, who has the
+ * issuer asked how much it has taken back by now.
+ */
+function reverseOther(
+  operation: Funding,
+  reversedMinor: bigint,
+  via: FactSource['via'],
+  now: Date,
+): UnloadChange | 'unchanged' {
+  const { taken_back_minor: takenMinor = 0n } = operation;
+  // A message may be older than what is booked; an answer is not.
+  const isKnown = reversedMinor === takenMinor || (via === 'webhook' && reversedMinor < takenMinor);
+  if (takenMinor > 0n && isKnown) return 'unchanged';
+  const isPart = reversedMinor > takenMinor && reversedMinor < everGivenMinor(operation);
+  if (via !== 'operator' || !isPart) {
+    return contradict(operation, reversedMinor, now, OTHER_REVERSAL);
+  }
+  const partMinor = reversedMinor - takenMinor;
+  return {
+    set: {
+      settled_amount_minor: bookedMinor(operation) - partMinor,
+      taken_back_minor: reversedMinor,
+      attention: null,
+    },
+    entry: ['reversed', `the wallet gave ${partMinor} of it back to the card`],
+    movement: {
+      step: `${PART_REVERSAL}${reversedMinor}`,
+      heldMinor: 0n,
+      cardMinor: partMinor,
+      walletMinor: -partMinor,
+    },
+  };
+}
+
+/**
+ * Raises attention for an amount that contradicts what is booked. Another amount for the same reason is written too: what the issuer
+ * answered before it is outdated.
+ */
+function contradict(
+  operation: Funding,
+  amountMinor: bigint,
+  now: Date,
+  reason: string,
+): UnloadChange | 'unchanged' {
+  const raised = raiseAttention(operation, now, reason);
+  const set = { contradicting_minor: amountMinor };
+  if (raised !== 'unchanged') return { ...raised, set: { ...raised.set, ...set } };
+  if (operation.contradicting_minor === amountMinor) return 'unchanged';
+  return { set, entry: ['note', `${reason}: ${amountMinor} now`], verdict: 'attention' };
 }
 
 const backOnCard = (

@@ -22,6 +22,7 @@ import {
   type CardOperation,
   fundingHold,
   type Funding,
+  PART_REVERSAL,
 } from './card-operation.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
@@ -130,8 +131,18 @@ function checkUnload(operation: CardOperation & RecordWithPostings): string[] {
     .filter(({ account }) => account === accounts.cardHeld(card))
     .reduce((sum, leg) => sum + leg.amount_minor, 0n);
   const expected = isOpen(operation) ? (amountMinor ?? 0n) : 0n;
+  const parts = postings.filter(({ _id }) => _id.startsWith(`${operation._id}/${PART_REVERSAL}`));
+  const takenBack = parts
+    .flatMap(({ legs }) => legs)
+    .filter(({ account }) => account === accounts.cardAvailable(card))
+    .reduce((sum, leg) => sum + leg.amount_minor, 0n);
+  const taken = operation.taken_back_minor ?? 0n;
+  const rest = { ...operation, postings: postings.filter((each) => !parts.includes(each)) };
   return [
-    ...checkSteps(operation, UNLOAD_STEPS[status]),
+    ...checkSteps(rest, UNLOAD_STEPS[status]),
+    ...(takenBack === taken
+      ? []
+      : [`${operation._id}: ${taken} was taken back, its postings have ${takenBack}`]),
     ...(held === expected ? [] : [`${operation._id} holds ${expected}, its postings ${held}`]),
   ];
 }
@@ -150,6 +161,16 @@ function checkPostings(operation: CardOperation & RecordWithPostings): string[] 
   return checkLegs(operation, { hold: holdPosting(hold), ...sure }, 'funding');
 }
 
+/** A funding as it ends: after its deadline as its fund reversal does. */
+type End = Pick<CardOperation, 'status' | 'reversed_at' | 'settled_amount_minor'>;
+
+/** The problems of a funding: it must have the postings of its end and no others. */
+export function checkFunding(operation: CardOperation & RecordWithPostings, end: End): string[] {
+  const { status, reversed_at, settled_amount_minor = null } = end;
+  const ended = { ...operation, status, reversed_at, settled_amount_minor };
+  return [...checkSteps(ended, STEPS_OF_HELD[status]), ...checkPostings(ended)];
+}
+
 async function checkOperations(page: RecordPage<CardOperation>): Promise<string[]> {
   const fundings = page.records.filter(isFunding);
   const reversals = new Map(
@@ -159,12 +180,9 @@ async function checkOperations(page: RecordPage<CardOperation>): Promise<string[
     ]),
   );
   return page.records.flatMap((operation) => {
-    const { status, reversed_at } = reversals.get(operation._id) ?? operation;
     if (operation.type === 'unload') return checkUnload(operation);
-    const steps = isFunding(operation) ? STEPS_OF_HELD[status] : NO_STEPS;
-    return [
-      ...checkSteps({ ...operation, status }, steps),
-      ...(isFunding(operation) ? checkPostings({ ...operation, status, reversed_at }) : []),
-    ];
+    return isFunding(operation)
+      ? checkFunding(operation, reversals.get(operation._id) ?? operation)
+      : checkSteps(operation, NO_STEPS);
   });
 }

@@ -58,8 +58,15 @@ export type CardOperation = InstructionRecord & {
   in_suspense: boolean;
   /** The dispute that is submitted or withdrawn; missing for all other operations. */
   dispute_id?: string;
-  /** The amount that an unloading has given back, if it is less than was asked for. */
+  /**
+   * The amount that an unloading has given back, if it is less than was asked for; of a funding, the amount that the issuer has
+   * funded and an operator has accepted, if it is another one.
+   */
   settled_amount_minor?: bigint | null;
+  /** The part of what an unloading had given back that the issuer has taken back, and that is booked; missing if none is. */
+  taken_back_minor?: bigint;
+  /** The amount in the latest report about an unloading that contradicts what was booked then; missing if there was none. */
+  contradicting_minor?: bigint;
   completed_at: Date | null;
   reversed_at: Date | null;
 };
@@ -71,18 +78,44 @@ export const operationReference = (card: string, transactionReference: string) =
 /** An operation that moves money: a funding, a fund reversal or an unloading. */
 export type Funding = CardOperation & { amount_minor: bigint };
 
+/** The amount that is booked: the requested one, or the settled one in its place. */
+export const bookedMinor = ({ amount_minor: amount, settled_amount_minor: settled }: Funding) =>
+  settled ?? amount;
+
 /**
  * The hold of a funding. A capture moves the money to the card. A fund reversal ends the hold of its funding, so the
- * postings of both are named after the funding. `capturedMinor` is the part that is still on the card at a reversal.
+ * postings of both are named after the funding.
  */
-export const fundingHold = (funding: Funding, capturedMinor = funding.amount_minor): Hold => ({
+export const fundingHold = (funding: Funding): Hold => ({
   id: funding.reverses_operation_id ?? funding._id,
   tenantId: funding.tenant_id,
   heldAt: funding.created_at,
   provider: funding.provider,
   amountMinor: funding.amount_minor,
-  captured: [{ account: accounts.cardAvailable(funding.card_id), amountMinor: capturedMinor }],
+  settledMinor: funding.settled_amount_minor ?? null,
+  paidTo: accounts.cardAvailable(funding.card_id),
+  captured: [
+    { account: accounts.cardAvailable(funding.card_id), amountMinor: funding.amount_minor },
+  ],
 });
+
+/**
+ * The same for a reversal, which returns what is left on the card: first the part beyond the requested amount, which suspense has
+ * paid and its issuer takes back, then that of the wallet. The spent part stays spent.
+ */
+export function restOnCard(funding: Funding, leftMinor: bigint): Hold {
+  const fundedMinor = bookedMinor(funding);
+  const beyondMinor = fundedMinor > funding.amount_minor ? fundedMinor - funding.amount_minor : 0n;
+  const amountMinor = leftMinor > beyondMinor ? leftMinor - beyondMinor : 0n;
+  const captured = [{ account: accounts.cardAvailable(funding.card_id), amountMinor }];
+  return { ...fundingHold(funding), amountMinor, settledMinor: leftMinor, captured };
+}
+
+/**
+ * The step of the posting for a part of an unloading that the issuer has taken back. The amount that was taken back so far follows, so
+ * that each part has a step of its own.
+ */
+export const PART_REVERSAL = 'part-reversal-';
 
 /** The types that tenants see as operations. */
 export const SHOWN_TYPES = [

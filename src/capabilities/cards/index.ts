@@ -1,4 +1,8 @@
-import { erasedRecords, isInstructionOpen } from '../../core/erasure/erased-records.js';
+import {
+  ERASED_TEXT,
+  erasedRecords,
+  isInstructionOpen,
+} from '../../core/erasure/erased-records.js';
 import { formatMajor } from '../../shared/money.js';
 import { issuerRateLimitKey } from '../../platform/temporal/queues.js';
 import { forwardable } from '../../core/commit/mutation.js';
@@ -148,14 +152,18 @@ export const cardCapability = defineCapability({
       label: 'cards that are not closed',
       by: { field: 'customer_id' },
       isOpen: (card) => (!isTerminal(card) && card.status !== 'failed') || card.open_holds > 0,
-      erased: () => ({ name: null, metadata: null }),
+      erased: ({ locks }) => ({
+        name: null,
+        metadata: null,
+        ...(locks.operator && { 'locks.operator.reason': ERASED_TEXT }),
+      }),
     }),
     erasedRecords({
       collection: cardOperations,
       label: 'open card operations',
       by: { field: 'card_id', of: cards },
       isOpen: isInstructionOpen,
-      erased: () => ({ metadata: null }),
+      erased: () => ({ reason: null, request_id: null, metadata: null }),
     }),
   ],
   operations,

@@ -53,7 +53,8 @@ export function presentOperation(
     card_id: operation.card_id,
     type: operation.type as z.infer<typeof cardOperationResource>['type'],
     status: operation.status,
-    amount_minor: operation.amount_minor === null ? null : toWireAmount(operation.amount_minor),
+    amount_minor: wireOrNull(operation.amount_minor),
+    settled_amount_minor: wireOrNull(operation.settled_amount_minor),
     currency: operation.currency,
     transaction_reference: operation.transaction_reference,
     reason: operation.reason,
@@ -85,9 +86,13 @@ export const presentOperationDetails = (operation: CardOperation) => ({
   submissions: operation.submissions,
   reverses_operation_id: operation.reverses_operation_id,
   dispute_id: operation.dispute_id ?? null,
+  taken_back_minor: wireOrNull(operation.taken_back_minor),
 });
 
 type CardSecurityView = z.infer<typeof cardSecurityResource>;
+
+const wireOrNull = (minor: bigint | null | undefined) =>
+  minor === null || minor === undefined ? null : toWireAmount(minor);
 
 const limitOf = (minor: bigint | null) => (minor === null ? null : toWireAmount(minor));
 const minorOf = (limit: number | null) => (limit === null ? null : BigInt(limit));

@@ -24,26 +24,38 @@ import type { CardOperation } from './card-operation.js';
 import type { CardOperationStarter } from './index.js';
 import type { CardOperations } from './store.js';
 
-/** The kinds of states that report moved money. A message with one never ends without an operator's knowledge. */
-const MOVED_MONEY = new Set<string>([
-  'funded',
-  'unloaded',
-  'cleared',
-  'reversed',
-  'approved',
-  'refunded',
-  'refund_reversed',
-  'corrected',
-  'credited',
-  'credit_reversed',
-  'won',
-  'lost',
-  'withdrawn',
-]);
+type Kind = CardEvent['state']['state']['kind'];
+
+/** True for the kinds of states that report moved money: a message with one never ends without an operator's knowledge. */
+const MOVED_MONEY: Readonly<Record<Kind, boolean>> = {
+  issued: false,
+  pending: false,
+  rejected: false,
+  open: false,
+  locked: false,
+  closed: false,
+  inactive: false,
+  funded: true,
+  unloaded: true,
+  reversed: true,
+  approved: true,
+  declined: false,
+  cleared: true,
+  expired: false,
+  refunded: true,
+  refund_reversed: true,
+  corrected: true,
+  submitted: false,
+  credited: true,
+  credit_reversed: true,
+  won: true,
+  lost: true,
+  withdrawn: true,
+};
 
 /** The end of a message whose record is not known. */
-export const endOfUnknown = ({ kind }: { kind: string }): 'failed' | 'ignored' =>
-  MOVED_MONEY.has(kind) ? 'failed' : 'ignored';
+export const endOfUnknown = ({ kind }: { kind: Kind }): 'failed' | 'ignored' =>
+  MOVED_MONEY[kind] ? 'failed' : 'ignored';
 
 /** There is no such record of the card, so an operator must find out why. */
 export const NOT_THERE = {
@@ -84,12 +96,12 @@ export const issuerEventHandler = <S extends Subject>(
 
   async apply({ reference, state }, event) {
     const { tenant_id: tenantId, card_id: card } = event;
-    if (tenantId === null || card === null) {
-      return { kind: 'unknown', reason: 'its card is not known here', ends: endOfUnknown(state) };
-    }
-    const fact = { tenantId, card, state, reference, source: sourceOf(event), event };
     // Facts are stored as `toFacts` makes them, so that subject and state match.
-    return apply(fact as unknown as IssuerFact<StateOf<S>>);
+    const told = state as unknown as StateOf<S>;
+    if (tenantId === null || card === null) {
+      return { kind: 'unknown', reason: 'its card is not known here', ends: endOfUnknown(told) };
+    }
+    return apply({ tenantId, card, state: told, reference, source: sourceOf(event), event });
   },
 });
 

@@ -306,6 +306,7 @@ export const exampleOperation = {
   type: 'fund',
   status: 'completed',
   amount_minor: 500_000,
+  settled_amount_minor: null,
   currency: 'NGN',
   transaction_reference: 'top-up-7',
   reason: null,
@@ -325,6 +326,9 @@ export const cardOperationResource = z
     type: z.enum(SHOWN_TYPES),
     status: instructionStatus,
     amount_minor: amountMinor('Amount in kobo; null if no money moves.').nullable(),
+    settled_amount_minor: amountMinor(
+      'Amount in kobo that the issuer has moved, if it is not `amount_minor`: of a funding, an operator has accepted it.',
+    ).nullable(),
     currency: z.literal('NGN'),
     transaction_reference: z.string().nullable(),
     reason: z.string().nullable(),

@@ -110,6 +110,19 @@ function operationQueries(collection: Collection<CardOperation>) {
       return { items, total };
     },
 
+    /** The newest completed unloading of a card that needs an operator for one of these reasons. */
+    unloadInDoubt: ({ tenant_id: tenantId, _id: card }: CardKey, reasons: readonly string[]) =>
+      collection.findOne(
+        {
+          tenant_id: tenantId,
+          card_id: card,
+          type: 'unload',
+          status: 'completed',
+          'attention.reason': { $in: [...reasons] },
+        },
+        { sort: NEWEST_FIRST, hint: 'fundings' },
+      ),
+
     /** For operators: the newest operations on a card, of all types. */
     ofCard: ({ tenant_id: tenantId, _id: card }: CardKey, limit: number) =>
       collection

@@ -1,6 +1,6 @@
 import { countStatusEvent, type WithEvent } from '../../core/instructions/events.js';
 import { isShown, type CardOperation } from './card-operation.js';
-import type { Card } from './record.js';
+import { lockHolders, type Card } from './record.js';
 import { presentOperation } from './presenter.js';
 import { cardOperationResource, cardResource } from './schema.js';
 
@@ -10,7 +10,7 @@ export const cardEvents = {
     'card.issued': 'the issuer has issued a card',
     'card.failed': 'the issuer has rejected a card',
     'card.locked':
-      'a card is locked, by you, its issuer or an operator: payments are declined and fundings are refused',
+      'a card is locked, by you, its issuer or an operator (`locked_by`), or one more of these locks it: payments are declined and fundings are refused',
     'card.unlocked': 'nobody locks a card any more, and the issuer has confirmed it',
     'card.closed': 'a card is closed for good, by you or its issuer',
     'card.expired': 'the expiry month of a card is over',
@@ -30,8 +30,9 @@ export const cardOperationEvents = {
 };
 
 /** Returns the name of the event of a card's change of status, or null if the change is no event. */
-export function cardEventName(before: Card, { status }: Card): keyof typeof cardEvents.when | null {
-  if (status === before.status) return null;
+export function cardEventName(before: Card, after: Card): keyof typeof cardEvents.when | null {
+  const { status } = after;
+  if (status === before.status) return isLockedByMore(before, after) ? 'card.locked' : null;
   switch (status) {
     case 'failed':
       return 'card.failed';
@@ -46,6 +47,15 @@ export function cardEventName(before: Card, { status }: Card): keyof typeof card
     case 'pending':
       return null;
   }
+}
+
+/** True if one more party locks a locked card. A tenant's lock after its own unlock that nothing has confirmed is none. */
+function isLockedByMore(before: Card, after: Card): boolean {
+  const known = lockHolders(before);
+  return lockHolders(after).some(
+    (each) =>
+      !known.includes(each) && (each !== 'tenant' || known.some((other) => other !== 'activation')),
+  );
 }
 
 /** Returns the event of an operation's end, and the operation with it counted. Operations that tenants do not see emit none. */

@@ -9,7 +9,7 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts, type Posting } from '../../core/ledger/posting.js';
 import { needsWorkflow } from '../../core/instructions/instruction.js';
-import { charges, type Charge } from './record.js';
+import { charges, suspenseFeeOf, type Charge } from './record.js';
 import {
   acceptPosting,
   creditPosting,
@@ -38,6 +38,7 @@ function checkCharge(charge: Charge & RecordWithPostings): string[] {
   const problems = [
     ...checkSteps(charge, stepsOfCharge(charge)),
     ...checkLegs(charge, expectedPostings(charge), 'charge'),
+    ...checkSuspenseFees(charge),
   ];
   if (needsWorkflow(charge) && charge.next_check_at === null) {
     problems.push(`${charge._id} is ${charge.status} and has no next check`);
@@ -59,17 +60,40 @@ function expectedPostings(charge: Charge & RecordWithPostings): Record<string, P
   const credited = later ? { ...charge, provider_fee_minor: null } : charge;
   return {
     credit: creditPosting(credited, at, owedIn('credit')),
-    accept: acceptPosting(credited, at, owedIn('accept')),
+    accept: acceptPosting(credited, at, {
+      repaidMinor: owedIn('accept'),
+      suspenseFeeMinor: suspenseFeeIn(charge, charge.attempt),
+    }),
     ...(later &&
       fee !== null && {
         fee: feePosting(charge, at, { feeMinor: fee, owedMinor: -owedIn('fee') }),
       }),
     // A part may have been returned since: then the amount in suspense is another one.
     ...Object.fromEntries(
-      (steps.some((step) => step.startsWith('return-')) ? [] : charge.suspended).map((payment) => [
-        suspenseStep(payment),
-        suspensePosting(charge, at, payment),
-      ]),
+      (steps.some((step) => step.startsWith('return-')) ? [] : charge.suspended).map((payment) => {
+        const isLater = steps.includes(`${suspenseStep(payment)}-fee`);
+        const feeMinor = isLater ? 0n : (suspenseFeeOf(charge, payment.attempt) ?? 0n);
+        return [suspenseStep(payment), suspensePosting(charge, at, payment, feeMinor)];
+      }),
     ),
   };
 }
+
+/** The fee of an attempt that was booked without a credit. */
+function suspenseFeeIn({ _id: id, postings }: RecordWithPostings, attempt: number): bigint {
+  const step = `${id}/${suspenseStep({ attempt })}`;
+  return postings
+    .filter(({ _id }) => _id === step || _id === `${step}-fee`)
+    .flatMap(({ legs }) => legs)
+    .filter(({ account }) => account === accounts.providerFees)
+    .reduce((sum, { amount_minor: minor }) => sum + minor, 0n);
+}
+
+/** Reports fees of payments that are not credited and are booked otherwise than the charge says. */
+const checkSuspenseFees = (charge: Charge & RecordWithPostings): string[] =>
+  (charge.suspense_fees ?? [])
+    .filter(({ attempt, fee_minor: fee }) => suspenseFeeIn(charge, attempt) !== fee)
+    .map(
+      ({ attempt, fee_minor: fee }) =>
+        `${charge._id} has not booked the fee ${fee} of attempt ${attempt}`,
+    );

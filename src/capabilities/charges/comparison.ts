@@ -73,7 +73,10 @@ export function chargeAgrees(charge: Charge, answer: VerifyChargeAnswer): boolea
     return !isPaid || charge.suspended.length > 0 || charge.returned_attempts.length > 0;
   }
   const paidMinor = paidMinorOf(charge);
-  if (answer.kind === 'succeeded') return answer.amountMinor === paidMinor;
+  if (answer.kind === 'succeeded') {
+    const lacksFee = charge.provider_fee_minor === null && answer.feeMinor !== null;
+    return answer.amountMinor === paidMinor && !lacksFee;
+  }
   return answer.kind === 'reversed' && charge.refunded_minor + charge.disputed_minor >= paidMinor;
 }
 

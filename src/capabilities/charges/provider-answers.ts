@@ -47,7 +47,7 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     if (isOpenPage(answer) && isOfPage(before) && before.next_action === null) {
       return lostPage(before, answer, opensPages);
     }
-    return outcomeOf(before, answer, clock());
+    return outcomeOf(before, answer, via, clock());
   }
 
   /** The customer must act on this page. */
@@ -136,7 +136,7 @@ function paidOutcome(
 }
 
 /** The outcome of an answer that is no fact. */
-function outcomeOf(before: Charge, answer: Answer, now: Date): ProviderOutcome {
+function outcomeOf(before: Charge, answer: Answer, via: Via, now: Date): ProviderOutcome {
   const { providerRequestId } = answer;
   const pending = { kind: 'pending', providerRequestId } as const;
   switch (answer.kind) {
@@ -168,8 +168,8 @@ function outcomeOf(before: Charge, answer: Answer, now: Date): ProviderOutcome {
     case 'unknown':
       return answer;
     case 'rejected':
-      // An earlier request under this reference may have had an effect.
-      return { kind: 'unknown', reason: 'conflict', providerRequestId };
+      // This request alone is rejected: an earlier one under this reference may have had an effect.
+      return via === 'poll' ? { kind: 'unknown', reason: 'conflict', providerRequestId } : answer;
     default:
       return pending;
   }

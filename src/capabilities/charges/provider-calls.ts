@@ -100,10 +100,10 @@ export function createChargeCalls({
 
     fence: createFence(providers, recordAnswer),
 
-    cancel: createCancellation({ charges, providers }, recordAnswer),
+    requestCancellation: createCancellation({ charges, providers }),
 
     /**
-     * Asks about the charge. `withoutDeadline` excludes the provider's time from the deadline of the request.
+     * Asks about the charge, or asks to cancel it if its tenant has. `withoutDeadline` excludes the provider's time from the deadline of the request.
      * `opensPages`: a page whose address was lost is given up, and another one is opened.
      */
     async verify(
@@ -116,10 +116,7 @@ export function createChargeCalls({
     ): Promise<ProviderOutcome> {
       const provider = providers.payment(charge.provider);
       // A cancellation that was not answered is asked for again. Its answer is the charge's state.
-      const ask =
-        charge.cancel_requested_at !== null && provider.cancelCharge && isOpen(charge)
-          ? provider.cancelCharge
-          : provider.verifyCharge;
+      const ask = (isToCancel(charge) && provider.cancelCharge) || provider.verifyCharge;
       const verify = (of: Charge) => withoutDeadline(ask(aboutAttempt(of), signal));
       const earlier = await findEarlierPage(charge, verify);
       if (earlier) return recordAnswer(earlier.page, earlier.answer, 'poll');
@@ -166,35 +163,26 @@ const createFence =
     return recordAnswer(charge, isOver ? { ...answer, ...NOT_EXECUTED } : answer, 'poll');
   };
 
+/** True if the tenant has asked to cancel the charge, and it has not ended. */
+export const isToCancel = (charge: Charge): boolean =>
+  charge.cancel_requested_at !== null && isOpen(charge);
+
 /**
- * Creates the function that cancels an open charge for its tenant. One that was submitted is cancelled at its provider, whose
- * answer decides: it may have been paid. Returns false if the outcome is awaited and nobody can cancel it.
+ * Creates the function that notes that an open charge is cancelled by its tenant, and returns the charge. One that is open after it
+ * was submitted: `verify` cancels it there, and the provider's answer decides, because it may have been paid. Null if the
+ * outcome is awaited and nobody can cancel it.
  */
 const createCancellation =
-  (
-    { charges, providers }: Pick<Deps, 'charges' | 'providers'>,
-    recordAnswer: ReturnType<typeof createAnswerRecorder>,
-  ) =>
-  async (
-    charge: Charge,
-    signal: AbortSignal,
-    withoutDeadline: WithoutDeadline = (wait) => wait,
-  ): Promise<boolean> => {
+  ({ charges, providers }: Pick<Deps, 'charges' | 'providers'>) =>
+  async (charge: Charge): Promise<Charge | null> => {
     const { cancelCharge } = providers.payment(charge.provider);
     const waits = charge.next_action !== null || charge.submissions === 0;
-    if (!waits && !(cancelCharge && isOfPage(charge))) return false;
+    if (!waits && !(cancelCharge && isOfPage(charge))) return null;
     const origin = { via: 'note', actor: 'api', providerRequestId: null, note: null } as const;
     const endsHere = cancelCharge === undefined;
     const fact: ChargeFact = { ...origin, attempt: null, kind: 'cancel_requested', endsHere };
     const outcome = await charges.applyFact(charge, fact);
-    const after = outcome.kind === 'fact' ? outcome.charge : charge;
-    if (!isOpen(after) || !cancelCharge) return true;
-    await recordAnswer(
-      after,
-      await withoutDeadline(cancelCharge(aboutAttempt(after), signal)),
-      'poll',
-    );
-    return true;
+    return outcome.kind === 'fact' ? outcome.charge : charge;
   };
 
 /** An earlier page of a charge that was paid, or that the provider says nothing about; null if there is none. */
@@ -204,12 +192,18 @@ export async function findEarlierPage(
 ): Promise<{ page: Charge; answer: VerifyChargeAnswer } | null> {
   if (!isOfPage(charge)) return null;
   for (let attempt = 1; attempt < charge.attempt; attempt += 1) {
+    if (isBooked(charge, attempt)) continue;
     const page = { ...charge, attempt, handle: null };
     const answer = await verify(page);
     if (answer.kind === 'succeeded' || answer.kind === 'unknown') return { page, answer };
   }
   return null;
 }
+
+/** True if the payment of an attempt is in suspense with its fee, or was returned: a question about it tells nothing new. */
+const isBooked = (charge: Charge, attempt: number): boolean =>
+  charge.returned_attempts.includes(attempt) ||
+  charge.suspended.some((each) => each.attempt === attempt && each.fee_minor !== null);
 
 /** True if the saved method of a token may be charged. */
 const isChargeable = (

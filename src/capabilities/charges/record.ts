@@ -60,6 +60,11 @@ export type Charge = InstructionRecord & {
   settled_amount_minor: bigint | null;
   /** Payments that are booked in suspense until an operator decides: of another amount, or of a second attempt. */
   suspended: SuspendedPayment[];
+  /**
+   * The provider's fees of payments that are not credited, as they are booked: Bursar pays them, also of a payment that is returned.
+   * One whose payment is credited leaves the list. Absent until there is one; earlier versions booked none.
+   */
+  suspense_fees?: { attempt: number; fee_minor: bigint }[];
   /** Refunds at the provider that returned payments from suspense. */
   returned_refunds: string[];
   /**
@@ -101,13 +106,31 @@ export type Charge = InstructionRecord & {
 export type SuspendedPayment = {
   attempt: number;
   amount_minor: bigint;
-  /** The provider's fee, booked if the payment is accepted. */
+  /** The provider's fee; null until it is known. */
   fee_minor: bigint | null;
   /** The refund by which an operator returns it. Absent while nobody does. */
   returning?: string;
   /** A failed return of it that was proven while another one was under way. Absent without one. */
   returned_by?: string;
 };
+
+/** The fee of an attempt that is booked without a credit; null if none is. */
+export const suspenseFeeOf = (
+  { suspense_fees: fees = [] }: Pick<Charge, 'suspense_fees'>,
+  attempt: number,
+): bigint | null => fees.find((each) => each.attempt === attempt)?.fee_minor ?? null;
+
+/** The fees without a credit, with that of an attempt; null: without it. */
+export const withSuspenseFee = (
+  { suspense_fees: fees = [] }: Pick<Charge, 'suspense_fees'>,
+  attempt: number,
+  feeMinor: bigint | null,
+): Pick<Charge, 'suspense_fees'> => ({
+  suspense_fees: [
+    ...fees.filter((each) => each.attempt !== attempt),
+    ...(feeMinor === null ? [] : [{ attempt, fee_minor: feeMinor }]),
+  ],
+});
 
 /** True if an operator may accept or return a payment in suspense: no return of it is under way or proven. */
 export const isUndecided = ({ returning, returned_by: by }: SuspendedPayment): boolean =>
@@ -205,11 +228,11 @@ export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt
 
 /** An attempt, as its provider is asked about it. */
 export const aboutAttempt = (
-  charge: Pick<Charge, '_id' | 'attempt' | 'handle' | 'next_action'>,
+  charge: Pick<Charge, '_id' | 'attempt' | 'handle' | 'next_action' | 'capture_mode'>,
 ): AboutCharge => ({
   reference: attemptReference(charge),
   handle: charge.handle,
-  isOnPage: charge.next_action !== null,
+  isOnPage: isOfPage(charge) || charge.next_action !== null,
 });
 
 /** True if the customer pays on the provider's page. Each of its attempts is a page. */

@@ -22,7 +22,7 @@ import {
   listCharges,
   verifyCharge,
 } from './api.js';
-import type { ChargeCalls } from './provider-calls.js';
+import { isToCancel, type ChargeCalls } from './provider-calls.js';
 import { isOfPage, readAttempt, type Charge } from './record.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
@@ -105,7 +105,7 @@ export function chargeRoutes(deps: {
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
     }),
 
-    cancelRoute(deps, find),
+    cancelRoute(deps, { find, verifyNow }),
   ];
 }
 
@@ -114,7 +114,7 @@ type Finder = (ctx: Context, reference: string) => Promise<Charge>;
 /** The route that cancels an open charge. */
 const cancelRoute = (
   { charges: { providerCalls, starter } }: Pick<Parameters<typeof chargeRoutes>[0], 'charges'>,
-  find: Finder,
+  { find, verifyNow }: { find: Finder; verifyNow: ReturnType<typeof createVerification> },
 ): Route =>
   route(cancelCharge, async (ctx, { params }) => {
     checkKey(ctx);
@@ -131,8 +131,11 @@ const cancelRoute = (
       return sendData(ctx, 200, presentCharge(charge));
     }
     const { withoutDeadline } = ctx.state;
-    const isDone = await providerCalls.cancel(charge, untilClosed(ctx), withoutDeadline);
-    if (!isDone) throw refuse(charge);
+    const requested = await providerCalls.requestCancellation(charge);
+    if (!requested) throw refuse(charge);
+    const cancel = async (signal: AbortSignal) =>
+      providerCalls.verify(requested, signal, { withoutDeadline });
+    if (isOpen(requested)) await verifyNow(requested, cancel, untilClosed(ctx));
     starter.notifyChangedSoon(charge);
     sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
   });
@@ -165,15 +168,15 @@ function createFinder(
   };
 }
 
-/** The share of each of a provider's rates that verifications on request may use. */
+/** The share of each of a provider's rates that verifications and cancellations on request may use. */
 const VERIFY_SHARE = 0.25;
 
 /** Counts a call to a provider. False: its share of the rate is used up, and it must not be made. */
 type MayCall = () => Promise<boolean>;
 
 /**
- * Verifies charges on request: one question about a charge at a time, and no more calls than a share of the provider's rates over
- * all processes. Beyond it the charge is returned as it is stored, and its workflow verifies it within the provider's rate.
+ * Verifies and cancels charges on request: one question about a charge at a time, and no more calls than a share of the provider's
+ * rates over all processes. Beyond it the charge is returned as it is stored, and its workflow asks within the provider's rate.
  * `verify` asks `mayFind` before each call for refunds and disputes, whose rate may be another one than that of the question.
  */
 export function createVerification({
@@ -186,29 +189,32 @@ export function createVerification({
   type Ask = (signal: AbortSignal, mayFind: MayCall) => Promise<unknown>;
   const open = new Map<string, Promise<unknown>>();
 
-  async function mayCall(provider: string, call: 'verify' | 'find'): Promise<boolean> {
+  async function mayCall(provider: string, call: 'verify' | 'cancel' | 'find'): Promise<boolean> {
     const { bucket, perSecond } = providers.payment(provider).payments.rates[call];
     const perMinute = Math.max(1, Math.floor(perSecond * 60 * VERIFY_SHARE));
     const allowance = { rate: perMinute, burst: perMinute };
     return (await rateLimits.take(`verify:${provider}/${bucket}`, allowance)).allowed;
   }
 
+  const callFor = (charge: Charge) =>
+    isToCancel(charge) && providers.payment(charge.provider).cancelCharge ? 'cancel' : 'verify';
+
   async function ask(charge: Charge, verify: Ask, signal: AbortSignal): Promise<void> {
     const { provider, attempt } = charge;
     // The earlier pages of a charge are asked about too.
     const calls = isOfPage(charge) ? attempt : 1;
     for (let call = 0; call < calls; call += 1) {
-      if (!(await mayCall(provider, 'verify'))) return;
+      if (!(await mayCall(provider, callFor(charge)))) return;
     }
     await verify(signal, () => mayCall(provider, 'find'));
   }
 
   return async (charge: Charge, verify: Ask, signal: AbortSignal): Promise<void> => {
-    const { _id: id } = charge;
-    const asked = open.get(id);
+    const which = `${charge._id}/${callFor(charge)}`;
+    const asked = open.get(which);
     if (asked) return void (await asked.catch(() => undefined));
-    const question = ask(charge, verify, signal).finally(() => open.delete(id));
-    open.set(id, question);
+    const question = ask(charge, verify, signal).finally(() => open.delete(which));
+    open.set(which, question);
     await question;
   };
 }

@@ -8,13 +8,15 @@ import {
   type Paid,
   type WalletBalances,
 } from './facts.js';
-import { acceptPosting, suspensePosting } from './postings.js';
+import { acceptPosting, suspenseFeePosting, suspensePosting } from './postings.js';
 import {
   attentionOfSuspense,
   isUndecided,
   RETURNED_PAYMENT,
   SUSPENDED_DIFFERS,
+  suspenseFeeOf,
   waitsForOperator,
+  withSuspenseFee,
   type Charge,
   type SuspendedPayment,
 } from './record.js';
@@ -91,18 +93,39 @@ export function suspend(
     amount_minor: fact.amountMinor,
     fee_minor: fact.feeMinor,
   };
-  if (wasReturned(charge, payment)) return 'unchanged';
+  if (wasReturned(charge, payment)) return feeOfReturned(charge, payment, now);
   if (payment.amount_minor === 0n) return raiseAttention(charge, now, reason);
   return {
     set: {
       suspended: [...charge.suspended, payment],
+      ...(payment.fee_minor !== null &&
+        withSuspenseFee(charge, payment.attempt, payment.fee_minor)),
       attention: { since: now, reason },
     },
     entry: ['suspense', `${payment.amount_minor} of attempt ${payment.attempt} is in suspense`],
     verdict: 'attention',
-    postings: [suspensePosting(charge, now, payment)],
+    postings: [suspensePosting(charge, now, payment, payment.fee_minor ?? 0n)],
   };
 }
+
+/** The provider keeps its fee of a payment that was returned from suspense, also if it tells the fee later. */
+function feeOfReturned(
+  charge: Charge,
+  { attempt, fee_minor: feeMinor }: SuspendedPayment,
+  now: Date,
+): ChargeChange | 'unchanged' {
+  if (feeMinor === null || suspenseFeeOf(charge, attempt) !== null) return 'unchanged';
+  return {
+    ...bookLater(charge, { attempt, feeMinor }, now),
+    entry: ['note', `the provider’s fee ${feeMinor} of attempt ${attempt}, which was returned`],
+  };
+}
+
+/** The booking of a fee that is told after its payment is in suspense. */
+const bookLater = (charge: Charge, fee: { attempt: number; feeMinor: bigint }, now: Date) => ({
+  set: withSuspenseFee(charge, fee.attempt, fee.feeMinor),
+  postings: fee.feeMinor === 0n ? [] : [suspenseFeePosting(charge, now, fee)],
+});
 
 /** A payment in suspense that is reported again: its fee may have become known, and its amount may not change. */
 function repeatSuspended(
@@ -119,8 +142,10 @@ function repeatSuspended(
   }
   if (feeMinor === null || known.fee_minor !== null) return 'unchanged';
   const named = { ...known, fee_minor: feeMinor };
+  const { set, postings } = bookLater(charge, { attempt: known.attempt, feeMinor }, now);
   return {
-    set: { suspended: charge.suspended.map((each) => (each === known ? named : each)) },
+    set: { ...set, suspended: charge.suspended.map((each) => (each === known ? named : each)) },
+    postings,
     entry: ['note', `the provider’s fee ${feeMinor} of attempt ${known.attempt}, in suspense`],
   };
 }
@@ -142,6 +167,7 @@ export function accept(
   const out = alsoOut(charge, payment);
   const paid = { ...charge, settled_amount_minor: settled, provider_fee_minor: feeMinor };
   const { repaidMinor, restMinor } = payReceivable(wallet, amountMinor - (feeMinor ?? 0n));
+  const suspenseFeeMinor = suspenseFeeOf(charge, attempt);
   return {
     set: {
       status: 'completed',
@@ -150,6 +176,7 @@ export function accept(
       provider_fee_minor: feeMinor,
       settled_amount_minor: settled,
       suspended,
+      ...(suspenseFeeMinor !== null && withSuspenseFee(charge, attempt, null)),
       failure: null,
       attention: attentionAfter({ ...charge, suspended }, out, now),
       monitor_until: null,
@@ -160,7 +187,7 @@ export function accept(
       `an operator accepted ${amountMinor}, which was in suspense${out === null ? '' : `; ${out}`}`,
     ],
     ...(out !== null && { verdict: 'attention' }),
-    postings: [acceptPosting(paid, now, repaidMinor)],
+    postings: [acceptPosting(paid, now, { repaidMinor, suspenseFeeMinor: suspenseFeeMinor ?? 0n })],
     availableMinor: restMinor,
     receivableMinor: -repaidMinor,
   };

@@ -15,6 +15,8 @@ import {
   isOfPage,
   leftOf,
   paidMinorOf,
+  suspenseFeeOf,
+  withSuspenseFee,
   type Charge,
 } from './record.js';
 import {
@@ -128,6 +130,7 @@ function pay(
   if (isOther) return suspend(charge, fact, now, ANOTHER_AMOUNT);
   const known = suspendedOf(charge, fact);
   const suspended = charge.suspended.filter((payment) => payment !== known);
+  const suspenseFee = known ? suspenseFeeOf(charge, known.attempt) : null;
   const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
   const { repaidMinor, restMinor } = payReceivable(wallet, netMinor);
@@ -142,6 +145,7 @@ function pay(
       surcharge_minor: fact.surchargeMinor === 0n ? null : fact.surchargeMinor,
       failure: null,
       suspended,
+      ...(known && suspenseFee !== null && withSuspenseFee(charge, known.attempt, null)),
       attention: attentionAfter({ ...charge, suspended }, out, now),
       monitor_until: null,
       completed_at: now,
@@ -152,7 +156,7 @@ function pay(
     ],
     ...(out !== null && { verdict: 'attention' }),
     postings: [
-      ...(known ? [correctionPosting(charge, now, known)] : []),
+      ...(known ? [correctionPosting(charge, now, known, suspenseFee ?? 0n)] : []),
       creditPosting(paid, now, repaidMinor),
     ],
     availableMinor: restMinor,

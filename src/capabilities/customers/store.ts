@@ -16,6 +16,9 @@ export function createCustomers({ db }: Database, clock: () => Date = () => new 
     get: (tenantId: string, customerId: string) =>
       collection.findOne({ _id: customerRecordId(tenantId, customerId), tenant_id: tenantId }),
 
+    /** By the record's id, which the audit log has. */
+    getById: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
+
     /** Erases the personal data of the record itself. */
     async erase({ _id, tenant_id }: Customer, now: Date, session: ClientSession): Promise<void> {
       await collection.updateOne(

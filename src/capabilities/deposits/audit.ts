@@ -14,7 +14,7 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { virtualAccounts } from '../virtual-accounts/record.js';
 import { depositCounts, deposits, type Deposit } from './record.js';
-import { moveDeposit } from './postings.js';
+import { moveDeposit, type DepositStep } from './postings.js';
 
 /** Checks that every deposit has the postings of its state and no others, and that accounts have the sum of their deposits. */
 export const auditDeposits: RecordAudit = {
@@ -56,11 +56,13 @@ function checkDeposit(deposit: Deposit & RecordWithPostings): string[] {
         .flatMap(({ legs }) => legs)
         .find(({ account }) => account === accounts.receivable(deposit.tenant_id))?.amount_minor ??
       0n;
-    const legsOf = (step: 'credit' | 'assign') =>
-      moveDeposit(known, step, at, { availableMinor: 0n, receivableMinor: owedIn(step) }).posting;
-    problems.push(
-      ...checkLegs(deposit, { credit: legsOf('credit'), assign: legsOf('assign') }, 'deposit'),
-    );
+    const legsOf = (step: string) => {
+      const owed = owedIn(step);
+      const wallet = { availableMinor: amountMinor + owed, receivableMinor: owed };
+      return moveDeposit(known, step as DepositStep, at, wallet).posting;
+    };
+    const expected = stepsOf(deposit).map((step) => [step, legsOf(step)] as const);
+    problems.push(...checkLegs(deposit, Object.fromEntries(expected), 'deposit'));
   }
   if (needsWorkflow(deposit) && deposit.next_check_at === null) {
     problems.push(`${id} is ${state} and has no next check`);

@@ -12,12 +12,16 @@ export type DepositMovement = { posting: Posting; availableMinor: bigint; receiv
 
 type Booked = Deposit & { amount_minor: bigint };
 
-/** Deposits that move between clearing and suspense alone. Positive: to suspense. */
-const SUSPENSE: Partial<Record<DepositStep, bigint>> = {
-  suspense: 1n,
-  'suspense-reversal': -1n,
-  return: -1n,
-  move: -1n,
+/**
+ * Steps between clearing and suspense. `amount`: 1 moves the gross amount to suspense, -1 back. `fee`: at 1 Bursar pays the
+ * provider's fee from its own fees, as nobody has the money yet; at -1 it gets the fee back, because another record books it. At 0
+ * the provider keeps its fee of money that goes back to its sender.
+ */
+const SUSPENSE: Partial<Record<DepositStep, { amount: bigint; fee: bigint }>> = {
+  suspense: { amount: 1n, fee: 1n },
+  move: { amount: -1n, fee: -1n },
+  'suspense-reversal': { amount: -1n, fee: 0n },
+  return: { amount: -1n, fee: 0n },
 };
 
 /** The movement of a step. What the wallet lacks at a reversal becomes a receivable. */
@@ -30,11 +34,14 @@ export function moveDeposit(
   const { tenant_id: tenantId, provider, amount_minor: amountMinor, fee_minor: fee } = deposit;
   const id = `${deposit._id}/${step}`;
   const clearing = accounts.clearing(provider);
+  const paidMinor = deposit.fee_booked ? fee : 0n;
   const sign = SUSPENSE[step];
   if (sign !== undefined) {
     const entry = posting(id, tenantId, at, [
-      { account: clearing, amountMinor: -sign * amountMinor },
-      { account: accounts.suspense, amountMinor: sign * amountMinor },
+      { account: clearing, amountMinor: -sign.amount * amountMinor },
+      { account: accounts.suspense, amountMinor: sign.amount * amountMinor },
+      { account: accounts.fees, amountMinor: -sign.fee * paidMinor },
+      { account: accounts.providerFees, amountMinor: sign.fee * paidMinor },
     ]);
     return { posting: entry, availableMinor: 0n, receivableMinor: 0n };
   }
@@ -53,11 +60,11 @@ export function moveDeposit(
       account: step === 'assign' ? accounts.suspense : clearing,
       amountMinor: -amountMinor,
     },
-    { account: PROVIDER_FEES, amountMinor: fee },
+    // The owner pays the fee: back to Bursar, if that has paid it to the provider.
+    { account: accounts.fees, amountMinor: paidMinor },
+    { account: accounts.providerFees, amountMinor: fee - paidMinor },
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
     { account: accounts.available(tenantId), amountMinor: restMinor },
   ]);
   return { posting: entry, availableMinor: restMinor, receivableMinor: -repaidMinor };
 }
-
-const PROVIDER_FEES = accounts.providerFees;

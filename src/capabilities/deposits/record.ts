@@ -50,6 +50,8 @@ export type Deposit = InstructionRecord & {
   amount_minor: bigint | null;
   /** The part that the provider keeps. */
   fee_minor: bigint;
+  /** Its suspense has booked the fee. Missing: it was never in suspense, or since a version that booked the fee with the credit alone. */
+  fee_booked?: true;
   /** That of the provider's answer; NGN until then. Nothing is booked in another one. */
   currency: string;
   account_number: string;

@@ -69,7 +69,7 @@ export const depositResource = z
       .meta({
         description:
           '`exact`, `under` and `over` compare with the expected amount. `unexpected`: none was expected. `late`: the ' +
-          'account was not active. Null until the provider has confirmed the deposit.',
+          'account was not active when the money arrived. Null until the provider has confirmed the deposit.',
       }),
     session_id: z.string().nullable(),
     provider_reference: z.string().meta({ description: 'The provider’s id of the deposit.' }),

@@ -12,6 +12,7 @@ import {
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { ProviderDeposit } from '../../core/providers/account-provider.js';
 import { MAX_AMOUNT_MINOR } from '../../platform/http/wire.js';
+import { uncheckedText } from '../../shared/text.js';
 import type { VirtualAccount } from '../virtual-accounts/record.js';
 import {
   freshInstruction,
@@ -119,14 +120,21 @@ function acknowledge({ deposit }: Case, reason: string): Effect {
 const call = (deposit: Deposit, now: Date, reason: string): Effect =>
   deposit.acknowledged?.includes(reason) ? 'unchanged' : raiseAttention(deposit, now, reason);
 
+const TOO_MUCH = 'the account would receive more than is allowed';
+
+/** True if the account's total would be above the largest integer that every JSON reader keeps: no list could show it. */
+export const exceedsTotal = (
+  { total_received_minor: total }: Pick<VirtualAccount, 'total_received_minor'>,
+  amountMinor: bigint,
+): boolean => total + amountMinor > BigInt(MAX_AMOUNT_MINOR);
+
 /** The reason why a deposit is suspended, or null if it is credited. */
 function suspenseReason(
   { deposit, account, terms }: Case,
   told: Omit<ProviderDeposit, 'id'>,
 ): string | null {
   if (account === null) return 'nobody has this account';
-  const total = account.total_received_minor + told.amountMinor;
-  if (total > BigInt(MAX_AMOUNT_MINOR)) return 'the account would receive more than is allowed';
+  if (exceedsTotal(account, told.amountMinor)) return TOO_MUCH;
   if ((told.feeMinor ?? 0n) >= told.amountMinor)
     return 'the provider’s fee is as much as the deposit';
   // An operator has decided about its amount, its account and what was expected.
@@ -135,21 +143,45 @@ function suspenseReason(
   if (account.account_number !== told.accountNumber) {
     return 'the provider reports another account than its message';
   }
-  if (account.state !== 'active') return `the account is ${account.state}`;
+  const state = stateAtArrival(account, told.receivedAt);
+  if (state !== 'active') return `the account is ${state}`;
   const isOther = account.amount_minor !== null && account.amount_minor !== told.amountMinor;
   return isOther && account.on_mismatch === 'return' ? MISMATCH : null;
 }
 
 const MISMATCH = 'the amount is not the expected one';
 
-function matchOf(account: VirtualAccount | null, amountMinor: bigint): DepositMatch {
+/**
+ * The state that the account had for money of this time. Money that the provider received before the tenant's closing was
+ * accepted is not late, even if it is confirmed after that.
+ */
+function stateAtArrival(account: VirtualAccount, receivedAt: Date): VirtualAccount['state'] {
+  const { state, instruction, instructed_at: closedFrom } = account;
+  const isClosed = instruction === 'close' && (state === 'closing' || state === 'closed');
+  return isClosed && receivedAt < closedFrom ? 'active' : state;
+}
+
+function matchOf(
+  account: VirtualAccount | null,
+  { amountMinor, receivedAt }: Omit<ProviderDeposit, 'id'>,
+): DepositMatch {
   if (account === null) return 'unexpected';
-  if (account.state !== 'active') return 'late';
+  if (stateAtArrival(account, receivedAt) !== 'active') return 'late';
   const { amount_minor: expected } = account;
   if (expected === null) return 'unexpected';
   if (amountMinor === expected) return 'exact';
   return amountMinor < expected ? 'under' : 'over';
 }
+
+/** The sender, and what the sender has written: nobody has checked the texts. */
+const textsOf = ({ sender, narration }: Omit<ProviderDeposit, 'id'>) => ({
+  sender: {
+    ...sender,
+    name: sender.name && uncheckedText(sender.name),
+    account: maskAccount(sender.account),
+  },
+  narration: narration && uncheckedText(narration),
+});
 
 /** Books a deposit that the provider has, once: to the wallet, or to suspense. */
 function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
@@ -166,10 +198,9 @@ function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
     currency: told.currency,
     fee_minor: told.feeMinor ?? 0n,
     account_number: told.accountNumber,
-    match: matchOf(account, told.amountMinor),
+    match: matchOf(account, told),
     session_id: told.sessionId,
-    sender: { ...told.sender, account: maskAccount(told.sender.account) },
-    narration: told.narration,
+    ...textsOf(told),
     received_at: told.receivedAt,
     failure: null,
     reversed_at: null,
@@ -187,7 +218,7 @@ function confirm(given: Case, told: Omit<ProviderDeposit, 'id'>): Effect {
       step: 'credit',
     };
   }
-  const suspended = { ...known, state: 'suspended' as const };
+  const suspended = { ...known, state: 'suspended' as const, fee_booked: true as const };
   if (reason === MISMATCH && terms.returns) {
     return {
       set: { ...suspended, ...freshInstruction('return', now) },
@@ -330,6 +361,7 @@ const ASSIGNED_MEANWHILE = 'assigned while the provider is asked whether it was 
 
 function assign({ deposit, account, now }: Case): Effect {
   if (!isAssignable(deposit) || account?.state !== 'active') return 'stale';
+  if (exceedsTotal(account, deposit.amount_minor ?? 0n)) return 'stale';
   // A message may say that it was reversed. The provider is still asked, and its answer ends that.
   const isAsked = deposit.instruction === 'confirm' && isOpen(deposit);
   return {

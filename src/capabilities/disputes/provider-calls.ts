@@ -4,7 +4,7 @@ import type {
   PaymentProvider,
   Refund as TheirRefund,
 } from '../../core/providers/payment-provider.js';
-import type { Trace } from '../../core/providers/port.js';
+import { NOT_ASKED, type Trace } from '../../core/providers/port.js';
 import { isId } from '../../shared/ids.js';
 import { aboutAttempt, type Charge } from '../charges/record.js';
 import type { Charges } from '../charges/index.js';
@@ -39,7 +39,8 @@ export async function readDispute(
   Pick<Trace, 'providerRequestId'> & { theirs: TheirDispute | null; isAnswered: boolean }
 > {
   const { findDisputes } = providers.payment(provider);
-  const about = { ...aboutAttempt(charge), since: charge.created_at };
+  const mayGoOn = async () => (await takeTurn(), true);
+  const about = { ...aboutAttempt(charge), since: charge.created_at, mayGoOn };
   const answer = await readAll(async (cursor) => {
     await takeTurn();
     return findDisputes({ ...about, cursor }, signal);
@@ -53,22 +54,21 @@ export async function readDispute(
 type Reading = { signal: AbortSignal; mayCall: () => Promise<boolean> };
 
 const always = () => Promise.resolve(true);
-const NOT_ASKED = { kind: 'unknown', reason: 'throttled', providerRequestId: null } as const;
 
 const aboutOf = (charge: Charge) => ({ ...aboutAttempt(charge), since: charge.created_at });
 
 const findDisputes = (provider: PaymentProvider, charge: Charge, { signal, mayCall }: Reading) =>
   readAll(async (cursor) =>
     (await mayCall())
-      ? provider.findDisputes({ ...aboutOf(charge), cursor }, signal)
-      : { ...NOT_ASKED },
+      ? provider.findDisputes({ ...aboutOf(charge), cursor, mayGoOn: mayCall }, signal)
+      : NOT_ASKED,
   );
 
 /** The refunds of a charge, in a list that is read from now on, which questions that come together share. */
 function findRefunds(provider: PaymentProvider, charge: Charge, { signal, mayCall }: Reading) {
   const about = { ...aboutOf(charge), newEnough: new Date(), mayGoOn: mayCall };
   return readAll(async (cursor) =>
-    (await mayCall()) ? provider.findRefunds({ ...about, cursor }, signal) : { ...NOT_ASKED },
+    (await mayCall()) ? provider.findRefunds({ ...about, cursor }, signal) : NOT_ASKED,
   );
 }
 
@@ -104,13 +104,13 @@ export function createDisputeReaders(deps: Deps) {
     mayCall: Reading['mayCall'] = always,
   ): Promise<void> {
     const provider = providers.payment(charge.provider);
-    const [refunded, disputed] = await Promise.all([
-      findRefunds(provider, charge, { signal, mayCall }),
-      findDisputes(provider, charge, { signal, mayCall }),
-    ]);
-    if (refunded.kind !== 'all' || disputed.kind !== 'all') return;
-    const made = refunded.items.filter((refund) => isDeskRefundOf(charge, refund));
-    const takenMinor = sumOf(made) + sumOf(disputed.items.filter(({ state }) => state !== 'won'));
+    const refunded = await findRefunds(provider, charge, { signal, mayCall });
+    if (refunded.kind !== 'all') return;
+    const disputed = await findDisputes(provider, charge, { signal, mayCall });
+    if (disputed.kind !== 'all') return;
+    const made = once(refunded.items).filter((refund) => isDeskRefundOf(charge, refund));
+    const takenMinor =
+      sumOf(made) + sumOf(once(disputed.items).filter(({ state }) => state !== 'won'));
     if (charge.status !== 'completed' && takenMinor === charge.amount_minor) {
       await charges.applyFact(charge, {
         ...polled(refunded.providerRequestId),
@@ -132,6 +132,8 @@ export function createDisputeReaders(deps: Deps) {
     await bookDisputes(disputes, charge, disputed);
     // The end of a refund that is under way at the provider explains it, and is booked once it is reported.
     if (refunded.items.some((refund) => isUnderWay(charge, refund))) return;
+    const isStill = await isStillReversed(provider, charge, disputed.items, { signal, mayCall });
+    if (!isStill) return;
     const { attempt } = charge;
     await charges.applyFact(charge, {
       ...polled(disputed.providerRequestId),
@@ -165,6 +167,18 @@ export function createDisputeReaders(deps: Deps) {
 const polled = (providerRequestId: string | null) =>
   ({ via: 'poll', actor: null, note: null, providerRequestId }) as const;
 
+/** True unless the charge is paid again: a dispute that is not lost may have been won since the provider reported it as reversed. */
+async function isStillReversed(
+  provider: PaymentProvider,
+  charge: Charge,
+  disputed: readonly TheirDispute[],
+  { signal, mayCall }: Reading,
+): Promise<boolean> {
+  if (disputed.every(({ state }) => state === 'lost')) return true;
+  if (!(await mayCall())) return false;
+  return (await provider.verifyCharge(aboutAttempt(charge), signal)).kind === 'reversed';
+}
+
 /** A list of refunds may have those of other charges. */
 const isOf = (charge: Charge, refund: TheirRefund): boolean =>
   refund.charge.reference === aboutAttempt(charge).reference;
@@ -179,6 +193,11 @@ const isDeskRefundOf = (charge: Charge, refund: TheirRefund): boolean =>
   refund.state === 'succeeded' &&
   refund.dispute === null &&
   (refund.marker === null || !isId('refund', refund.marker));
+
+/** Pages shift while a list grows, so that one row may be on two of them: the newer reading counts. */
+const once = <Row extends { id: string | null }>(rows: readonly Row[]): Row[] => [
+  ...new Map(rows.map((row, i) => [row.id ?? i, row])).values(),
+];
 
 const sumOf = (all: readonly Pick<TheirDispute, 'amountMinor'>[]): bigint =>
   all.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);

@@ -5,9 +5,6 @@ import { CHECK_TYPES } from '../../core/providers/identity-provider.js';
 import { customerId, customerParams, IDENTITY_TAG } from '../customers/index.js';
 import { checkResource, listChecksQuery, verifyCustomerBody } from './schema.js';
 
-/** Any text, because an unknown type is an invalid request and not a missing resource. */
-const checkType = z.string().meta({ example: 'bvn', override: { enum: [...CHECK_TYPES] } });
-
 /** `POST /identity/customers/{customer_id}/kyc/{check_type}/verify`. */
 export const verifyCustomer = operation({
   id: 'verifyCustomer',
@@ -21,7 +18,8 @@ export const verifyCustomer = operation({
     'way, and none of a type that is verified. At most 5 checks a minute for each customer.',
   access: 'admin',
   feature: 'identity',
-  params: { customer_id: customerId, check_type: checkType },
+  params: { customer_id: customerId, check_type: z.enum(CHECK_TYPES).meta({ example: 'bvn' }) },
+  namesNew: true,
   body: verifyCustomerBody,
   idempotent: true,
   waits: true,

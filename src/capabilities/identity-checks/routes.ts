@@ -13,7 +13,7 @@ import { getIdentityCheck, listIdentityChecks, verifyCustomer } from './api.js';
 import type { CreateIdentityCheck } from './create.js';
 import type { IdentityCheck } from './record.js';
 import { presentCheck } from './presenter.js';
-import { readCheckType, readSubject } from './schema.js';
+import { readSubject, refuseInClear } from './schema.js';
 import type { IdentityChecks } from './store.js';
 
 /** The purpose of the keyed fingerprint of a request. */
@@ -38,9 +38,16 @@ export function identityCheckRoutes(deps: {
   return [
     route(verifyCustomer, async (ctx, { params, body }) => {
       const tenantId = callerOf(ctx).tenant.id;
-      const { customer_id: customerId } = params;
-      const checkType = readCheckType(params.check_type);
+      const { customer_id: customerId, check_type: checkType } = params;
       const subject = readSubject(checkType, body);
+      refuseInClear(
+        {
+          customer_id: customerId,
+          'Idempotency-Key': ctx.get('Idempotency-Key'),
+          idempotency_key: body.idempotency_key,
+        },
+        body,
+      );
       const at = `${API_PREFIX}/identity/customers/${encodeURIComponent(customerId)}/kyc`;
       await withIdempotency(
         ctx,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idempotencyKey, pageQuery, plainText, timestamp } from '../../platform/http/wire.js';
-import { invalidField, invalidFields } from '../../platform/http/validate.js';
+import { invalidFields } from '../../platform/http/validate.js';
 import { idSchema } from '../../shared/ids.js';
 import { attentionField, failureField } from '../../core/instructions/api-fields.js';
 import {
@@ -47,13 +47,6 @@ export const verifyCustomerBody = z
 /** The validated body of a request to verify a customer. */
 export type VerifyCustomerBody = z.infer<typeof verifyCustomerBody>;
 
-/** Reads the type of a check in a path. Throws a `validation_error` for any other text. */
-export function readCheckType(text: string): CheckType {
-  const found = CHECK_TYPES.find((type) => type === text);
-  if (found) return found;
-  throw invalidField('check_type', 'invalid_value', `must be one of ${CHECK_TYPES.join(', ')}`);
-}
-
 const FIELDS_OF = {
   number: { required: ['number'], refused: ['account_number', 'bank_code', 'bvn'] },
   account: { required: ['account_number', 'bank_code'], refused: ['number', 'date_of_birth'] },
@@ -75,6 +68,31 @@ export function readSubject(type: CheckType, body: VerifyCustomerBody): CheckSub
   if (body.number !== undefined) return { ...person, number: body.number };
   const { account_number: accountNumber = '', bank_code: bankCode = '', bvn = null } = body;
   return { ...person, accountNumber, bankCode, bvn };
+}
+
+/** The digits of a text, also if signs stand between them. */
+const digitsOf = (text: string) => text.normalize('NFKC').replaceAll(/[^0-9]/g, '');
+
+/**
+ * Refuses a check whose number is also in a text that is stored in clear. `texts` are by the name of their field; an undefined one
+ * was not sent. The id of a customer may be the account number, which is a phone number at some banks. Throws a `validation_error`
+ * that names every such field.
+ */
+export function refuseInClear(
+  texts: Readonly<Record<string, string | undefined>>,
+  { number, bvn, account_number: account }: VerifyCustomerBody,
+): void {
+  const numbersFor = (field: string) =>
+    [number, bvn, field === 'customer_id' ? undefined : account].filter(
+      (each) => each !== undefined,
+    );
+  const message = 'must not have the number of the check: it is stored in clear';
+  const issues = Object.entries(texts)
+    .filter(
+      ([field, text]) => text && numbersFor(field).some((each) => digitsOf(text).includes(each)),
+    )
+    .map(([field]) => ({ field, code: 'custom', message }));
+  if (issues.length > 0) throw invalidFields(issues);
 }
 
 /** The query of the list of a customer's checks. */

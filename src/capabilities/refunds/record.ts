@@ -6,7 +6,7 @@ import { attemptReference, type Charge } from '../charges/record.js';
 import { maskAccount } from '../deposits/record.js';
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
-import type { HeldInstruction } from '../../core/instructions/held-transitions.js';
+import type { HeldInstruction } from '../../core/instructions/held-instruction.js';
 
 /** A refund as it is stored. Amounts in kobo. Its gross amount is held in the wallet from acceptance to its end. */
 export type Refund = HeldInstruction & {

@@ -2,11 +2,8 @@ import type { Act } from '../../core/audit/entry.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import {
-  transitionHeld,
-  type HoldStep,
-  type TransitionResult,
-} from '../../core/instructions/held-transitions.js';
+import type { HoldStep, TransitionResult } from '../../core/instructions/held-instruction.js';
+import { transitionHeld } from '../../core/instructions/held-transitions.js';
 import { instructionState, needsWorkflow } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import {
@@ -20,6 +17,7 @@ import {
   charges,
   isUndecided,
   readAttempt,
+  suspenseFeeOf,
   type Charge,
   type SuspendedPayment,
 } from '../charges/record.js';
@@ -370,7 +368,8 @@ function putBack(
   const { proven_returns: proven = [] } = charge;
   const by = proven.find((each) => each.attempt === attempt)?.by;
   const detail = 'the provider took the return of a payment back: it is in suspense again';
-  const payment = { attempt, amount_minor: amountMinor, fee_minor: null };
+  const fee = suspenseFeeOf(charge, attempt);
+  const payment = { attempt, amount_minor: amountMinor, fee_minor: fee };
   const change = {
     suspended: [...charge.suspended, by === undefined ? payment : { ...payment, returned_by: by }],
     returned_attempts: charge.returned_attempts.filter((each) => each !== attempt),

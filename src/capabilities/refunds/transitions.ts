@@ -4,13 +4,13 @@ import {
   type HoldMovement,
   type WalletBalances,
 } from '../../core/ledger/hold-postings.js';
-import type { HoldStep } from '../../core/instructions/held-transitions.js';
+import type { HoldStep } from '../../core/instructions/held-instruction.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import {
-  transitionHeld,
-  type TransitionResult,
-  type TransitionRules,
-} from '../../core/instructions/held-transitions.js';
+import type {
+  TransitionResult,
+  TransitionRules,
+} from '../../core/instructions/held-instruction.js';
+import { transitionHeld } from '../../core/instructions/held-transitions.js';
 import { holdOf } from './postings.js';
 import { refundFailure, type Refund } from './record.js';
 import { refundContract } from './workflow-contract.js';
@@ -84,7 +84,12 @@ function unspentBy(refund: Refund, fact: InstructionFact): bigint {
   return unspentOf({ ...holdOf(refund), settledMinor });
 }
 
-/** The rules of a refund's transitions. The return of a payment in suspense is of that payment's amount alone. */
+/**
+ * The rules of a refund's transitions. The return of a payment in suspense is of that payment's amount alone. What is booked of a
+ * completed refund is not corrected to another amount: a provider refunds the amount of the request, its answer with another one
+ * is no answer to it, and it does not change the amount later. A report that has another one all the same calls an operator and
+ * moves nothing; `complete` ends the call.
+ */
 export const transitionRules = (
   refund: Refund,
   fact: InstructionFact,

@@ -6,7 +6,8 @@ import {
 } from '../../core/outgoing-payments/outgoing-payment.js';
 import { withProviderFee } from '../../core/outgoing-payments/provider-fee.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
-import { transitionHeld, type TransitionRules } from '../../core/instructions/held-transitions.js';
+import type { TransitionRules } from '../../core/instructions/held-instruction.js';
+import { transitionHeld } from '../../core/instructions/held-transitions.js';
 import type { NoSuchAccount } from './workflow-contract.js';
 import { failure, type Transfer } from './record.js';
 import { transferContract } from './workflow-contract.js';

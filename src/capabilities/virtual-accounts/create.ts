@@ -3,6 +3,7 @@ import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.j
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import type { AccountHolder, AccountProvider } from '../../core/providers/account-provider.js';
 import { invalidFields } from '../../platform/http/validate.js';
+import type { Customers } from '../customers/index.js';
 import { acceptVirtualAccount, acceptVirtualAccountClosing } from './mutations.js';
 import type { CreateVirtualAccountBody } from './schema.js';
 import { newVirtualAccount, type VirtualAccount } from './record.js';
@@ -22,6 +23,7 @@ export type CloseVirtualAccount = (
 ) => Promise<IdempotentResponse>;
 
 type Deps = {
+  customers: Pick<Customers, 'get'>;
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: { startSoon(account: VirtualAccount): void };
   provider: () => AccountProvider;
@@ -32,17 +34,23 @@ type Deps = {
 
 /** Creates the function that accepts accounts: one commit of record, count, key and answer; then the start of its workflow. */
 export function createVirtualAccountCreation(deps: Deps): CreateVirtualAccount {
-  const { groupCommit, starter, provider, maxOpen, clock = () => new Date() } = deps;
+  const { customers, groupCommit, starter, provider, maxOpen, clock = () => new Date() } = deps;
 
   return async (tenantId, body, claim) => {
     const { name, accounts } = provider();
-    const customer = holderOf(body, accounts.needs);
+    const customer = holderOf(body);
+    const missing = accounts.needs.filter((need) => customer[need] === null);
+    const known = missing.length > 0 ? await customers.get(tenantId, customer.id) : null;
+    refuseMissing(
+      body,
+      missing.filter((need) => need === 'phone' || !known?.[need]),
+    );
     const account = newVirtualAccount(
       {
         tenantId,
         provider: name,
         customer,
-        accountName: body.account_name ?? customer.name ?? customer.id,
+        accountName: body.account_name ?? customer.id,
         bankCode: body.bank_code ?? null,
         reference: body.reference,
         expectedMinor: body.expected_amount_minor ? BigInt(body.expected_amount_minor) : null,
@@ -52,29 +60,37 @@ export function createVirtualAccountCreation(deps: Deps): CreateVirtualAccount {
       clock(),
     );
     const outcome = throwIfKeyReused(
-      await groupCommit.commit(acceptVirtualAccount, { tenantId, account, maxOpen, claim }),
+      await groupCommit.commit(acceptVirtualAccount, {
+        tenantId,
+        account,
+        isUnnamed: body.account_name === undefined,
+        maxOpen,
+        claim,
+      }),
     );
     if (outcome.resource === account._id) starter.startSoon(account);
     return outcome;
   };
 }
 
-/** The holder in a body. Throws a `validation_error` that names the fields which the provider needs. */
-function holderOf(
-  { customer, customer_id: id }: CreateVirtualAccountBody,
-  needs: AccountProvider['accounts']['needs'],
-): AccountHolder {
+/** The holder as a body names it. The commit adds the e-mail and the name that are known of the customer. */
+function holderOf({ customer, customer_id: id }: CreateVirtualAccountBody): AccountHolder {
   const { email = null, name = null, phone = null } = customer ?? {};
-  const holder = { id: customer?.id ?? String(id), email, name, phone };
-  const missing = needs
-    .filter((need) => holder[need] === null)
-    .map((need) => ({
-      field: `customer.${need}`,
-      code: 'required',
-      message: 'This field is required.',
-    }));
-  if (missing.length > 0) throw invalidFields(missing);
-  return holder;
+  return { id: customer?.id ?? String(id), email, name, phone };
+}
+
+/** Throws a `validation_error` that names the fields of the customer which the provider needs and nobody has given. */
+function refuseMissing(
+  { customer }: CreateVirtualAccountBody,
+  missing: AccountProvider['accounts']['needs'],
+): void {
+  if (missing.length === 0) return;
+  const message = customer
+    ? 'This field is required.'
+    : 'The provider needs this field of the customer: send customer in place of customer_id.';
+  throw invalidFields(
+    missing.map((need) => ({ field: `customer.${need}`, code: 'required', message })),
+  );
 }
 
 /** Creates the function that closes accounts: one commit, then the start of the workflow. */

@@ -11,6 +11,7 @@ import {
 } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { accountRateLimitKey } from '../../platform/temporal/queues.js';
+import { customerCapability, type CustomerParts } from '../customers/index.js';
 import { virtualAccountOperations } from './api.js';
 import { auditVirtualAccounts } from './audit.js';
 import { reconciledAccounts } from './comparison.js';
@@ -47,7 +48,7 @@ export type { VirtualAccounts } from './store.js';
 /** The parts of virtual accounts. */
 export type VirtualAccountParts = ReturnType<typeof createVirtualAccountParts>;
 
-function createVirtualAccountParts(core: CoreDeps) {
+function createVirtualAccountParts(core: CoreDeps, { customers }: { customers: CustomerParts }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
   const store = createVirtualAccounts(database, groupCommit, config.instructions.stallTimeoutMs);
   const starter = createAccountStarter(core);
@@ -57,6 +58,7 @@ function createVirtualAccountParts(core: CoreDeps) {
     providerCalls: createAccountCalls({ accounts: store, providers }),
     waiter: completionWaiters.create({ findEnded: (owned) => store.findEnded(owned) }),
     create: createVirtualAccountCreation({
+      customers: customers.store,
       groupCommit,
       starter,
       provider: providers.forVirtualAccounts,
@@ -101,6 +103,7 @@ function createAccountStarter(core: CoreDeps) {
 export const virtualAccountCapability = defineCapability({
   name: 'virtual-accounts',
   servedBy: 'virtual_accounts',
+  needs: { customers: customerCapability },
   mutations: forwardable({
     acceptVirtualAccount,
     acceptVirtualAccountClosing,

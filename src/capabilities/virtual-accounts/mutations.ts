@@ -33,6 +33,8 @@ type AcceptAccount = {
   tenantId: string;
   /** Complete, with its id, before it queues. */
   account: VirtualAccount;
+  /** The request wishes no name of the account: it gets that of its customer, or else the customer's id. */
+  isUnnamed?: boolean;
   /** Open accounts that a customer may have. */
   maxOpen: number;
   claim: Claim | null;
@@ -99,11 +101,11 @@ const referenceOf = ({
   ({ collection: virtualAccounts, tenantId, reference }) as const;
 
 function decideAccept(uow: UnitOfWork, input: AcceptAccount, now: Date): AcceptResult {
-  const { account, maxOpen, tenantId } = input;
+  const { account, isUnnamed, maxOpen, tenantId } = input;
   return acceptOnce(uow, input, now, {
     collection: virtualAccounts,
     id: account._id,
-    response: () => successResponse(presentAccount(account)),
+    response: (opened) => successResponse(presentAccount(opened)),
     needsFullRead: true,
     admit() {
       const taken = refuseTakenReference(uow, referenceOf(account));
@@ -117,12 +119,19 @@ function decideAccept(uow: UnitOfWork, input: AcceptAccount, now: Date): AcceptR
           details: { limit: maxOpen, used },
         });
       }
-      nameCustomer(uow, tenantId, { ...account.customer, mayChange: true }, now);
-      uow.create(virtualAccounts, account);
-      uow.takeReference(referenceOf(account), account._id);
-      countOpen(uow, account, 1);
-      count(uow, account, null);
-      return account;
+      const named = { ...account.customer, mayChange: true };
+      // Earlier requests may have named the customer further.
+      const { email, name } = nameCustomer(uow, tenantId, named, now);
+      const opened: VirtualAccount = {
+        ...account,
+        customer: { ...account.customer, email, name },
+        ...(isUnnamed && { account_name: name ?? account.customer_id }),
+      };
+      uow.create(virtualAccounts, opened);
+      uow.takeReference(referenceOf(opened), opened._id);
+      countOpen(uow, opened, 1);
+      count(uow, opened, null);
+      return opened;
     },
   });
 }

@@ -15,7 +15,7 @@ export function presentAccount(
     account_number: account.account_number,
     account_name: face?.accountName ?? account.account_name,
     bank_name: face?.bankName ?? null,
-    bank_code: face ? face.bankCode : account.bank_code,
+    bank_code: face?.bankCode ?? account.bank_code,
     currency: account.currency,
     status: account.state,
     total_received_minor: toWireAmount(account.total_received_minor),

@@ -33,7 +33,8 @@ const holder = z
 const fields = {
   customer: holder.optional(),
   customer_id: customerId.optional().meta({
-    description: 'The customer’s id, in place of `customer`.',
+    description:
+      'The customer’s id, in place of `customer`. Its name and e-mail are those of earlier requests.',
     example: 'customer-77',
   }),
   account_name: plainText(100)
@@ -177,7 +178,9 @@ export const virtualAccountResource = z
       .string()
       .nullable()
       .meta({ description: 'Null until the provider has assigned the account.' }),
-    bank_code: z.string().nullable(),
+    bank_code: z.string().nullable().meta({
+      description: 'The wished one, if the provider tells none; null if none was wished either.',
+    }),
     currency: z.literal('NGN'),
     status: z.enum(ACCOUNT_STATES),
     total_received_minor: amountMinor('Sum in kobo of the deposits that were credited.'),

@@ -54,7 +54,8 @@ export function createWallets(database: Database) {
 
     /**
      * The postings that change the available amount, newest first. Pages are read along the index of a tenant's postings by time, so a
-     * deep page costs the postings that it skips.
+     * deep page costs the postings that it skips. The total of a selection costs all postings of its days: their accounts are in no
+     * index, because every movement of money would pay for one.
      */
     async entries(
       tenantId: string,

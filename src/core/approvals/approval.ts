@@ -72,7 +72,15 @@ export const approvals = collection<Approval>('approvals', {
       result: textOrNull,
     },
   },
-  indexes: [{ key: { tenant_id: 1, target: 1, status: 1 } }, { key: { status: 1, _id: -1 } }],
+  indexes: [
+    { key: { tenant_id: 1, target: 1, status: 1 } },
+    { key: { status: 1, _id: -1 } },
+    {
+      name: 'claimed',
+      key: { expires_at: 1 },
+      partialFilterExpression: { status: 'pending', 'maker.claim': true },
+    },
+  ],
   // The customer's account for a refund.
   sealed: [{ path: 'input.body.account_number' }],
 });

@@ -1,8 +1,7 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
-import { withoutUnseen } from '../../platform/http/wire.js';
-import { holdsCardNumber } from '../../shared/card-data.js';
 import { newId } from '../../shared/ids.js';
+import { uncheckedText } from '../../shared/text.js';
 import type { Act, Actor, AuditedJson } from '../audit/entry.js';
 import type { Audit } from '../audit/store.js';
 import type { InstructionRecord } from '../instructions/instruction.js';
@@ -100,7 +99,7 @@ export function createOperatorActs({
             $or: [{ answered_at: null }, { answered_message: message.id }],
             ...inputOf(message),
           });
-    const name = fromTemporal(message.actor);
+    const name = uncheckedText(message.actor);
     const claim = { operator: null, name, roles: [], claim: true } as const;
     return {
       id: known?._id ?? message.id,
@@ -108,7 +107,7 @@ export function createOperatorActs({
       action,
       target: id,
       tenantId,
-      reason: known ? known.reason : fromTemporal(message.reason),
+      reason: known ? known.reason : uncheckedText(message.reason),
       requestId: known?.request_id ?? null,
       approval: known?.approval ?? null,
     };
@@ -134,13 +133,6 @@ export function createOperatorActs({
   };
 }
 
-/**
- * A text of a message to a workflow, which nobody has checked: without a card number, and without the characters that would
- * change a line in which an operator reads it.
- */
-const fromTemporal = (text: string): string =>
-  holdsCardNumber(text) ? '[a card number was removed]' : withoutUnseen(text).toWellFormed();
-
 /** Stores the request for an approval of a command. */
 const requestsOf =
   (approvals: Approvals) =>
@@ -148,7 +140,7 @@ const requestsOf =
     const body: Record<string, AuditedJson> = {
       reason: act.reason ?? '',
       force: message.force,
-      ...(message.sessionId !== null && { session_id: fromTemporal(message.sessionId) }),
+      ...(message.sessionId !== null && { session_id: uncheckedText(message.sessionId) }),
       ...(message.amountMinor !== undefined && { amount_minor: message.amountMinor }),
       ...(message.absent && { absent: true }),
     };

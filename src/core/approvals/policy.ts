@@ -22,6 +22,8 @@ export type PolicyCase =
   | { act: 'key' }
   /** An address that events are sent to. */
   | { act: 'endpoint' }
+  /** A new secret that signs the events of an endpoint. */
+  | { act: 'endpoint_secret' }
   /** The personal data of a customer is erased, which nothing brings back. */
   | { act: 'erasure' }
   /** A difference from the provider is accepted as it is, with this money at stake. */
@@ -52,6 +54,8 @@ export function reasonForApproval(policy: ApprovalPolicy, asked: PolicyCase): st
       return 'it makes a key of the API';
     case 'endpoint':
       return 'it sends events to a new address';
+    case 'endpoint_secret':
+      return 'it shows a secret that signs events';
     case 'erasure':
       return 'it erases personal data, which nothing brings back';
     case 'reconciliation':

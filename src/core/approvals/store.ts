@@ -112,8 +112,8 @@ const approvalQueries = (collection: Collection<Approval>, clock: () => Date) =>
       .limit(limit)
       .toArray(),
 
-  /** The approved request of this person for this act with this input, which the act has not used yet. */
-  async readyFor(act: Act, input: Approval['input']): Promise<Approval | null> {
+  /** The approved requests of this person for this act with this input, which no act has used yet. */
+  async readyFor(act: Act, input: Approval['input']): Promise<Approval[]> {
     const own = await collection
       .find({
         tenant_id: act.tenantId ?? NO_TENANT,
@@ -124,7 +124,7 @@ const approvalQueries = (collection: Collection<Approval>, clock: () => Date) =>
         expires_at: { $gt: clock() },
       })
       .toArray();
-    return own.find((each) => canonical(each.input) === canonical(input)) ?? null;
+    return own.filter((each) => canonical(each.input) === canonical(input));
   },
 });
 

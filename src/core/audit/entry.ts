@@ -120,11 +120,11 @@ export function canonical(value: unknown): string {
 export type ChainProblem = { sequence: number; problem: string };
 
 /**
- * Follows the chain entry by entry. `check` takes the entries in the order of their numbers, and `finish` compares the last
- * one with the recorded end.
+ * Follows the chain entry by entry, from its start or after a known entry. `check` takes the entries in the order of their numbers,
+ * and `finish` compares the last one with the recorded end.
  */
-export function followChain() {
-  let end = CHAIN_START;
+export function followChain(from: ChainEnd = CHAIN_START) {
+  let end = from;
   const problems: ChainProblem[] = [];
   const report = (sequence: number, problem: string) => void problems.push({ sequence, problem });
   return {

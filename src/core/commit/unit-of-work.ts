@@ -85,8 +85,22 @@ export type UnitOfWork = ReturnType<typeof createUnitOfWork>;
 /** Thrown by a first try that cannot be decided without reading everything. Nothing has failed. */
 export class NeedsFullRead extends Error {}
 
-/** The snapshot with the effects of the mutations so far laid over it. */
-export function createUnitOfWork(snapshot: Snapshot) {
+/** The times of a record that the dispatcher checks; missing in other records. */
+type Checked = { created_at?: Date; next_check_at?: Date | null };
+
+/**
+ * A record of a process whose clock is ahead of the decision's time is checked as much earlier. If that process dies before it has
+ * started the record's workflow, nobody else would start it until that time has come.
+ */
+function checkedInTime<R extends StoredRecord>(record: R & Checked, now: Date): R {
+  const { created_at: createdAt, next_check_at: dueAt } = record;
+  if (!createdAt || !dueAt || createdAt <= now) return record;
+  const aheadMs = createdAt.getTime() - now.getTime();
+  return { ...record, next_check_at: new Date(dueAt.getTime() - aheadMs) };
+}
+
+/** The snapshot with the effects of the mutations so far laid over it. `now`: the time of the decision. */
+export function createUnitOfWork(snapshot: Snapshot, now: Date) {
   const keys = new Map<string, ClaimedKey>();
   const references = new Map<string, string>();
   const created = createRecordSet();
@@ -119,8 +133,10 @@ export function createUnitOfWork(snapshot: Snapshot) {
 
     get: <R extends StoredRecord>(of: RecordCollection<R>, id: string): R | undefined =>
       changed.get(of, id) ?? created.get(of, id) ?? snapshot.records.get(of, id),
-    create: <R extends StoredRecord>(of: RecordCollection<R>, record: R) =>
-      created.set(of, requestId === null ? record : { ...record, http_request_id: requestId }),
+    create<R extends StoredRecord>(of: RecordCollection<R>, given: R): void {
+      const record = checkedInTime(given, now);
+      created.set(of, requestId === null ? record : { ...record, http_request_id: requestId });
+    },
     change<R extends StoredRecord>(of: RecordCollection<R>, record: R): void {
       const own = created.get(of, record._id);
       if (own === undefined) return changed.set(of, record);
@@ -171,7 +187,7 @@ export function decide(
   planned: readonly PlannedMutation[],
   now: Date,
 ): { writes: Writes; results: unknown[] } {
-  const uow = createUnitOfWork(snapshot);
+  const uow = createUnitOfWork(snapshot, now);
   const results = planned.map((each) => decideOne(uow, each, now));
   return { writes: uow.writes(), results };
 }

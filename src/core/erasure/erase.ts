@@ -2,9 +2,10 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { StoredRecord } from '../commit/collection.js';
 import { removeSettled, webhookCollections } from '../webhooks/retention.js';
+import type { TimelineEntry } from '../instructions/timeline.js';
 import type { ErasedRecords } from './erased-records.js';
 
-type Stored = StoredRecord & { version: number; updated_at?: Date };
+type Stored = StoredRecord & { version: number; updated_at?: Date; timeline?: TimelineEntry[] };
 
 /** The customer of a tenant, by the tenant's own id of it. */
 type Subject = { tenantId: string; customerId: string };
@@ -74,8 +75,11 @@ export async function eraseRecords(
         { _id, tenant_id, version },
         {
           $set: of.erased(record),
-          // The tenant chose it, and may have put the person into it.
-          $unset: { http_request_id: true },
+          // The tenant chose the one, and operators wrote the other: either may name the person.
+          $unset: {
+            http_request_id: true,
+            ...(record.timeline && { 'timeline.$[].internal': true }),
+          },
           $inc: { version: 1 },
         },
       );

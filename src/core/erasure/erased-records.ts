@@ -6,6 +6,8 @@ import { needsWorkflow, type InstructionRecord } from '../instructions/instructi
 export const ERASED_EMAIL = 'erased@erased.invalid';
 /** The name in place of an erased one, where a record must have one. */
 export const ERASED_NAME = 'Erased';
+/** The text in place of an erased one, where a record must have one. */
+export const ERASED_TEXT = 'erased';
 
 /** Records that name a customer, or belong to records that do. Declared in `defineCapability`. */
 export type ErasedRecords = {

@@ -1,4 +1,4 @@
-import type { Correction, HoldStep } from '../instructions/held-transitions.js';
+import type { Correction, HoldStep } from '../instructions/held-instruction.js';
 import { accounts, posting, type Leg, type Posting } from './posting.js';
 import { payFromAvailable, payReceivable } from './receivable.js';
 import type { Wallet } from './wallet.js';
@@ -16,6 +16,8 @@ export type Hold = {
   settledMinor?: bigint | null;
   /** How often an operator has corrected what is booked of it; later postings have this number, because they may be repeated. */
   corrections?: number;
+  /** The account that the provider moves the amount to, if it is not the clearing account. */
+  paidTo?: string;
   /** Legs that a capture adds. Their sum is the total of the hold. */
   captured: readonly Leg[];
 };
@@ -40,11 +42,11 @@ export const unspentOf = (hold: Hold): bigint => {
 
 /** The legs of the capture: what was moved, the part that returns to the wallet, and what suspense pays beyond the hold. */
 function capturedLegs(hold: Hold): Leg[] {
-  const { tenantId, provider, amountMinor, captured } = hold;
+  const { tenantId, provider, amountMinor, captured, paidTo = accounts.clearing(provider) } = hold;
   const unspent = unspentOf(hold);
   return sumByAccount([
     ...captured,
-    { account: accounts.clearing(provider), amountMinor: settledOf(hold) - amountMinor },
+    { account: paidTo, amountMinor: settledOf(hold) - amountMinor },
     { account: accounts.available(tenantId), amountMinor: unspent },
     { account: accounts.suspense, amountMinor: amountMinor - settledOf(hold) - unspent },
   ]).filter((leg) => leg.amountMinor !== 0n);

@@ -22,7 +22,7 @@ export const accounts = {
   /** The clearings with cards of this issuer, until the network is paid. */
   network: (provider: string) => `network:${provider}`,
   fees: 'fees',
-  /** The fees that providers keep of charges, and their prices of transfers. */
+  /** The fees that providers keep of charges and deposits, and their prices of transfers. */
   providerFees: 'provider-fees',
   /** Payments that were proven after the release of their hold, until an operator decides. */
   suspense: 'suspense',

@@ -15,7 +15,7 @@ import {
 } from '../ledger/hold-postings.js';
 import { accounts } from '../ledger/posting.js';
 import { lagosDay, restoreDailyLimit, usedOn } from '../ledger/wallet.js';
-import type { HeldInstruction, TransitionResult } from '../instructions/held-transitions.js';
+import type { HeldInstruction, TransitionResult } from '../instructions/held-instruction.js';
 
 /**
  * A payment to somebody outside, such as a transfer: its total is held from acceptance, a capture moves the amount to the

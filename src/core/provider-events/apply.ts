@@ -163,8 +163,9 @@ function createReplaying(
     const replay = await replays.find(id);
     const event = replay && (await events.find(replay.event_id));
     if (replay?.status === 'pending') await replays.end(id, await reapply(event));
-    // The event's own workflow, if it has one, may wait for this.
-    return { waitingEventId: event && event.workflow_slot !== null ? event._id : null };
+    // The event's own workflow, if it has one, may wait for this. The event does not say so any more if an earlier attempt has
+    // processed it, whose worker died before it answered.
+    return { waitingEventId: event?._id ?? null };
   };
 }
 

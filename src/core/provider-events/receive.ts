@@ -60,7 +60,7 @@ export function createReceiveProviderEvent(deps: {
     if (event.reading !== 'event') {
       const said = event.reading === 'unreadable' ? 'unreadable' : 'ignored: irrelevant type';
       log.warn({ ...eventLogIds(event), provider, type: event.event }, `provider event ${said}`);
-      return { stored: true, after: () => undefined };
+      return { stored: true, after: () => failpoint('provider_event.stored') };
     }
     const after = () => {
       failpoint('provider_event.stored');

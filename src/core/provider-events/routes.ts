@@ -68,6 +68,8 @@ function receiveRoutes(deps: ReceiveDeps): Route[] {
       const message = maskMessage(raw, reader.safeFields);
       const received = await providerEvents.receive(provider, { port, reading, message });
       ctx.res.once('finish', () => received.after());
+      const reply = 'reply' in reading ? reading.reply : undefined;
+      if (reply) return sendBytes(ctx, reply.status, JSON.stringify(reply.body));
       return sendData(ctx, 200, { received: true });
     }
     // The same answer as to a wrong signature, so that nobody learns which providers there are.

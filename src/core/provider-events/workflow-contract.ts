@@ -18,7 +18,7 @@ export type ProviderEventReplayInput = {
   taskQueue: string;
 };
 
-/** The event whose own workflow may still wait for an operator; null if none does. */
+/** The event whose own workflow, if it has one, may still wait for an operator; null if the event is not kept any more. */
 export type ProviderEventReplayResult = { waitingEventId: string | null };
 
 /** The id of the workflow that applies an event. */

@@ -24,12 +24,8 @@ type CardTraits = Traits<CardCall> & {
   stateSequence: 'issuer' | 'ours';
   /** The types of cards that the issuer issues with what Bursar knows of the holder. */
   types: readonly CardRequest['type'][];
-  /** How long the issuer waits for a decision, what it does without one, and whether it asks again. */
-  decision: {
-    deadlineMs: number;
-    onSilence: 'decline' | 'stand_in' | 'configured';
-    asksAgain: boolean;
-  };
+  /** How long the issuer waits for a decision. */
+  decision: { deadlineMs: number };
 };
 
 /** A request to issue a card. */
@@ -85,7 +81,10 @@ export type FundingState =
   | { kind: 'reversed'; amountMinor: bigint | null }
   | { kind: 'pending' };
 
-/** The state of an unloading at the issuer: money of a card is given back to us. `reversed`: it is on the card again. */
+/**
+ * The state of an unloading at the issuer: money of a card is given back to us. `reversed`: it is on the card again. The amount is
+ * what was taken back so far; less than was given back means a part.
+ */
 export type UnloadState =
   { kind: 'unloaded'; amountMinor: bigint | null } | Exclude<FundingState, { kind: 'funded' }>;
 
@@ -135,19 +134,27 @@ export type CardStateRequest = {
 export type SetStateAnswer = CallTrace &
   ({ kind: 'set' } | { kind: 'rejected'; code: string } | Throttled | Unknown);
 
-/** The state of a card as its issuer reports it. `changedBy`: the party that made the latest change; null: none was made. */
+/**
+ * The state of a card as its issuer reports it. `changedBy`: the party that made the latest change; null: none was made. It is the
+ * issuer as long as a lock of its own stands, also if we have changed the state beneath it: so a card that is locked by us has no
+ * lock of the issuer any more.
+ */
 export type ReportedCardState = {
   kind: IssuerCardState | 'inactive';
   changedBy: 'us' | 'issuer' | null;
 };
 
-/** The state of a card at its issuer, with the version that set it; 0 if the issuer has no versions. */
+/**
+ * The state of a card at its issuer, with the version that set it; 0 if the issuer has no versions. `changedAt`: the time of the
+ * latest change, by the clock of the issuer's messages; null if the issuer does not tell.
+ */
 export type ReadStateAnswer = CallTrace &
   (
     | {
         kind: 'state';
         state: ReportedCardState['kind'];
         changedBy: ReportedCardState['changedBy'];
+        changedAt: Date | null;
         version: number;
       }
     | NotFound

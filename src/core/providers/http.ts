@@ -1,4 +1,5 @@
 import { errors, Pool, type Dispatcher } from 'undici';
+import { opaqueId } from '../../shared/card-data.js';
 import type { UnknownReason } from './port.js';
 
 /** Enough for one worker's concurrent calls: a call never waits for another's answer. */
@@ -120,8 +121,11 @@ function parse(text: string): unknown {
   }
 }
 
-/** The request id goes into timelines and workflow histories, so anything but an identifier is dropped. */
+/**
+ * The request id goes into timelines and workflow histories, so anything but an identifier is dropped, and so are the digits of
+ * a card number.
+ */
 function requestIdOf(response: Dispatcher.ResponseData): string | null {
   const id = response.headers['x-request-id'];
-  return typeof id === 'string' && /^[0-9A-Za-z_-]{1,64}$/.test(id) ? id : null;
+  return typeof id === 'string' && /^[0-9A-Za-z_-]{1,64}$/.test(id) ? opaqueId(id) : null;
 }

@@ -132,7 +132,10 @@ export type ChargeState =
 export type SetupState =
   { kind: 'pending' } | { kind: 'saved'; method: SavedMethod } | { kind: 'declined'; code: string };
 
-/** A question about a charge. `isOnPage`: the customer was sent to a page, on which another attempt may follow a declined one. */
+/**
+ * A question about a charge. `isOnPage`: the customer was sent to a page, on which another attempt may follow a declined one. Without
+ * it, the provider's own note of the charge tells.
+ */
 export type AboutCharge = About & { isOnPage?: boolean };
 
 /** A page for the customer. `handle`: the provider's own id of what the page is for. */
@@ -199,18 +202,21 @@ export type Dispute = {
 /** The bank account of a customer for a refund that cannot reach the card. */
 export type RefundAccount = { account: string; bankCode: string };
 
-/** A question about a refund or a dispute of a charge: those since this time, one page after the other. */
-export type FindRequest = About & { since: Date; cursor: string | null };
+/**
+ * A question about a refund or a dispute of a charge: those since this time, one page after the other. `mayGoOn` is asked before
+ * each further call that the adapter makes for this question; false ends it without an answer.
+ */
+export type FindRequest = About & {
+  since: Date;
+  cursor: string | null;
+  mayGoOn?: () => Promise<boolean>;
+};
 
 /**
  * A question about the refunds of a charge. `newEnough`: a list that the adapter has begun to read since then will do, so that
- * many questions share one; without it the list is read now. `mayGoOn` is asked before each further page that the adapter reads for
- * this question; false ends the reading without an answer.
+ * many questions share one; without it the list is read now.
  */
-export type FindRefundsRequest = FindRequest & {
-  newEnough?: Date;
-  mayGoOn?: () => Promise<boolean>;
-};
+export type FindRefundsRequest = FindRequest & { newEnough?: Date };
 
 /** An event of a charge, as its provider reports it. */
 export type PaymentEvent = {

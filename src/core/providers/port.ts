@@ -58,6 +58,9 @@ export type UnknownReason =
 /** The request may have been executed or not. */
 export type Unknown = { kind: 'unknown'; reason: UnknownReason; word?: string };
 
+/** The answer to a question that was not sent, because it has used the calls that it may make. */
+export const NOT_ASKED = { kind: 'unknown', reason: 'throttled', providerRequestId: null } as const;
+
 /** Makes one request that may move money. It sends nothing twice, and nothing after its signal was aborted. */
 export type Submit<Request, State> = (
   request: Request,
@@ -101,8 +104,6 @@ export type ResendSafety =
 export type Traits<Call extends string> = {
   /** ISO 4217. */
   currencies: readonly string[];
-  /** The unit of amounts on the wire. Ports use minor units. */
-  unit: 'minor' | 'major';
   /** Mapping of our ids to references that the provider allows, and back. `toOurs`: null if it is none of ours. */
   references: {
     pattern: RegExp;

@@ -7,8 +7,16 @@ export type SafeFields = Readonly<Record<string, 'value' | 'own_id'>>;
 /** An authentic message that is to be stored. */
 export type StorableReading<Event> =
   | { kind: 'event'; event: Event }
-  /** `irrelevant`: the adapter knows the type, and nothing follows from it. `name`: the provider's type, if it has one. */
-  | { kind: 'irrelevant' | 'unreadable'; dedupeKey: string; name: string | null };
+  /**
+   * `irrelevant`: the adapter knows the type, and nothing follows from it. `name`: the provider's type, if it has one. `reply`
+   * takes the place of a receipt: a request that waits for a decision, and that cannot be read, is declined.
+   */
+  | {
+      kind: 'irrelevant' | 'unreadable';
+      dedupeKey: string;
+      name: string | null;
+      reply?: { status: number; body: object };
+    };
 
 /** An adapter's reading of a message from its provider. */
 export type MessageReading<Event> =

@@ -149,7 +149,10 @@ export type TransferProvider = MessageReader<TransferEvent> & {
    * Prepares a submission, for example the recipient. Moves nothing, may be repeated, and comes before the submit permit. A
    * provider without it needs no preparation.
    */
-  prepare?(request: TransferRequest, signal: AbortSignal): Promise<PrepareAnswer>;
+  prepare?(
+    request: TransferRequest & { hadVoidHandle?: boolean },
+    signal: AbortSignal,
+  ): Promise<PrepareAnswer>;
   submit(
     request: TransferRequest & { handle?: string | null },
     signal: AbortSignal,

@@ -1,6 +1,5 @@
 import type { Collection, Filter } from 'mongodb';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
-import type { InstructionRecord } from '../instructions/instruction.js';
 
 /** Records that are read at once. */
 export const PAGE = 200;
@@ -40,6 +39,9 @@ export function tenantsLeft(
     : { tenants: tenants.slice(begin), after };
 }
 
+/** The fields by which records are paged. */
+type Paged = { _id: string; created_at: Date };
+
 /** A condition of records, and the index with a tenant's ones by the time of their creation. */
 type Among<R> = { filter: Filter<R>; index: Readonly<Record<string, 1 | -1>> };
 
@@ -51,7 +53,7 @@ export type RecordPage<R> = { records: readonly R[]; next: PagePosition | null }
  * that each of these tenants has created since then, the oldest first. Only the last page may be empty. `among`: those alone
  * that satisfy its condition.
  */
-export async function* recordsSince<R extends InstructionRecord>(
+export async function* recordsSince<R extends Paged>(
   collection: Collection<R>,
   { since, tenants, limit = PAGE }: { since: Date; tenants: readonly string[]; limit?: number },
   from: PagePosition | null = null,
@@ -86,7 +88,7 @@ export async function* recordsSince<R extends InstructionRecord>(
 }
 
 /** An open record always has a next check, so its index has the few that are open. */
-async function openBefore<R extends InstructionRecord>(
+async function openBefore<R extends Paged>(
   collection: Collection<R>,
   { among, since, limit }: { among: Among<R> | undefined; since: Date; limit: number },
   after: PagePosition['after'],
@@ -110,7 +112,7 @@ type CreatedSince<R> = {
   limit: number;
 };
 
-async function createdSince<R extends InstructionRecord>(
+async function createdSince<R extends Paged>(
   collection: Collection<R>,
   { among, tenant, since, until, limit }: CreatedSince<R>,
   after: PagePosition['after'],

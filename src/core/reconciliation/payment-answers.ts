@@ -1,5 +1,5 @@
 import type { FactSource, InstructionFact } from '../instructions/fact.js';
-import type { HeldInstruction } from '../instructions/held-transitions.js';
+import type { HeldInstruction } from '../instructions/held-instruction.js';
 import { isOpen } from '../instructions/instruction.js';
 import type { InstructionLabels } from '../instructions/workflow-contract.js';
 import type { ProviderOutcome } from '../instructions/provider-outcome.js';

@@ -3,13 +3,14 @@ import {
   acknowledgeAuthorization,
   getAuthorization,
   listAuthorizations,
+  verifyAuthorization,
 } from '../operator-api/card-authorizations.js';
 import { LISTED } from '../operator-api/schema.js';
 import { addApiCommand, CommandError, flagOf } from './command.js';
 import { print, printLatest, printTable } from './print.js';
 
 /**
- * Adds the commands for card authorizations. The issuer decides their outcome; operators inspect them and acknowledge.
+ * Adds the commands for card authorizations. The issuer decides their outcome; operators have it asked, and acknowledge.
  */
 export function addCardAuthorizationCommands(program: Command): void {
   const authorizations = program.command('card-authorizations');
@@ -31,14 +32,32 @@ export function addCardAuthorizationCommands(program: Command): void {
   addApiCommand(
     authorizations,
     'show <authorization>',
-    (command) => command.description('show one authorization with its timeline'),
+    (command) =>
+      command.description('show one authorization with its messages, facts, payers and timeline'),
     async (operator, { json, args }) => {
       const id = String(args[0]);
       const input = { params: { id } };
-      const { record, timeline } = await operator.call(getAuthorization, input, noSuch(id));
-      if (json) return print(json, { ...record, timeline });
+      const { record, ...lists } = await operator.call(getAuthorization, input, noSuch(id));
+      if (json) return print(json, { ...record, ...lists });
       print(json, record);
-      printTable(json, timeline);
+      for (const name of ['messages', 'facts', 'payers', 'timeline'] as const) {
+        console.log(`\n${name}`);
+        printTable(json, lists[name]);
+      }
+    },
+  );
+
+  addApiCommand<{ reason: string }>(
+    authorizations,
+    'verify <authorization>',
+    (command) =>
+      command
+        .description('ask the issuer about an authorization now, and book what is missing')
+        .requiredOption('--reason <text>', 'the reason, for the audit log'),
+    async (operator, { json, args, options: { reason } }) => {
+      const id = String(args[0]);
+      const input = { params: { id }, body: { reason } };
+      print(json, await operator.call(verifyAuthorization, input, noSuch(id)));
     },
   );
 

@@ -91,7 +91,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'card-authorizations',
-    description: 'inspect card authorizations and clear their attention',
+    description: 'inspect card authorizations, ask their issuers, and clear attention',
     load: async () => (await import('./card-authorizations.js')).addCardAuthorizationCommands,
   },
   {

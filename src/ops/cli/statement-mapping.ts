@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StatementRowInput } from '../operator-api/statements.js';
-import { withoutUnseen } from '../../platform/http/wire.js';
+import { withoutUnseen } from '../../shared/text.js';
 import { CommandError } from './command.js';
 
 const column = z.string().min(1);

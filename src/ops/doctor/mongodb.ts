@@ -1,16 +1,17 @@
 import type { Db, Document, MongoClient } from 'mongodb';
 import type { Config } from '../../shared/config.js';
 import { createMongoClient, isMongos, WAIT_LIMIT_MS } from '../../platform/database/client.js';
-import { wantedOf } from '../../platform/database/migrations.js';
+import { hasNewer, wantedOf } from '../../platform/database/migrations.js';
 import { misnamedPeppers, pepperUses } from '../../platform/api-keys/pepper-register.js';
 import { unretiredKeys } from '../../platform/sealing/key-register.js';
 import { createSealing, type Sealing } from '../../platform/sealing/sealing.js';
 import { listSecretUses, type ProviderSecretUse } from '../../core/providers/secret-uses.js';
 import { DAY_MS } from '../../shared/durations.js';
 import type { KeyPepper } from '../../shared/key-peppers.js';
-import { inspectSchema } from '../../platform/database/inspect.js';
+import { inspectSchema, undeclaredExpiries } from '../../platform/database/inspect.js';
 import { unsupportedMongod } from '../../shared/mongodb-support.js';
 import { migrations } from '../../composition/migrations.js';
+import { examineAuditLog } from './audit-log.js';
 import { examineBacklog } from './backlog.js';
 import { examine, pass, fail, type Check } from './check.js';
 import { examineProviderStates } from './providers.js';
@@ -67,6 +68,8 @@ function examineServer(
     examinePeppers(db, config.keyPeppers),
     examineSealingKeys(db, sealing),
     examineProviderSecrets(db, sealing, config),
+    examineAuditLog(db),
+    examineExpiries(db),
   ]);
 }
 
@@ -158,6 +161,27 @@ function examineSchema(db: Db): Promise<Check> {
     const remigrate = `stop API and workers, remove ${first.migration} from the collection migrations, and start them`;
     return fail(detail, unapplied ? start : remigrate);
   });
+}
+
+const UNDECLARED =
+  'drop these indexes at once: MongoDB removes documents by them; then find who has the password of the user migrate';
+
+/** MongoDB itself removes what such an index covers, whatever rights the users have. */
+export function examineExpiries(db: Db): Promise<Check> {
+  return examine(
+    'mongodb: expiry',
+    'the check lists the collections and their indexes',
+    async () => {
+      const found = await undeclaredExpiries(db, migrations);
+      if (found.length === 0) return pass('only declared indexes remove documents');
+      const names = found.join(', ');
+      // A newer release may declare them.
+      if (await hasNewer(db, migrations)) {
+        return pass(`a newer release has migrated this database; its doctor must know: ${names}`);
+      }
+      return fail(`not of this release: ${names}`, UNDECLARED);
+    },
+  );
 }
 
 function examineClock(db: Db): Promise<Check> {

@@ -11,7 +11,7 @@ import type { Operator } from '../../platform/operators/operator.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { APPROVERS, READERS } from './roles.js';
-import { isCollected } from './second-person.js';
+import { isCollected, isEntitled } from './second-person.js';
 import { anyId, flag, LISTED, noSuch, printed, printedList, reason, reasonBody } from './schema.js';
 import { actOf, operatorOf } from './sign-in.js';
 import { stateOf } from './target-states.js';
@@ -104,7 +104,7 @@ export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Rout
     route(approveApproval, async (ctx, { params: { id }, body }) => {
       const why = { reason: body.reason ?? null };
       const before = await find(id);
-      const problem = await problemOf(deps, ctx, before);
+      const problem = await problemOf(deps, acts, ctx, before);
       if (problem !== null) throw await refuse(deps, ctx, before, problem);
       if (before.maker.operator === null) {
         const act = actOf(ctx, 'approvals.adopt', id, why);
@@ -138,19 +138,28 @@ const decidedBy = (ctx: Context) => {
   return { decided_by: { operator, name, roles }, decided_at: new Date() };
 };
 
-type Problem = 'own' | 'state' | 'changed';
+type Problem = 'own' | 'state' | 'maker' | 'changed';
 const PROBLEMS: Record<Problem, string> = {
   own:
     'Another person than the one who made the request must approve it. An operator whose account or key was made by the ' +
     'other one, or by somebody the other one made, does not count as another person.',
   state:
     'The request is decided already, has expired, or was changed in this moment: show it again.',
+  maker:
+    'The account of the person who made the request is disabled, or has lost the role for this act. The request is void now: ' +
+    'somebody who may make it makes a new one.',
   changed: 'The target has changed since the request, which is void now: make a new one.',
 };
+/** Problems that end a request, with its result. */
+const ENDS = {
+  maker: 'the account of the maker is disabled, or has lost the role',
+  changed: 'the target has changed since the request',
+} as const;
 
-/** The reason why this operator may not approve this request now, or null. A changed target voids it. */
+/** The reason why this operator may not approve this request now, or null. A maker without the right and a changed target void it. */
 async function problemOf(
   deps: OperatorDeps,
+  acts: readonly Route[],
   ctx: Context,
   approval: Approval,
 ): Promise<Problem | null> {
@@ -160,11 +169,35 @@ async function problemOf(
   // The same person may repeat an approval whose act was not carried out.
   const isRepeat = status === 'approved' && approval.decided_by?.operator === id;
   if (status !== 'pending' && !isRepeat) return 'state';
-  if (!isChanged(approval, await stateOf(deps, approval))) return null;
+  const ended = (await mayMake(deps, acts, approval))
+    ? isChanged(approval, await stateOf(deps, approval)) && 'changed'
+    : 'maker';
+  if (!ended) return null;
   const act = actOf(ctx, 'approvals.void', approval._id);
-  const result = 'the target has changed since the request';
-  await deps.approvals.change(act, approval, { status: 'void', result });
-  return 'changed';
+  await deps.approvals.change(act, approval, { status: 'void', result: ENDS[ended] });
+  return ended;
+}
+
+/**
+ * True if the maker of the request may still make it. Nobody stands yet for a request that came through Temporal; who stands for
+ * one since, without a role for the act, did so as an approver.
+ */
+async function mayMake(
+  deps: OperatorDeps,
+  acts: readonly Route[],
+  { kind, maker }: Approval,
+): Promise<boolean> {
+  if (maker.operator === null) return true;
+  const { roles = READERS } = actNamed(acts, kind).operation;
+  const hadRole = roles.some((role) => maker.roles.includes(role));
+  return isEntitled(deps, maker, hadRole ? roles : APPROVERS);
+}
+
+/** The route of an act. */
+function actNamed(acts: readonly Route[], kind: string): Route {
+  const act = acts.find(({ operation }) => (operation.act ?? operation.id) === kind);
+  if (!act) throw new Error(`no act has the name ${kind}`);
+  return act;
 }
 
 /**
@@ -206,8 +239,7 @@ async function carryOut(
   ctx: Context,
   { _id, kind, input }: Approval,
 ): Promise<Outcome> {
-  const act = acts.find(({ operation }) => (operation.act ?? operation.id) === kind);
-  if (!act) throw new Error(`no act has the name ${kind}`);
+  const act = actNamed(acts, kind);
   ctx.state.approval = _id;
   try {
     await act.handle(ctx, { params: input.params, query: {}, body: input.body });

@@ -15,6 +15,10 @@ const MEANINGS: Readonly<Record<BreakKind, string>> = {
 
 /** The meaning for the records of a capability that moves no money. */
 const MEANINGS_OF: Readonly<Record<string, Partial<Record<BreakKind, string>>>> = {
+  'card-states': {
+    missing_there: 'The card can be used here, and the issuer does not know it.',
+    other_state: 'The card is in another state here than at the issuer.',
+  },
   'virtual-accounts': {
     missing_there: 'The account is active here, and the provider does not know it.',
     other_state: 'The account is active here, and the provider has it in another state.',
@@ -37,6 +41,10 @@ const ACTS: Readonly<Record<BreakKind, string>> = {
 
 /** The acts for the records of a capability that has no commands to end them. */
 const ACTS_OF: Readonly<Record<string, Partial<Record<BreakKind, string>>>> = {
+  'card-states': {
+    missing_there:
+      'Show the card, and ask the issuer for it. Lock it meanwhile: bursar cards lock. A card that the tenant closes gives its balance back.',
+  },
   'card-authorizations': {
     missing_there:
       'Show the payment, and ask the issuer which of its reports are right. No command takes back what is booked: once the issuer reports a reversal, a refund or a correction, it is booked.',
@@ -51,6 +59,7 @@ const ACTS_OF: Readonly<Record<string, Partial<Record<BreakKind, string>>>> = {
 
 /** The commands for the records of a capability, if its own name is none. */
 const COMMANDS: Readonly<Record<string, string>> = {
+  'card-states': 'cards',
   'card-fundings': 'cards',
   'card-unloads': 'cards',
 };

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { capabilities } from '../../composition/capabilities.js';
 import { BREAK_KINDS, type Break } from '../../core/reconciliation/break.js';
-import { createPace, emptyReport } from '../../core/reconciliation/comparison.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { plainText } from '../../platform/http/wire.js';
 import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
+import { askProvider } from './ask-provider.js';
 import { explainBreak } from './break-explanations.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
@@ -77,9 +76,6 @@ export const closeBreak = operation({
   answer: { status: 200, data: orWaiting(printed) },
 });
 
-/** Calls to the provider per second for one record. */
-const PER_SECOND = 10;
-
 /** The routes for breaks. */
 export const breakRoutes = (deps: OperatorDeps): Route[] => [
   route(listBreaks, async (ctx, { query: { kind, provider, status } }) => {
@@ -103,7 +99,8 @@ export const breakRoutes = (deps: OperatorDeps): Route[] => [
     const act = await permit(deps, ctx, asked, { act: 'reconciliation' });
     if (!act) return;
     await deps.audit.record(act, { before: breakState(found) });
-    await ask(deps, found);
+    const { capability, tenant_id: tenantId, reference } = found;
+    await askProvider(deps, { capability, tenantId, id: reference });
     sendData(ctx, 200, presentBreak(await find(deps, id)));
   }),
 
@@ -141,26 +138,6 @@ export const breakState = (of: Break) => ({
   difference: of.difference,
   amount_minor: Number(of.amount_minor),
 });
-
-/** Compares the record again, and applies the provider's answer by the rules of the record's capability. */
-async function ask(deps: OperatorDeps, { capability, tenant_id: tenantId, reference }: Break) {
-  const reconciled = capabilities.find(({ name }) => name === capability)?.reconciled?.(deps);
-  const run = {
-    apply: true,
-    takeTurn: createPace(PER_SECOND),
-    report: emptyReport(),
-    breaks: deps.breaks,
-  };
-  const found =
-    reconciled && tenantId !== null && (await reconciled.reconcileOne(run, tenantId, reference));
-  if (!found) {
-    const message = `There is no record of ${reference} that the provider can be asked about.`;
-    throw new ApiError('invalid_state', { message });
-  }
-  if (run.report.unanswered > 0) {
-    throw new ApiError('invalid_state', { message: 'The provider did not answer: try again.' });
-  }
-}
 
 const presentBreak = (of: Break) => ({
   id: of._id,

@@ -6,6 +6,7 @@ import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
+import { askProvider } from './ask-provider.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import { anyId, flag, LISTED, noSuch, printed, printedList, reason } from './schema.js';
@@ -25,16 +26,40 @@ export const listAuthorizations = operation({
   answer: { status: 200, data: printedList },
 });
 
-/** Shows an authorization with its timeline. */
+/** Shows an authorization with everything that is known about it. */
 export const getAuthorization = operation({
   id: 'getAuthorization',
   tag,
   method: 'get',
   path: '/card-authorizations/{id}',
-  summary: 'Show an authorization with its timeline',
+  summary: 'Show an authorization with its messages, facts, payers and timeline',
   roles: READERS,
   params: { id: anyId },
-  answer: { status: 200, data: z.object({ record: printed, timeline: printedList }) },
+  answer: {
+    status: 200,
+    data: z.object({
+      record: printed,
+      messages: printedList.meta({ description: 'Our decision on each request of the issuer.' }),
+      facts: printedList.meta({ description: 'Approvals and reports, in the order of arrival.' }),
+      payers: printedList.meta({
+        description: 'Who paid what was taken and not returned, in the order of payment.',
+      }),
+      timeline: printedList,
+    }),
+  },
+});
+
+/** Asks the issuer about an authorization. */
+export const verifyAuthorization = operation({
+  id: 'verifyAuthorization',
+  tag,
+  method: 'post',
+  path: '/card-authorizations/{id}/verify',
+  summary: 'Ask the issuer about an authorization now, and book the reports that are missing',
+  roles: WORKERS,
+  params: { id: anyId },
+  body: z.strictObject({ reason }),
+  answer: { status: 200, data: printed },
 });
 
 /** Clears the attention of an authorization. */
@@ -50,24 +75,13 @@ export const acknowledgeAuthorization = operation({
   answer: { status: 200, data: printed },
 });
 
-/** The routes for card authorizations. The issuer decides their outcome; operators inspect them and acknowledge. */
-export const cardAuthorizationRoutes = ({ cardAuthorizations, audit }: OperatorDeps): Route[] => [
-  route(listAuthorizations, async (ctx, { query: { card, attention } }) => {
-    const query = { attention, limit: LISTED, ...(card !== undefined && { card }) };
-    sendData(ctx, 200, (await cardAuthorizations.store.latest(query)).map(row));
-  }),
-
-  route(getAuthorization, async (ctx, { params }) => {
-    const found = await cardAuthorizations.store.find(params.id);
-    if (!found) throw noSuch('authorization');
-    const record = { ...presentAuthorization(found), tenant: found.tenant_id };
-    const timeline = found.timeline.map((entry) => ({ ...entry, at: entry.at.toISOString() }));
-    sendData(ctx, 200, { record, timeline });
-  }),
+/** The routes for card authorizations. The issuer decides their outcome; operators have it asked, and acknowledge. */
+export const cardAuthorizationRoutes = (deps: OperatorDeps): Route[] => [
+  ...questionRoutes(deps),
 
   route(acknowledgeAuthorization, async (ctx, { params, body }) => {
-    const found = await cardAuthorizations.store.find(params.id);
-    if (!found) throw noSuch('authorization');
+    const { cardAuthorizations, audit } = deps;
+    const found = await find(deps, params.id);
     const { _id: id, tenant_id: tenantId, attention } = found;
     const act = actOf(ctx, 'card-authorizations.acknowledge', id, {
       tenantId,
@@ -85,6 +99,58 @@ export const cardAuthorizationRoutes = ({ cardAuthorizations, audit }: OperatorD
     sendData(ctx, 200, { id, acknowledged: attention?.reason ?? null });
   }),
 ];
+
+const questionRoutes = (deps: OperatorDeps): Route[] => [
+  route(listAuthorizations, async (ctx, { query: { card, attention } }) => {
+    const query = { attention, limit: LISTED, ...(card !== undefined && { card }) };
+    sendData(ctx, 200, (await deps.cardAuthorizations.store.latest(query)).map(row));
+  }),
+
+  route(getAuthorization, async (ctx, { params }) => {
+    sendData(ctx, 200, present(await find(deps, params.id)));
+  }),
+
+  route(verifyAuthorization, async (ctx, { params, body }) => {
+    const { _id: id, tenant_id: tenantId } = await find(deps, params.id);
+    const act = actOf(ctx, 'card-authorizations.verify', id, { tenantId, reason: body.reason });
+    await deps.audit.record(act, {});
+    const differs = await askProvider(deps, { capability: 'card-authorizations', tenantId, id });
+    const after = await find(deps, id);
+    const outcome = differs ? `${differs.difference}: ${differs.outcome}` : 'agrees with us';
+    sendData(ctx, 200, { ...row(after), issuer: outcome });
+  }),
+];
+
+async function find({ cardAuthorizations }: OperatorDeps, id: string): Promise<CardAuthorization> {
+  const found = await cardAuthorizations.store.find(id);
+  if (!found) throw noSuch('authorization');
+  return found;
+}
+
+const present = (found: CardAuthorization) => ({
+  record: {
+    ...presentAuthorization(found),
+    tenant: found.tenant_id,
+    provider: found.provider,
+    token: found.token,
+    asked_next_at: found.verify_at?.toISOString() ?? null,
+  },
+  messages: found.messages.map((message) => ({
+    message: message.message_id,
+    kind: message.kind,
+    amount_minor: toWireAmount(message.amount_minor),
+    approved: message.approved,
+    code: message.code,
+  })),
+  facts: found.facts.map(({ at, kind, key, amount_minor: amount }) => ({
+    at: at.toISOString(),
+    fact: kind,
+    amount_minor: toWireAmount(amount),
+    key,
+  })),
+  payers: found.payments.map(({ from, minor }) => ({ from, amount_minor: toWireAmount(minor) })),
+  timeline: found.timeline.map((entry) => ({ ...entry, at: entry.at.toISOString() })),
+});
 
 const row = (authorization: Omit<CardAuthorization, 'timeline'>) => ({
   id: authorization._id,

@@ -44,6 +44,8 @@ export const unloadCard = operation({
   method: 'post',
   path: '/issued-cards/{id}/unload',
   summary: 'Take the balance of a closed or expired card back from the issuer once more',
+  description:
+    'The issuer is asked first what it has taken back of an unloading that needs an operator, and that is booked.',
   roles: WORKERS,
   params: { id: anyId },
   body: z.strictObject({ reason }),
@@ -103,9 +105,8 @@ export const cardRoutes = ({ cards, cardStates, cardUnloads }: OperatorDeps): Ro
     const act = actOf(ctx, 'cards.unload', card._id, why);
     // Tenants read the timeline, but neither who asked nor why.
     const by = { actor: 'operator', reason: 'an operator asked for it', act };
-    if (!(await cardUnloads.retry(card, by))) {
-      throw new ApiError('invalid_state', { message: 'No unloading of this card has failed.' });
-    }
+    const obstacle = await cardUnloads.retry(card, by);
+    if (obstacle !== null) throw new ApiError('invalid_state', { message: obstacle });
     sendData(ctx, 200, { id: card._id, done: true });
   }),
 

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { movedDepositId, type Deposit } from '../../capabilities/deposits/record.js';
 import { presentDepositRow } from '../../capabilities/deposits/presenter.js';
-import { isAssignable, type DepositFact } from '../../capabilities/deposits/transitions.js';
+import {
+  exceedsTotal,
+  isAssignable,
+  type DepositFact,
+} from '../../capabilities/deposits/transitions.js';
 import type { Act } from '../../core/audit/entry.js';
 import { instructionState } from '../../core/instructions/instruction.js';
 import { operation } from '../../platform/http/operation.js';
@@ -68,6 +72,9 @@ export const depositRoutes = (deps: OperatorDeps): Route[] => [
       throw refuseField('account', `The account is ${account.state}.`);
     }
     refuseUnassignable(deposit);
+    if (exceedsTotal(account, deposit.amount_minor ?? 0n)) {
+      throw refuseField('account', 'The account would receive more than is allowed.');
+    }
     const isOwn = account.tenant_id === deposit.tenant_id;
     const to = {
       id: movedDepositId(deposit._id),

@@ -132,7 +132,7 @@ const newKeyRoutes = (deps: OperatorDeps): Route[] => [
   }),
 
   route(rotateKey, async (ctx, { params, body }) => {
-    const { apiKeys, audit } = deps;
+    const { apiKeys, audit, config } = deps;
     const { id } = params;
     const before = await apiKeys.get(id);
     if (!before) throw noSuch('key');
@@ -142,7 +142,8 @@ const newKeyRoutes = (deps: OperatorDeps): Route[] => [
     });
     const act = await permit(deps, ctx, { act: asked, input: { params, body } }, { act: 'key' });
     if (!act) return;
-    const { overlap_hours: overlap, expires_in_days: lifetime } = body;
+    const { overlap_hours: overlap, expires_in_days: stated } = body;
+    const lifetime = daysOfSuccessor(config.environment, before, stated);
     const how = {
       overlapMs: overlap * HOUR_MS,
       expiresAt: lifetime === undefined ? undefined : inDays(lifetime),
@@ -206,8 +207,21 @@ export function termsOfNewKey(
       'This key can pay out: name the addresses that may use it, or allow any address with any_address.',
     );
   }
-  return { days: body.expires_in_days ?? (environment === 'live' ? 365 : undefined) };
+  return { days: body.expires_in_days ?? usualDays(environment) };
 }
+
+/** The lifetime of a key without a stated one; undefined: it does not expire. */
+const usualDays = (environment: Environment) => (environment === 'live' ? 365 : undefined);
+
+/**
+ * The stated lifetime of the successor of a key; undefined: that of the key. In live, a key that does not expire has a successor
+ * that does, as every new key.
+ */
+export const daysOfSuccessor = (
+  environment: Environment,
+  { expiresAt }: Pick<ApiKeyInfo, 'expiresAt'>,
+  stated: number | undefined,
+): number | undefined => stated ?? (expiresAt === null ? usualDays(environment) : undefined);
 
 function refuse(field: string, message: string): never {
   throw new ApiError('validation_error', { field, message });

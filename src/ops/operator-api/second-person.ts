@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { ApprovalRefused } from '../../core/approvals/approval.js';
+import { ApprovalRefused, type Approval } from '../../core/approvals/approval.js';
 import { reasonForApproval, type PolicyCase } from '../../core/approvals/policy.js';
 import type { NewApproval } from '../../core/approvals/store.js';
-import type { Act, AuditedState } from '../../core/audit/entry.js';
+import type { Act, Actor, AuditedState } from '../../core/audit/entry.js';
 import type { Context } from '../../platform/http/context.js';
 import { sendData } from '../../platform/http/respond.js';
 import type { Route } from '../../platform/http/routes.js';
+import type { OperatorRole } from '../../platform/operators/operator.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
+import { APPROVERS } from './roles.js';
 import { actOf } from './sign-in.js';
 
 /** The answer to an act that waits for a second person. Nothing was done. */
@@ -21,12 +23,28 @@ export const waiting = z.object({
 export const orWaiting = <T extends z.ZodType>(data: T) => z.union([data, waiting]);
 
 /** Acts whose answer has a secret. The maker repeats the command after the approval, which carries it out. */
-const COLLECTED = new Set(['keys.create', 'keys.rotate', 'webhooks.endpoints.add']);
+const COLLECTED = new Set([
+  'keys.create',
+  'keys.rotate',
+  'webhooks.endpoints.add',
+  'webhooks.endpoints.rotate',
+]);
 
 /** True for an act that its maker carries out after the approval, because only the maker may see the answer. */
 export const isCollected = (kind: string): boolean => COLLECTED.has(kind);
 
-type Parts = Pick<OperatorDeps, 'approvals' | 'config'>;
+type Parts = Pick<OperatorDeps, 'approvals' | 'config' | 'operators'>;
+
+/** True if this person of a request has an account that is enabled, and that has one of these roles now. */
+export async function isEntitled(
+  { operators }: Pick<Parts, 'operators'>,
+  person: Actor | null,
+  roles: readonly OperatorRole[],
+): Promise<boolean> {
+  const account = person?.operator ? await operators.get(person.operator) : null;
+  if (account === null || account.disabledAt !== null) return false;
+  return roles.some((role) => account.roles.includes(role));
+}
 
 /**
  * An act with what its request for an approval needs. `state` is that of the target; left out if the act needs none. `answer`: that
@@ -44,18 +62,34 @@ type Asked = {
  * request has been stored and the answer sent.
  */
 export async function permit(
-  { approvals, config }: Parts,
+  parts: Parts,
   ctx: Context,
   asked: Asked,
   policyCase: PolicyCase,
 ): Promise<Act | null> {
   const { act, answer } = asked;
-  const reason = reasonForApproval(config.approvals, policyCase);
+  const reason = reasonForApproval(parts.config.approvals, policyCase);
   if (reason === null || act.approval !== null) return act;
   const request = requestOf(asked, answer === undefined ? reason : `${reason}: ${answer}`);
-  const ready = isCollected(act.action) ? await approvals.readyFor(act, request.input) : null;
+  const ready = isCollected(act.action) ? await readyFor(parts, ctx, act, request.input) : null;
   if (ready) return { ...act, approval: ready._id };
-  await askFor({ approvals }, ctx, act, request);
+  await askFor(parts, ctx, act, request);
+  return null;
+}
+
+/** The approved request that the act may use, or null. Those whose approver may not approve any more are void. */
+async function readyFor(
+  { approvals, operators }: Parts,
+  ctx: Context,
+  act: Act,
+  input: NewApproval['input'],
+): Promise<Approval | null> {
+  for (const ready of await approvals.readyFor(act, input)) {
+    if (await isEntitled({ operators }, ready.decided_by, APPROVERS)) return ready;
+    const result = 'the account of the approver is disabled, or has lost the role';
+    const voids = actOf(ctx, 'approvals.void', ready._id);
+    await approvals.change(voids, ready, { status: 'void', result });
+  }
   return null;
 }
 

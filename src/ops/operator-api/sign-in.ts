@@ -10,6 +10,7 @@ import { parseOperatorKey } from '../../platform/api-keys/api-key.js';
 import type { Oidc } from '../../platform/operators/oidc.js';
 import { ApiError, type ErrorCode } from '../../shared/errors.js';
 import { accountOf, withoutRole } from './identities.js';
+import { createRefusals } from './refusals.js';
 
 type Parts = {
   operators: Operators;
@@ -28,13 +29,14 @@ export function signIn({
 }: Parts & {
   operationAt: OperationAt;
 }): Middleware {
-  const { operators, oidc, audit } = parts;
+  const { operators, oidc } = parts;
+  const recordRefusal = createRefusals(parts.audit);
   return async (ctx, next) => {
     const token = bearerToken(ctx.req.headers.authorization);
     const onRefused = async (known: Operator, refusal: ErrorCode) => {
       ctx.state.operator = known;
       const act = actOf(ctx, operationAt(ctx)?.id ?? 'unknown', 'refused');
-      await audit.record(act, { after: { refused: refusal } });
+      await recordRefusal(act, refusal);
     };
     const operator = oidc
       ? await identifyBy(oidc, parts, { token, requestId: ctx.state.requestId, onRefused })
@@ -44,7 +46,7 @@ export function signIn({
     if (roles && !roles.some((role) => operator.roles.includes(role))) {
       const message = `This needs one of the roles: ${roles.join(', ')}.`;
       const act = actOf(ctx, operationAt(ctx)?.id ?? 'unknown', 'refused');
-      await audit.record(act, { after: { refused: message } });
+      await recordRefusal(act, message);
       throw new ApiError('forbidden', { message });
     }
     await next();

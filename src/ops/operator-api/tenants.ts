@@ -206,6 +206,8 @@ function raisedLimits(before: Tenant, after: Tenant): string[] {
   );
 }
 
+const NO_LIMIT_USED = { limit_day: '', limit_used_minor: 0n };
+
 const freezeRoute = ({
   tenants,
   audit,
@@ -219,10 +221,15 @@ const freezeRoute = ({
       const frozenAt = freezes ? (before?.frozenAt ?? new Date()) : null;
       const after = before && (await tenants.update(id, { frozenAt }, session));
       if (!after) return null;
-      // Commits that reload a card read the wallet. The version makes those conflict that run now.
+      // Commits that reload a card read the wallet. The version makes those conflict that run now. A tenant that never had money
+      // gets its wallet here.
       const wallets = db.collection<WalletDocument>('wallets');
-      const mark = { $set: { is_frozen: freezes }, $inc: { version: 1n } };
-      await wallets.updateOne({ _id: id }, mark, { session });
+      const mark = {
+        $set: { is_frozen: freezes },
+        $inc: { version: 1n },
+        $setOnInsert: { available_minor: 0n, receivable_minor: 0n, ...NO_LIMIT_USED },
+      };
+      await wallets.updateOne({ _id: id }, mark, { session, upsert: freezes });
       return { result: after, before: presentTenant(before), after: presentTenant(after) };
     });
     if (!changed) throw noSuch('tenant');

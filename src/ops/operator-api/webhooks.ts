@@ -121,9 +121,12 @@ export const rotateEndpoint = operation({
     overlap_hours: z.number().min(0).max(MAX_OVERLAP_HOURS),
     reason: reason.optional(),
   }),
+  act: 'webhooks.endpoints.rotate',
   answer: {
     status: 200,
-    data: z.object({ id: z.string(), secret: z.string(), old_secret_signs_until: z.string() }),
+    data: orWaiting(
+      z.object({ id: z.string(), secret: z.string(), old_secret_signs_until: z.string() }),
+    ),
   },
 });
 
@@ -183,6 +186,7 @@ export const replayEvent = operation({
 /** The routes for webhook endpoints, deliveries and events. */
 export const webhookRoutes = (deps: OperatorDeps): Route[] => [
   addRoute(deps),
+  rotateRoute(deps),
   ...endpointRoutes(deps),
   ...deliveryRoutes(deps),
 ];
@@ -257,7 +261,33 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   ...endpointContentRoutes({ webhooks, audit }),
 ];
 
-/** Routes that change or use an endpoint's content: its events, its secret. */
+const rotateRoute = (deps: OperatorDeps): Route =>
+  route(rotateEndpoint, async (ctx, { params, body }) => {
+    const { webhooks, audit } = deps;
+    const { id } = params;
+    const found = await webhooks.endpoints.get(id);
+    if (!found) throw noSuch('endpoint');
+    const asked = actOf(ctx, 'webhooks.endpoints.rotate', id, {
+      tenantId: found.tenantId,
+      reason: body.reason ?? null,
+    });
+    const input = { params, body };
+    const act = await permit(deps, ctx, { act: asked, input }, { act: 'endpoint_secret' });
+    if (!act) return;
+    const rotated = await audit.act(act, async (session) => {
+      const before = await webhooks.endpoints.get(id, session);
+      if (!before) return null;
+      const result = await webhooks.endpoints.rotate(id, body.overlap_hours * HOUR_MS, session);
+      const after = await webhooks.endpoints.get(id, session);
+      const shown = { before: presentEndpoint(before), after: after && presentEndpoint(after) };
+      return result && { result, ...shown };
+    });
+    if (!rotated) throw noSuch('endpoint');
+    const { secret, until } = rotated;
+    sendData(ctx, 200, { id, secret, old_secret_signs_until: until.toISOString() });
+  });
+
+/** Routes that change an endpoint's events, and that send it one. */
 const endpointContentRoutes = ({
   webhooks,
   audit,
@@ -297,26 +327,6 @@ const endpointContentRoutes = ({
     });
     if (!sent) throw new ApiError('invalid_state', { message: 'the endpoint is disabled' });
     sendData(ctx, 200, { id, ...sent });
-  }),
-
-  route(rotateEndpoint, async (ctx, { params: { id }, body }) => {
-    const found = await webhooks.endpoints.get(id);
-    if (!found) throw noSuch('endpoint');
-    const act = actOf(ctx, 'webhooks.endpoints.rotate', id, {
-      tenantId: found.tenantId,
-      reason: body.reason ?? null,
-    });
-    const rotated = await audit.act(act, async (session) => {
-      const before = await webhooks.endpoints.get(id, session);
-      if (!before) return null;
-      const result = await webhooks.endpoints.rotate(id, body.overlap_hours * HOUR_MS, session);
-      const after = await webhooks.endpoints.get(id, session);
-      const shown = { before: presentEndpoint(before), after: after && presentEndpoint(after) };
-      return result && { result, ...shown };
-    });
-    if (!rotated) throw noSuch('endpoint');
-    const { secret, until } = rotated;
-    sendData(ctx, 200, { id, secret, old_secret_signs_until: until.toISOString() });
   }),
 ];
 

@@ -31,6 +31,29 @@ export async function inspectSchema(
   return problems;
 }
 
+/**
+ * The indexes and collections by which MongoDB removes documents and which no migration declares, as `collection (index)`. Whoever
+ * may create indexes can make MongoDB remove what nobody may remove. Collections of MongoDB itself (`system.`) are left out.
+ */
+export async function undeclaredExpiries(
+  db: Db,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  const declared = new Map(wantedOf(migrations).map(([spec]) => [spec.name, spec.indexes]));
+  const found: string[] = [];
+  const all = await db.listCollections<CollectionInfo>({ type: 'collection' }).toArray();
+  for (const { name, options = {} } of all) {
+    if (name.startsWith('system.')) continue;
+    if (options.expireAfterSeconds !== undefined || options.capped) found.push(name);
+    for (const index of await db.collection(name).indexes()) {
+      if (index.expireAfterSeconds === undefined) continue;
+      const isDeclared = declared.get(name)?.some((wanted) => isSameIndex(index, wanted));
+      if (!isDeclared) found.push(`${name} (${index.name})`);
+    }
+  }
+  return found.toSorted();
+}
+
 async function inspectCollection(
   db: Db,
   spec: CollectionSpec,

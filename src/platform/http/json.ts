@@ -103,6 +103,12 @@ function checkTree(root: JsonObject): number {
   return names;
 }
 
+/** Throws the error of a body with a card number if one of the parameters of a path holds one. */
+export function refuseCardNumbers(params: Readonly<Record<string, string>>): void {
+  const found = Object.entries(params).find(([, value]) => holdsCardNumber(value));
+  if (found) refuseAt([found[0]], CARD_NUMBER);
+}
+
 function isForbiddenKey(key: string): boolean {
   return (
     key === '__proto__' || key.startsWith('$') || key.includes('\0') || LONE_SURROGATE.test(key)

@@ -44,6 +44,8 @@ export type Operation = {
   servedBy?: ProviderCapability;
   /** A value that does not match its schema gets 404, because no resource has it. */
   params?: z.ZodRawShape;
+  /** The path names what the operation creates, so a value that does not match gets 400, before query and body are checked. */
+  namesNew?: true;
   /** Without it, every query parameter is refused. */
   query?: z.ZodType;
   /**

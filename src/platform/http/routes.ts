@@ -4,8 +4,9 @@ import { ApiError } from '../../shared/errors.js';
 import { jsonBody, rawBody } from './body.js';
 import type { AppState, Context, Middleware } from './context.js';
 import { API_PREFIX, routerPath, type Input, type Operation } from './operation.js';
+import { refuseCardNumbers } from './json.js';
 import { refuseLate } from './time-limit.js';
-import { validateBody, validateQuery } from './validate.js';
+import { validate, validateBody, validateQuery } from './validate.js';
 
 type Handler<O extends Operation> = (ctx: Context, input: Input<O>) => Promise<void> | void;
 
@@ -87,17 +88,22 @@ function readBody({ access, maxBodyBytes }: Operation): Middleware[] {
 /**
  * Creates the input check of an operation. The schemas are created once, because creating one costs more than using it.
  */
-function inputOf({ params = {}, query = NOTHING, body = NOTHING }: Operation) {
+function inputOf({ params = {}, namesNew, query = NOTHING, body = NOTHING }: Operation) {
   const inPath = z.object(params);
-  return (ctx: Context): Input<Operation> => {
-    const named = inPath.safeParse(ctx.params);
-    if (!named.success) throw new ApiError('not_found');
-    return {
-      params: named.data,
-      query: validateQuery(query, ctx) as object,
-      body: ctx.state.body?.json === undefined ? {} : (validateBody(body, ctx) as object),
-    };
+  const named = (ctx: Context) => {
+    if (namesNew) {
+      refuseCardNumbers(ctx.params);
+      return validate(inPath, ctx.params, 'path');
+    }
+    const found = inPath.safeParse(ctx.params);
+    if (!found.success) throw new ApiError('not_found');
+    return found.data;
   };
+  return (ctx: Context): Input<Operation> => ({
+    params: named(ctx),
+    query: validateQuery(query, ctx) as object,
+    body: ctx.state.body?.json === undefined ? {} : (validateBody(body, ctx) as object),
+  });
 }
 
 const byPath = (a: Route, b: Route) => (a.operation.path < b.operation.path ? -1 : 1);

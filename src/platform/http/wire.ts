@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
 import { FIELD_NAME } from '../../shared/metadata.js';
+import { CONTROL, UNSEEN } from '../../shared/text.js';
 import { textErrors } from './messages.js';
 import { DAY_MS } from '../../shared/durations.js';
 
@@ -15,18 +16,6 @@ export const amountMinor = (description: string) =>
 export const timestamp = (description: string) =>
   z.string().meta({ description, format: 'date-time', example: '2026-11-21T09:30:00.000Z' });
 
-/**
- * Controls, marks of direction and separators of lines: nobody sees them, and a text with them may read as another one.
- * They are listed one by one, because the patterns of JSON Schema have no Unicode classes.
- */
-const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
-/**
- * Characters without a width or a shape of their own. The joiners U+200C and U+200D are not among them: Persian, the scripts of
- * India and composed emoji need them.
- */
-const UNSEEN =
-  '\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u2060-\\u2065\\u206a-\\u206f\\u2800\\u3164\\ufeff\\uffa0' +
-  '\\ufff9-\\ufffb';
 const PLAIN_TEXT = `^[^${CONTROL}${UNSEEN}]+$`;
 
 /**
@@ -42,11 +31,6 @@ export const plainText = (max: number) =>
     )
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .meta({ override: { minLength: 1, maxLength: max, pattern: PLAIN_TEXT } });
-
-const REFUSED = new RegExp(`[${CONTROL}${UNSEEN}]`, 'gu');
-
-/** A text without the characters that `plainText` refuses. */
-export const withoutUnseen = (text: string): string => text.replaceAll(REFUSED, '');
 
 /** In a name, also the joiners: names are compared. */
 const INVISIBLE = `${CONTROL}${UNSEEN}\\u200c\\u200d`;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { discoverIssuer } from '../../shared/oidc-issuer.js';
 import { ApiError } from '../../shared/errors.js';
@@ -35,10 +36,16 @@ const ALGORITHMS = [
 /** Difference that the clocks of the issuer and of this process may have. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const TIMEOUT_MS = 5_000;
+/** Keys that were read this long ago are read again. */
+const REREAD_MS = 10 * 60_000;
+/** If that fails, the keys stay, and are read again after this time. */
+const RETRY_MS = 60_000;
+/** Pause between reads for tokens by unknown keys, so that whoever makes such tokens cannot flood the issuer. */
+const UNKNOWN_KEY_PAUSE_MS = 2_000;
 
 /**
- * Creates the check of ID tokens. The issuer is asked for its keys when a token comes, and its answer is kept: an issuer that is
- * away does not keep the API from starting, and ends no sign-in whose key is known.
+ * Creates the check of ID tokens. The issuer is asked for its keys when a token comes, and its last answer is kept: an issuer that
+ * is away does not keep the API from starting, and ends no sign-in whose key is known.
  */
 export function createOidc(settings: OidcSettings): Oidc {
   let loading: Promise<JWTVerifyGetKey> | null = null;
@@ -80,7 +87,41 @@ export function createOidc(settings: OidcSettings): Oidc {
 async function readKeys(settings: OidcSettings): Promise<JWTVerifyGetKey> {
   const { jwks_uri: address } = (await discoverIssuer(settings)).serverMetadata();
   if (address === undefined) throw new Error('the issuer publishes no keys');
-  return createRemoteJWKSet(new URL(address), { timeoutDuration: TIMEOUT_MS });
+  return keptKeys(new URL(address));
+}
+
+/** The keys at an address. A read that fails does not take them away. */
+function keptKeys(address: URL): JWTVerifyGetKey {
+  // It reads nothing by itself after the first time.
+  const forever = { cacheMaxAge: Infinity, cooldownDuration: Infinity };
+  const keys = createRemoteJWKSet(address, { timeoutDuration: TIMEOUT_MS, ...forever });
+  let [askedAt, readAt] = [0, 0];
+  const read = async () => {
+    askedAt = Date.now();
+    await keys.reload();
+    readAt = Date.now();
+  };
+  let next: Promise<void> | null = null;
+  /** Reads the keys after the pause: once for all tokens that wait for it. */
+  const readNext = async () => {
+    const pauseMs = Math.max(0, askedAt + UNKNOWN_KEY_PAUSE_MS - Date.now());
+    next ??= sleep(pauseMs)
+      .then(read)
+      .finally(() => (next = null));
+    await next;
+  };
+
+  return async (header, token) => {
+    const now = Date.now();
+    if (readAt === 0) await read();
+    else if (now - readAt >= REREAD_MS && now - askedAt >= RETRY_MS) await read().catch(() => {});
+    return Promise.resolve(keys(header, token)).catch(async (error: unknown) => {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // The issuer may have exchanged its key.
+      await readNext();
+      return keys(header, token);
+    });
+  };
 }
 
 /** A token for several clients names the one that it was given to. */

@@ -34,6 +34,13 @@ export const EVENT_DEATHS: readonly (readonly Death[])[] = [
   afterReceiver('provider_event.applied'),
 ];
 
+/** The deaths around the commit that books what a provider event alone reports. */
+export const BOOKING_DEATHS: readonly (readonly Death[])[] = [
+  [{ who: 'api', point: 'commit.before' }],
+  [{ who: 'api', point: 'commit.after' }],
+  afterReceiver('commit.after'),
+];
+
 /** The deaths of a case, for its name. */
 export const namesOf = (deaths: readonly Death[]) =>
   deaths.map(({ who, point }) => `the ${who} dies at ${point}`).join(', ');

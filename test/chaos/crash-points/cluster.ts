@@ -23,8 +23,9 @@ const RICH_MINOR = 100_000_000_000;
 /**
  * A separate service at a bank that executes a repeated request twice: one API, one worker, a tenant with cards, tokens,
  * a paid charge and a webhook receiver. One record is in flight at a time, so each fired point belongs to that record.
+ * `env`: settings that differ, such as those of the bank.
  */
-export async function openCluster() {
+export async function openCluster(env: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-points-'));
   const file = join(folder, 'point');
   const receiver = await startReceiver();
@@ -44,6 +45,7 @@ export async function openCluster() {
       BURSAR_WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1',
       BURSAR_WEBHOOK_TIMEOUT_MS: '1000',
       SANDBOX_BANK_TIMEOUT_MS: '2000',
+      ...env,
     },
   });
   const { api, worker } = service;

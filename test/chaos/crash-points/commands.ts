@@ -1,6 +1,7 @@
 import { approvedPayload } from '../../support/approvals.js';
 import { eventually } from '../../support/eventually.js';
-import { instructionPoints, type Case } from './capability.js';
+import { transferBody } from '../../support/tenant.js';
+import { instructionPoints, VERIFY_POINTS, type Case } from './capability.js';
 import type { Cluster } from './cluster.js';
 
 /** An account that ends in these digits stays pending until a test sets the outcome at the bank. */
@@ -27,7 +28,11 @@ async function stuck(cluster: Cluster): Promise<string> {
 }
 
 /** Waits until the events are delivered and the worker has stored that, so the failpoint cannot fire for them. */
-async function allDelivered(cluster: Cluster, id: string, names: readonly string[]): Promise<void> {
+export async function allDelivered(
+  cluster: Cluster,
+  id: string,
+  names: readonly string[],
+): Promise<void> {
   await cluster.isNotified(id, names);
   const { db } = cluster.service.deps.database;
   await eventually('all deliveries are done with', async () => {
@@ -38,11 +43,14 @@ async function allDelivered(cluster: Cluster, id: string, names: readonly string
   });
 }
 
-async function command(
+type Input = { amount_minor?: number; force?: boolean };
+
+/** Prepares a command; the returned function sends it. */
+async function prepared(
   { service, tenant }: Cluster,
   id: string,
   kind: 'complete' | 'fail',
-  more: { amount_minor?: number } = {},
+  more: Input = {},
 ) {
   const payload = {
     actor: 'ada',
@@ -53,25 +61,37 @@ async function command(
   };
   const record = await tenant.stored(id);
   // A second person has approved what is forced.
-  const forced = kind === 'fail' && record.status !== 'failed';
-  const sent = forced ? await approvedPayload(service.deps, 'transfers', record, payload) : payload;
-  return service.deps.transfers.starter.command(record, kind, sent);
+  const forced = payload.force || (kind === 'fail' && record.status !== 'failed');
+  const sent = forced
+    ? await approvedPayload(service.deps, 'transfers', record, payload, kind)
+    : payload;
+  return () => service.deps.transfers.starter.command(record, kind, sent);
 }
 
-/** The worker dies while it handles an operator's command. A command without an answer is repeated. */
+const command = async (...given: Parameters<typeof prepared>) => (await prepared(...given))();
+
+/**
+ * The worker dies while it handles an operator's command. A command without an answer is repeated, and so is one that was not
+ * done because the answer of the bank was lost.
+ */
 async function obeyed(
   cluster: Cluster,
   id: string,
   kind: 'complete' | 'fail',
   point: string,
-  more: { amount_minor?: number } = {},
+  more: Input = {},
 ) {
+  // Prepared before the failpoint is armed, so that no poll passes it instead.
+  const send = await prepared(cluster, id, kind, more);
   const { answer } = await cluster.dies([{ who: 'worker', point }], () => {
     // Not awaited, because the command is answered only after the worker has restarted.
-    const given = command(cluster, id, kind, more).catch(() => null);
+    const given = send().catch(() => null);
     return Promise.resolve({ answer: given });
   });
-  expect((await answer) ?? (await command(cluster, id, kind, more))).toMatchObject({ done: true });
+  const given = await answer;
+  if (given?.done === true) return;
+  if (!VERIFY_POINTS.includes(point)) expect(given).toBeNull();
+  expect(await command(cluster, id, kind, more)).toMatchObject({ done: true });
 }
 
 /** The money returns once. Monitoring of the bank continues, and the bank rejects the transfer in the end. */
@@ -134,8 +154,73 @@ const acceptingLess = (point: string): Case => ({
   },
 });
 
+/** The points around the question to the bank, and those of the correction. */
+const CORRECTION_POINTS = [...VERIFY_POINTS, ...POINTS];
+const COMPLETED = ['transfer.completed', 'transfer.processing'];
+
+/** A transfer that operators have completed by force, and of which the bank then says something else. */
+async function contradicted(
+  cluster: Cluster,
+  outcome: 'paid' | 'failed',
+  amountMinor?: number,
+): Promise<string> {
+  const id = await stuck(cluster);
+  expect(await command(cluster, id, 'complete', { force: true })).toMatchObject({ done: true });
+  await allDelivered(cluster, id, COMPLETED);
+  await cluster.service.bank.decideTransfer(id, outcome, amountMinor);
+  await cluster.tenant.waitFor(id, ({ attention }) => attention !== null);
+  return id;
+}
+
+/** The ids of the transfer's postings, without its own. */
+async function postingsOf({ service }: Cluster, id: string): Promise<string[]> {
+  const postings = service.deps.database.db.collection<{ _id: string }>('postings');
+  const found = await postings.find({ _id: { $regex: `^${id}/` } }).toArray();
+  return found.map(({ _id }) => _id.slice(id.length + 1)).toSorted();
+}
+
+/** The booked amount of a completed transfer is adjusted once to less, which the bank has paid. */
+const adjusting = (point: string): Case => ({
+  name: `a completed transfer, adjusted by an operator to less: the worker dies at ${point}`,
+  async run(cluster) {
+    const { available } = await cluster.tenant.balance();
+    const less = transferBody(PENDING).amount_minor - 1_000;
+    const id = await contradicted(cluster, 'paid', less);
+    await obeyed(cluster, id, 'complete', SECOND[point] ?? point, { amount_minor: less });
+    const { fee_minor: fee, ...adjusted } = await cluster.tenant.get(id);
+    expect(adjusted).toMatchObject({
+      status: 'completed',
+      attention: null,
+      settled_amount_minor: less,
+    });
+    expect(await postingsOf(cluster, id)).toEqual(['adjustment-1', 'hold', 'resolve']);
+    expect((await cluster.tenant.balance()).available).toBe(available - less - fee);
+    expect(await cluster.effects(id)).toEqual(['paid']);
+    await cluster.isNotified(id, ['transfer.completed', ...COMPLETED]);
+    await cluster.isQuiet();
+  },
+});
+
+/** The booked amount and fee of a completed transfer are taken back once, because the bank has not paid it. */
+const takingBack = (point: string): Case => ({
+  name: `a completed transfer, taken back by an operator: the worker dies at ${point}`,
+  async run(cluster) {
+    const before = await cluster.tenant.balance();
+    const id = await contradicted(cluster, 'failed');
+    await obeyed(cluster, id, 'fail', SECOND[point] ?? point, { force: true });
+    expect(await cluster.tenant.get(id)).toMatchObject({ status: 'failed', attention: null });
+    expect(await postingsOf(cluster, id)).toEqual(['hold', 'resolve', 'return-1']);
+    expect(await cluster.tenant.balance()).toEqual(before);
+    expect(await cluster.effects(id)).toEqual([]);
+    await cluster.isNotified(id, [...COMPLETED, 'transfer.failed']);
+    await cluster.isQuiet();
+  },
+});
+
 export const commands: Case[] = [
   ...POINTS.map(failing),
   ...POINTS.map(completingLate),
   ...POINTS.map(acceptingLess),
+  ...CORRECTION_POINTS.map(adjusting),
+  ...CORRECTION_POINTS.map(takingBack),
 ];

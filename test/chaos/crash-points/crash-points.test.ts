@@ -5,12 +5,17 @@ import { authorizations } from './authorizations.js';
 import { billPayments } from './bill-payments.js';
 import type { Case } from './capability.js';
 import { cardDisputes } from './card-disputes.js';
+import { cardLocks } from './card-locks.js';
 import { cards } from './cards.js';
+import { chargeEnds } from './charge-ends.js';
 import { closing, unloads } from './closing.js';
 import { commands } from './commands.js';
 import { cardIssuance } from './card-issuance.js';
+import { endpoints } from './endpoints.js';
 import { identityChecks } from './identity-checks.js';
 import { lateFundings } from './late.js';
+import { lostReversals } from './lost-reversals.js';
+import { otherBanks } from './other-banks.js';
 import { pages } from './pages.js';
 import { payments } from './payments.js';
 import { reloads } from './reloads.js';
@@ -18,8 +23,10 @@ import { renewals } from './renewals.js';
 import { replays } from './replays.js';
 import { revocations } from './revocations.js';
 import { accountsAndDeposits } from './virtual-accounts.js';
+import { unreadableMessages } from './unreadable.js';
 import { openCluster, type Cluster } from './cluster.js';
 import { manyTransfers } from './together.js';
+import { takenBack } from './taken-back.js';
 import { transfers } from './transfers.js';
 
 /** Number of services that run in parallel: a case mostly waits for a restart, which needs no processor. */
@@ -34,6 +41,7 @@ const all = [
   ...manyTransfers,
   ...commands,
   ...cards,
+  ...cardLocks,
   ...closing,
   ...unloads,
   ...cardDisputes,
@@ -44,11 +52,17 @@ const all = [
   ...authorizations,
   ...payments,
   ...pages,
+  ...chargeEnds,
   ...renewals,
   ...revocations,
   ...identityChecks,
   ...billPayments,
   ...accountsAndDeposits,
+  ...unreadableMessages,
+  ...endpoints,
+  ...takenBack,
+  ...lostReversals,
+  ...otherBanks,
 ];
 const [first = 0, every = 1] = (sample ?? '0/1').split('/').map(Number);
 if (!Number.isInteger(first) || !(every >= 1))
@@ -67,7 +81,7 @@ let lastOpened: Promise<unknown> = Promise.resolve();
 
 /** Clusters open one after the other, because many processes that start at once slow each other down. */
 async function newCluster(): Promise<Cluster> {
-  const opened = lastOpened.then(openCluster);
+  const opened = lastOpened.then(() => openCluster());
   lastOpened = opened.catch(() => undefined);
   return opened;
 }

@@ -1,7 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
 import { checkBody, identityClient, newCustomerId, newNumber } from '../../support/identity.js';
-import { casesOf, OUTCOMES, POINTS, type Case, type Outcome } from './capability.js';
-import type { Cluster } from './cluster.js';
+import {
+  casesOf,
+  EVENT_DEATHS,
+  namesOf,
+  OUTCOMES,
+  PAID,
+  POINTS,
+  type Case,
+  type Outcome,
+} from './capability.js';
+import type { Cluster, Death } from './cluster.js';
 
 /** A check ends once and rightly, its customer shows it, and its number is gone. */
 async function isRight(cluster: Cluster, id: string, { status }: Outcome): Promise<void> {
@@ -18,13 +28,31 @@ async function isRight(cluster: Cluster, id: string, { status }: Outcome): Promi
   await cluster.isNotified(id, ['kyc.completed']);
 }
 
-export const identityChecks: Case[] = casesOf({
-  name: 'an identity check',
-  outcomes: OUTCOMES,
-  newRequest: (_, { suffix }) => ({
-    path: `/identity/customers/${newCustomerId()}/kyc/bvn/verify`,
-    body: checkBody('bvn', newNumber(suffix)),
-  }),
-  isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
-  points: POINTS,
+/** A check that an event alone reports: the API dies with the event, or after it the worker too. */
+const checkedByEvent = (deaths: readonly Death[]): Case => ({
+  name: `an identity check, reported by an event: ${namesOf(deaths)}`,
+  async run(cluster) {
+    const body = checkBody('bvn', newNumber('001'));
+    const [customer, key] = [newCustomerId(), randomUUID()];
+    const verify = () => identityClient(cluster.tenant).verify(customer, { body }, { key });
+    // The event may be faster than the answer, which is lost then.
+    const first = await cluster.dies(deaths, () => verify().catch(() => null));
+    const { body: answer } = first ?? (await verify());
+    await isRight(cluster, answer.data.id, PAID);
+    await cluster.isQuiet();
+  },
 });
+
+export const identityChecks: Case[] = [
+  ...casesOf({
+    name: 'an identity check',
+    outcomes: OUTCOMES,
+    newRequest: (_, { suffix }) => ({
+      path: `/identity/customers/${newCustomerId()}/kyc/bvn/verify`,
+      body: checkBody('bvn', newNumber(suffix)),
+    }),
+    isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
+    points: POINTS,
+  }),
+  ...EVENT_DEATHS.map(checkedByEvent),
+];

@@ -4,6 +4,7 @@ import type { Act } from '../../../src/core/audit/entry.js';
 import { newId } from '../../../src/shared/ids.js';
 import { onPage, chargeBody, acquirerEffects, refundEffects } from '../../support/payments.js';
 import {
+  BOOKING_DEATHS,
   casesOf,
   EVENT_DEATHS,
   namesOf,
@@ -118,6 +119,28 @@ const resumed: Case = {
   },
 };
 
+/** A refund fails after it was made, while a process dies: its amount is in the wallet again, once. */
+const failedLate = (deaths: readonly Death[]): Case => ({
+  name: `a refund that fails after its success: ${namesOf(deaths)}`,
+  async run(cluster) {
+    const { service, tenant } = cluster;
+    const before = await tenant.balance();
+    const request = { ...refundRequest(cluster, '789'), key: randomUUID() };
+    const reference = referenceOf((await cluster.post(request)).body.data);
+    await isRefunded(cluster, reference, PAID);
+    await cluster.isQuiet();
+    await cluster.dies(deaths, () => service.bank.setRefundOutcome(reference, 'failed'));
+    await eventually('it has failed', async () =>
+      (await cluster.payments.getRefund(reference)).status === 'failed' ? true : undefined,
+    );
+    const effects = await refundEffects(service, reference);
+    expect(effects.map(({ kind }) => kind)).toEqual(['refunded', 'refund_returned']);
+    await cluster.isNotified(reference, ['refund.completed', 'refund.failed']);
+    await cluster.isQuiet();
+    expect(await tenant.balance()).toEqual(before);
+  },
+});
+
 /** A payment of another amount is in suspense, and is refunded to the customer once. */
 const returned = (point: string): Case => ({
   name: `a payment that an operator returns from suspense: the worker dies at ${point}`,
@@ -155,6 +178,7 @@ const actOn = ({ _id: target, tenant_id: tenantId }: { _id: string; tenant_id: s
 
 export const payments: Case[] = [
   resumed,
+  ...BOOKING_DEATHS.map(failedLate),
   ...['submit.permitted', 'submit.answered', 'outcome.before', 'outcome.after'].map(returned),
   ...casesOf({
     name: 'a charge without the customer',

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import type { TestTenant } from '../../support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet, openWork, waitUntilNoOpenWork } from '../support/nothing-lost.js';
-import { openCluster, paced, type Cluster } from '../support/cluster.js';
+import { IS_PATIENT, openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const AWAY_MS = 30_000;
 const PER_SECOND = paced(10);
@@ -55,8 +55,10 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
     all_ended_after_ms: Math.round(performance.now() - back),
   };
   console.log(JSON.stringify(figures));
-  // Every transfer is accepted, and none can have completed during the outage.
-  expect(Object.keys(figures.by_status)).toEqual(['201']);
+  // Every transfer is accepted, at its first request unless the machine has other users; none can have completed during the outage.
+  expect(requests.filter(({ answer }) => answer?.status !== 201)).toEqual([]);
+  const refused = attempts.filter(({ status }) => status !== 201);
+  expect(refused.length / attempts.length).toBeLessThanOrEqual(IS_PATIENT ? 0.1 : 0);
   expect(waiting).toBeGreaterThan((PER_SECOND * AWAY_MS) / 1_000 / 2);
   expect([attention, figures.operators_called]).toEqual([0, 0]);
   const { db } = service.deps.database;

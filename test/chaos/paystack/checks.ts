@@ -68,8 +68,8 @@ export function endProblems({ _id: id, status, attention }: InstructionRecord): 
 }
 
 /** No message here is about money that nobody here knows, so none needs an operator. */
-const eventProblem = ({ _id: id, event, attention }: ProviderEvent): string =>
-  `${event} (${id}) needs an operator: ${attention?.reason}`;
+const eventProblem = ({ _id: id, event, attention, message }: ProviderEvent): string =>
+  `${event} (${id}) needs an operator: ${attention?.reason}; its masked copy: ${JSON.stringify(message)}`;
 
 /** The amounts that Paystack has moved for records whose reference begins so. */
 export const moved = ({ fake }: Rehearsal, kind: string, reference: string): bigint[] =>

@@ -25,6 +25,8 @@ export type ChaosCluster = Awaited<ReturnType<typeof openCluster>>;
 export type ClusterOptions = {
   /** Freezes last longer than the time after which "not found" is conclusive, and the bank pays a repeated request once. */
   longFreezes?: boolean;
+  /** `new_reference`: the acquirer gives the address of a page once, so that a charge may have several pages. */
+  pages?: 'repeatable' | 'new_reference';
   /** Folder of a build that runs instead of dist/. */
   dist?: string;
   /** Settings of the service. */
@@ -32,7 +34,12 @@ export type ClusterOptions = {
 };
 
 /** Three APIs, two workers, separate engines, a bank that pays a repeated request twice, and a webhook receiver. */
-export async function openCluster({ longFreezes = false, dist, env = {} }: ClusterOptions = {}) {
+export async function openCluster({
+  longFreezes = false,
+  pages = 'repeatable',
+  dist,
+  env = {},
+}: ClusterOptions = {}) {
   const [mongod, temporal, network] = await Promise.all([
     privateMongod({ uncompressed: true }),
     privateTemporal(),
@@ -88,6 +95,7 @@ export async function openCluster({ longFreezes = false, dist, env = {} }: Clust
       BURSAR_RECONCILIATION_EVERY_MS: '15000',
       SANDBOX_BANK_CALLS_PER_SECOND: '2000',
       BURSAR_CHARGE_EXPIRES_MS: '120000',
+      SANDBOX_BANK_PAGES: pages,
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
       ...env,
     },

@@ -68,17 +68,22 @@ function lostCopy({ service }: ChaosCluster, random: Random): Disturbance {
 function refusedOutcomes({ service }: ChaosCluster, name: string): Disturbance {
   const { db } = service.deps.database;
   let before: Document | null = null;
+  /** Records that have ended before stay valid: a refund changes its completed charge. */
+  async function refuse(otherwise: Document): Promise<void> {
+    const accepted = [
+      { status: { $in: ['pending', 'processing'] } },
+      { completed_at: { $lt: new Date() } },
+    ];
+    await db.command({ collMod: name, validator: { $and: [otherwise, { $or: accepted }] } });
+  }
   return {
     name: `the store refuses outcomes of ${name}`,
     async on() {
       const [found] = await db.listCollections({ name }).toArray();
       before ??= ((found as { options?: Document })?.options?.['validator'] as Document) ?? {};
-      // Records that have ended before stay valid: a refund changes its completed charge.
-      const accepted = [
-        { status: { $in: ['pending', 'processing'] } },
-        { completed_at: { $lt: new Date() } },
-      ];
-      await db.command({ collMod: name, validator: { $and: [before, { $or: accepted }] } });
+      await refuse(before);
+      // Those that ended while the command was on its way stay valid too.
+      await refuse(before);
     },
     async off() {
       if (before) await db.command({ collMod: name, validator: before });

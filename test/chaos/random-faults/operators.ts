@@ -1,8 +1,11 @@
 import { isGrpcServiceError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
+import { isDatabaseUnavailable } from '../../../src/platform/database/unavailable.js';
+import { OverloadError } from '../../../src/shared/batching.js';
 import { ApiError } from '../../../src/shared/errors.js';
 import { approvedPayload } from '../../support/approvals.js';
 import type { ChaosCluster } from './cluster.js';
+import { createPaymentOperators } from './payment-operators.js';
 import { createSuspense } from './suspense.js';
 
 const FAILED_PRECONDITION = 9;
@@ -15,8 +18,15 @@ const PUSH = {
 };
 const isBusy = (error: unknown): boolean =>
   error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+  error instanceof OverloadError ||
+  isDatabaseUnavailable(error) ||
   (isGrpcServiceError(error) && error.code === FAILED_PRECONDITION) ||
   (error instanceof ApiError && error.code === 'service_unavailable');
+
+/** Lets an act that the loaded service refused be repeated later; throws any other error. */
+export const unlessBusy = (error: unknown): void => {
+  if (!isBusy(error)) throw error;
+};
 
 /** Pause before a record that is still open gets another retry command. */
 const AGAIN_AFTER_MS = 20_000;
@@ -67,11 +77,17 @@ export function createOperators({ service }: Pick<ChaosCluster, 'service'>) {
   ];
   const pushedAt = new Map<string, number>();
   const suspense = createSuspense({ service });
+  const payments = createPaymentOperators({ service });
 
   async function pushAll({ collection, capability, starter }: Instructions): Promise<void> {
     const records = await database.db
       .collection<InstructionRecord>(collection)
-      .find({ status: { $in: ['pending', 'processing'] }, attention: { $ne: null } })
+      .find({
+        status: { $in: ['pending', 'processing'] },
+        attention: { $ne: null },
+        // A charge whose payment is in suspense is decided below.
+        'suspended.0': { $exists: false },
+      })
       .toArray();
     const due = records.filter(({ _id }) => Date.now() - (pushedAt.get(_id) ?? 0) > AGAIN_AFTER_MS);
     await Promise.all(
@@ -88,9 +104,7 @@ export function createOperators({ service }: Pick<ChaosCluster, 'service'>) {
         };
         // An act without an answer in time is repeated by a later call, as is one whose workflow task a killed worker has, and one
         // for which the audit log had no room.
-        await act().catch((error: unknown) => {
-          if (!isBusy(error)) throw error;
-        });
+        await act().catch(unlessBusy);
       }),
     );
   }
@@ -106,11 +120,24 @@ export function createOperators({ service }: Pick<ChaosCluster, 'service'>) {
     }
   }
 
+  async function endSuspense(): Promise<void> {
+    for (const deposit of await suspense.undecided()) await suspense.assign(deposit);
+    for (const deposit of await suspense.owed()) await suspense.acknowledge(deposit);
+  }
+
+  /** Ends what waits for an operator with charges and refunds. */
+  async function endPayments(): Promise<void> {
+    for (const charge of await payments.undecided()) await payments.giveBack(charge);
+    await payments.nameAccounts();
+    await payments.standByDeskRefunds();
+  }
+
   return {
     async push(): Promise<void> {
-      await endMonitoring();
-      await Promise.all(all.map(pushAll));
-      for (const deposit of await suspense.undecided()) await suspense.assign(deposit);
+      await endMonitoring().catch(unlessBusy);
+      await Promise.all(all.map((kind) => pushAll(kind).catch(unlessBusy)));
+      await endSuspense().catch(unlessBusy);
+      await endPayments().catch(unlessBusy);
     },
     figures: () => ({ 'operators called': pushedAt.size }),
   };

@@ -11,8 +11,13 @@ export type ReceivedWebhooks = {
    * that another tenant received.
    */
   wrong(what: string, records: readonly EndedRecord[]): string[];
+  /** A problem for each event of these resources, from the first to the latest, that their tenants did not receive. */
+  missing(resources: readonly NumberedResource[]): string[];
   problems: string[];
 };
+
+/** A resource that numbers its events from 1 on. */
+type NumberedResource = { _id: string; tenant_id: string; event_sequence: number };
 
 /** `_id` is the resource's id in its events. `endings` are earlier terminal states that the record has left again. */
 type EndedRecord = { _id: string; tenant_id: string; status: string; endings?: readonly string[] };
@@ -26,6 +31,9 @@ const STATE_OF: Record<string, string> = {
   created: 'active',
   deposit_suspended: 'suspended',
   deposit_reversed: 'reversed',
+  disputed: 'open',
+  dispute_won: 'won',
+  dispute_lost: 'lost',
 };
 
 function stateIn(event: string): string {
@@ -90,6 +98,13 @@ export async function readReceivedWebhooks({
     events.get(`${hooks.get(tenantId)} ${resource} ${event}`)?.size ?? 0;
   return {
     times,
+    missing: (resources) =>
+      resources.flatMap(({ _id, tenant_id: tenantId, event_sequence: latest }) => {
+        const resource = `${hooks.get(tenantId)} ${_id}`;
+        return Array.from({ length: latest }, (_, i) => i + 1)
+          .filter((number) => !numbers.has(`${resource} event number ${number}`))
+          .map((number) => `no webhook has event ${number} of the ${latest} of ${_id}`);
+      }),
     wrong: wrongOf(times, ({ _id, tenant_id: tenantId }) =>
       [...(receivers.get(_id) ?? [])].filter((path) => path !== hooks.get(tenantId)),
     ),

@@ -18,7 +18,8 @@ export function createSuspense({ service }: Pick<ChaosCluster, 'service'>) {
   async function decide(deposit: Deposit, fact: DepositFact): Promise<boolean> {
     const result = await deposits.store.applyFact(deposit, fact);
     if (result.kind !== 'fact' || result.verdict !== 'applied') return false;
-    if (fact.kind !== 'assigned') deposits.starter.startSoon(result.deposit);
+    if (fact.kind === 'acknowledged') deposits.starter.notifyChangedSoon(result.deposit);
+    else if (fact.kind !== 'assigned') deposits.starter.startSoon(result.deposit);
     return true;
   }
 
@@ -31,6 +32,18 @@ export function createSuspense({ service }: Pick<ChaosCluster, 'service'>) {
   return {
     /** The deposits that wait for a decision. */
     undecided: () => stored.find({ state: 'suspended', attention: { $ne: null } }).toArray(),
+
+    /** The reversed deposits that a wallet could not cover. Credits pay what it owes; an operator has nothing to decide. */
+    owed: () =>
+      stored.find({ status: 'completed', state: 'reversed', attention: { $ne: null } }).toArray(),
+
+    acknowledge: (deposit: Deposit) =>
+      decide(deposit, {
+        ...BY,
+        instruction: 'confirm',
+        kind: 'acknowledged',
+        reason: deposit.attention?.reason ?? '',
+      }),
 
     sendBack: (deposit: Deposit) =>
       decide(deposit, { ...BY, instruction: 'return', kind: 'return_ordered' }),

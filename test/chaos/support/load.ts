@@ -47,12 +47,12 @@ export function startLoad({
   const requests: SentRequest[] = [];
   const underWay = new Set<Promise<void>>();
   const going = { on: true, stopsAtOnce: false };
-  let turn = 0;
-  const next = <T>(list: readonly T[]) => list[turn % list.length] as T;
+  let calls = 0;
+  const nth = <T>(list: readonly T[], n: number) => list[n % list.length] as T;
 
   function attempt({ tenant, body, key, attempts }: SentRequest): Promise<Reply | null> {
-    turn += 1;
-    const client = tenant.at(next(urls));
+    calls += 1;
+    const client = tenant.at(nth(urls, calls));
     return timed(attempts, () => client.transfer(body, { key }));
   }
 
@@ -65,8 +65,8 @@ export function startLoad({
   }
 
   function begin(): void {
-    const tenant = next(tenants);
-    const body = transferBody(next(suffixes));
+    const tenant = nth(tenants, requests.length);
+    const body = transferBody(nth(suffixes, requests.length));
     const request: SentRequest = {
       tenant,
       body,
@@ -83,7 +83,6 @@ export function startLoad({
     const startedAt = performance.now();
     for (let count = 0; going.on; count += 1) {
       begin();
-      turn += 1;
       await sleep(Math.max(0, startedAt + ((count + 1) * 1_000) / perSecond - performance.now()));
     }
   })();

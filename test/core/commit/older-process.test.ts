@@ -94,6 +94,20 @@ describe('a process of an older version, or with a wrong clock', () => {
     expect(wallet?.limit_used_minor).toBe(750_000n);
   });
 
+  test('leaves no transfer that is checked only when its clock would be right', async () => {
+    const tenantId = await tenantWith(10_000_000n);
+    let id = '';
+    await aMonthAhead((ahead) => {
+      const times = { created_at: ahead, next_check_at: new Date(ahead.getTime() + 2_000) };
+      const transfer = pendingTransfer({ tenant_id: tenantId, ...times });
+      id = transfer._id;
+      return commitNamed(commit(), acceptTransferMutation(transfer));
+    });
+    const due = (await stored().findOne({ _id: id }))?.next_check_at?.getTime();
+    expect(due).toBeGreaterThan(Date.now() - DAY_MS);
+    expect(due).toBeLessThan(Date.now() + DAY_MS);
+  });
+
   test('does not move the day of a card’s limit either: what it approves counts today', async () => {
     const security = { ...OPEN_SECURITY, daily_limit_minor: 100_000n };
     const card = openCard({ available_minor: 1_000_000n, security });

@@ -1,5 +1,5 @@
 import { holdPosting, moveHoldBy, type Hold } from '../../../src/core/ledger/hold-postings.js';
-import type { HoldStep } from '../../../src/core/instructions/held-transitions.js';
+import type { HoldStep } from '../../../src/core/instructions/held-instruction.js';
 import { accounts, type Posting } from '../../../src/core/ledger/posting.js';
 
 const AT = new Date(0);

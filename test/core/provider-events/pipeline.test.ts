@@ -209,9 +209,15 @@ describe('an unreadable message', () => {
       expect.stringContaining('"NeedsAttention"'),
     ]);
 
-    expect(await replay(failed._id)).toMatchObject({ status: 'completed', result: 'applied' });
+    const first = await replay(failed._id);
+    expect(first).toMatchObject({ status: 'completed', result: 'applied' });
     expect(await replay(failed._id)).toMatchObject({ status: 'completed' });
     await workflowOf(failed).result();
+    // Its activity again, as after the death of a worker that had not answered yet: the workflow may still wait.
+    const { application } = service.deps.providerEvents;
+    expect(await application.replayProviderEvent({ id: first._id })).toEqual({
+      waitingEventId: failed._id,
+    });
     expect(await event({ _id: failed._id })).toMatchObject({
       status: 'processed',
       attention: null,

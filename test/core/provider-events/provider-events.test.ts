@@ -11,6 +11,7 @@ import {
 import { cardClient, newCard, type CardClient, type CardView } from '../../support/cards.js';
 import { bursar } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
+import { authorizationRequest, issuerClient } from '../../support/issuer.js';
 import { startService, type Service } from '../../support/service.js';
 import { apiClient, type TestTenant } from '../../support/tenant.js';
 
@@ -164,6 +165,31 @@ describe('a provider event', () => {
     const data = { reference: token, message_id: 'm_1', card: await fundings.issuedAs(card) };
     await issuer.post(issuer.about('card.authorization_expired', data));
     expect(await issuer.waitFor(token, 'processed')).toMatchObject({ result: 'applied' });
+  });
+
+  test('that requests a payment of an unknown kind is declined, stored, and shown to operators', async () => {
+    const card = await cards.issue();
+    const request = authorizationRequest(await fundings.issuedAs(card), { kind: 'quasi_cash' });
+    for (const _ of [1, 2]) {
+      expect(await issuerClient(service).send(request)).toEqual({
+        status: 200,
+        body: { approved: false, code: 'unreadable_request', approved_amount_minor: 0 },
+      });
+    }
+    const filter = { 'message.data.reference': request.data.reference };
+    const all = service.deps.database.db.collection('provider_events').find(filter);
+    const [found, ...others] = await all.toArray();
+    expect(found).toMatchObject({
+      event: 'card.authorization_requested',
+      message: { data: { kind: 'quasi_cash' } },
+      status: 'failed',
+      attention: { reason: expect.any(String) as string },
+    });
+    expect(others).toEqual([]);
+    const { out } = await bursar('provider-events list --attention --json', service.env);
+    expect(out).toContain(String(found?._id));
+    const decided = await cards.call<unknown[]>('GET', `/cards/${card.id}/authorizations`);
+    expect(decided.body.data).toEqual([]);
   });
 
   test('without a signature, with another signer’s or with a changed body is refused, and nothing is stored', async () => {

@@ -207,7 +207,7 @@ describe('the answer of a receiver', () => {
 test('private addresses cannot be allowed in live', () => {
   const env = {
     MONGODB_URI: 'mongodb://127.0.0.1',
-    BURSAR_KEY_PEPPER: 'x'.repeat(32),
+    BURSAR_KEY_PEPPER: randomBytes(32).toString('base64'),
     BURSAR_SEALING_KEYS: `test:${randomBytes(32).toString('base64')}`,
     SANDBOX_BANK_SECRET: 'x'.repeat(16),
   };

@@ -122,6 +122,8 @@ describe('doctor', () => {
       'key pepper',
       'sealing keys',
       'provider secrets',
+      'audit log',
+      'mongodb: expiry',
       ...BACKLOG_ROWS,
       'provider faults',
       'provider health',

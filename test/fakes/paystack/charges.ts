@@ -280,7 +280,7 @@ function attemptBody(ctx: Context, transaction: Transaction) {
     gateway_response: transaction.gatewayResponse,
     channel: transaction.channel,
     ip_address: null,
-    metadata: transaction.metadata,
+    metadata: hasLostMetadata(transaction) ? '' : transaction.metadata,
     log: null,
     fees: transaction.fees,
     fees_split: null,
@@ -298,6 +298,10 @@ function attemptBody(ctx: Context, transaction: Transaction) {
     plan: null,
   };
 }
+
+/** Every third transaction of a saved method is told without its metadata, as in some official examples. */
+const hasLostMetadata = ({ id, accessCode }: Transaction): boolean =>
+  accessCode === null && id % 3 === 1;
 
 function paidBy({ receiver }: Transaction, left: Authorization | undefined) {
   if (receiver) return receiverBody(receiver);
@@ -331,14 +335,17 @@ const authorizationBody = (left: Authorization) => ({
   authorization_code: left.code,
   bin: left.channel === 'card' ? '408408' : null,
   last4: left.last4,
-  exp_month: left.channel === 'card' ? left.expMonth : null,
+  // A number for some cards, a text for others.
+  exp_month:
+    left.channel === 'card' ? (left.reusable ? left.expMonth : Number(left.expMonth)) : null,
   exp_year: left.channel === 'card' ? '2031' : null,
   channel: left.channel,
   card_type: left.channel === 'card' ? `${left.brand} ` : null,
   bank: 'TEST BANK',
   country_code: 'NG',
   brand: left.channel === 'card' ? left.brand : null,
-  reusable: left.reusable,
+  // Some bodies leave it out for a method that cannot be charged again.
+  ...(left.reusable && { reusable: true }),
   signature: `SIG_${left.code.slice(5)}`,
   account_name: null,
 });

@@ -85,6 +85,8 @@ export function createMessages(
     pause: (paused: boolean): void => void (isPaused = paused),
     sendInDisorder,
     waiting: () => ctx.outgoing.all().length,
+    /** The number of planned changes, each of which may send a message. */
+    planned: () => ctx.planned.all().length,
     stop: () => clearInterval(timer),
   };
 }

@@ -110,6 +110,7 @@ export async function startPaystack(options: PaystackOptions) {
     pauseMessages: messages.pause,
     sendInDisorder: messages.sendInDisorder,
     messagesWaiting: messages.waiting,
+    changesPlanned: messages.planned,
     sendTo: messages.sendTo,
     /** Sets the form of the messages about refunds. */
     setRefundForm: (form: RefundForm | null): void => void (ctx.refundForm.value = form),
@@ -123,6 +124,7 @@ export async function startPaystack(options: PaystackOptions) {
       if (found) ctx.authorizations.put(code, { ...found, next });
     },
     refunds: () => ctx.refunds.all(),
+    disputes: () => ctx.disputes.all(),
     customers: () => ctx.customers.all(),
     dedicatedAccounts: () => ctx.dedicated.all(),
     async close(): Promise<void> {

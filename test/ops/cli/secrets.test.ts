@@ -30,6 +30,7 @@ const NAMES = new Set([
   'bursar operators revoke-key key',
   'bursar payment-tokens show payment-token',
   'bursar card-authorizations show authorization',
+  'bursar card-authorizations verify authorization',
   'bursar card-authorizations acknowledge authorization',
 ]);
 

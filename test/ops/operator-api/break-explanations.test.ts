@@ -23,6 +23,15 @@ test.each(KINDS)('the acts of a break %s of a card payment are commands that it 
 });
 
 test.each(['missing_there', 'other_state'] as const)(
+  'a break %s of the state of a card speaks of no movement, and of commands that cards have',
+  (kind) => {
+    const { meaning, acts } = explained('card-states', 'crd_1', kind);
+    expect(acts).toContain('bursar cards show crd_1');
+    expect([meaning, acts[0]].join(' ')).not.toMatch(/moved|complete|fail|accepting/);
+  },
+);
+
+test.each(['missing_there', 'other_state'] as const)(
   'a break %s of a virtual account speaks of no money, and of no act that moves any',
   (kind) => {
     const { meaning, acts } = explained('virtual-accounts', 'va_1', kind);

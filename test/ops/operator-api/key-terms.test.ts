@@ -1,4 +1,4 @@
-import { termsOfNewKey } from '../../../src/ops/operator-api/keys.js';
+import { daysOfSuccessor, termsOfNewKey } from '../../../src/ops/operator-api/keys.js';
 
 const body = { public: false, level: 'write', any_address: false } as const;
 
@@ -7,6 +7,14 @@ test('a live key expires after a year unless told otherwise; a sandbox key does 
   expect(termsOfNewKey('live', { ...body, ...addresses })).toEqual({ days: 365 });
   expect(termsOfNewKey('live', { ...body, ...addresses, expires_in_days: 30 }).days).toBe(30);
   expect(termsOfNewKey('sandbox', body).days).toBeUndefined();
+});
+
+test('a live key that does not expire has a successor that does; others keep the lifetime of the key', () => {
+  const [endless, brief] = [{ expiresAt: null }, { expiresAt: new Date() }];
+  expect(daysOfSuccessor('live', endless, undefined)).toBe(365);
+  expect(daysOfSuccessor('live', endless, 30)).toBe(30);
+  expect(daysOfSuccessor('live', brief, undefined)).toBeUndefined();
+  expect(daysOfSuccessor('sandbox', endless, undefined)).toBeUndefined();
 });
 
 test.each([

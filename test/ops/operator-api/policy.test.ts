@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { Approval } from '../../../src/core/approvals/approval.js';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
+import type { OperatorRole } from '../../../src/platform/operators/operator.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { stopOperatorApis } from '../../support/operators.js';
 import { POLICY_OF_ALL, startPolicyApi } from '../../support/policy-acts.js';
@@ -82,7 +83,7 @@ test('a customer’s account waits sealed for its approval, and the person who a
   expect(inspect(texts, { depth: null })).not.toContain(clear);
 });
 
-test.each(['key', 'endpoint'] as const)(
+test.each(['key', 'endpoint', 'rotatedSecret'] as const)(
   'the secret of an approved %s is shown once, to the person who asked, who repeats the command',
   async (name) => {
     const [maker, other, approver] = await Promise.all([
@@ -140,6 +141,73 @@ test('an approved request for a secret is listed until its maker collects it, an
   expect(await act.effects()).toBe(0);
 });
 
+/** The ways in which an account loses its right to an act. */
+const REVOCATIONS: [string, { disabled?: boolean; roles?: OperatorRole[] }][] = [
+  ['disabled', { disabled: true }],
+  ['without its role', { roles: ['viewer'] }],
+];
+
+test.each([...REVOCATIONS, ['an approver only', { roles: ['approver'] }]] as typeof REVOCATIONS)(
+  'a request is void, and its act not carried out, if its maker is %s when it is approved',
+  async (_, change) => {
+    const approver = await all.person('approver');
+    for (const name of ['credit', 'key'] as const) {
+      const maker = await all.person('operator', 'approver');
+      const act = await all.acts[name]();
+      const { approval } = (await maker.send(act)).data;
+      await all.deps.operators.update(maker.id, change);
+      expect(await approver.approve(approval)).toMatchObject({ status: 422 });
+      expect(await act.effects()).toBe(0);
+      expect(await stored(approval)).toMatchObject({
+        status: 'void',
+        result: expect.stringContaining('maker'),
+      });
+    }
+  },
+);
+
+test.each(REVOCATIONS)(
+  'an approved secret is not shown, and is asked for again, if its approver is %s when it is collected',
+  async (_, change) => {
+    const [maker, approver, other] = await Promise.all([
+      all.person('operator'),
+      all.person('approver'),
+      all.person('approver'),
+    ]);
+    for (const name of ['key', 'endpoint', 'rotatedSecret'] as const) {
+      const act = await all.acts[name]();
+      const { approval } = (await maker.send(act)).data;
+      await all.deps.operators.update(approver.id, { disabled: false, roles: ['approver'] });
+      await approver.approve(approval);
+      await all.deps.operators.update(approver.id, change);
+      const again = await maker.send(act);
+      expect(again).toMatchObject({ data: { done: false, approval: expect.any(String) } });
+      expect(await act.effects()).toBe(0);
+      expect(await stored(approval)).toMatchObject({ status: 'void' });
+      await other.approve(again.data['approval']);
+      await maker.send(act);
+      expect(await act.effects()).toBe(1);
+    }
+  },
+);
+
+test('who stands for a request from the Temporal UI must still be an approver when another person approves it', async () => {
+  const [stands, approver] = await Promise.all([all.person('approver'), all.person('approver')]);
+  for (const roles of [['approver'], ['viewer']] as const) {
+    const act = await all.acts.credit();
+    const { approval } = (await (await all.person('operator')).send(act)).data;
+    const maker = { operator: null, name: 'somebody', roles: [], claim: true as const };
+    await database.db
+      .collection<Approval>('approvals')
+      .updateOne({ _id: String(approval) }, { $set: { maker } });
+    expect(await stands.approve(approval)).toMatchObject({ data: { maker: stands.id } });
+    await all.deps.operators.update(stands.id, { roles: [...roles] });
+    const isApprover = roles[0] === 'approver';
+    expect((await approver.approve(approval)).status).toBe(isApprover ? 200 : 422);
+    expect(await act.effects()).toBe(isApprover ? 1 : 0);
+  }
+});
+
 test('what the policy does not name is done at once: small credits, lower limits, and everything with BURSAR_APPROVALS=forced', async () => {
   const maker = await all.person('operator');
   const credit = await all.acts.credit();
@@ -151,7 +219,15 @@ test('what the policy does not name is done at once: small credits, lower limits
   expect(await raise.effects()).toBe(1);
 
   const free = await forced.person('operator');
-  for (const name of ['credit', 'raise', 'key', 'endpoint', 'refund', 'resume'] as const) {
+  for (const name of [
+    'credit',
+    'raise',
+    'key',
+    'endpoint',
+    'rotatedSecret',
+    'refund',
+    'resume',
+  ] as const) {
     const act = await forced.acts[name]();
     const { status, data } = await free.send(act);
     expect([name, status, data['approval'], await act.effects()]).toEqual([

@@ -250,6 +250,16 @@ export const ACCOUNT_MESSAGES: [string, unknown, unknown][] = [
     event('charge.success', { ...restOfPaid, reference: 'T88' }),
     { kind: 'event', about: { subject: 'deposit', id: 'T88' } },
   ],
+  ...['reversed', 'reversal pending'].map((status): [string, unknown, unknown] => [
+    `charge.success of a deposit that is ${status} by now`,
+    event('charge.success', { ...paid, status }),
+    { kind: 'event', about: { subject: 'deposit', id: REFERENCE, kind: 'reversed' } },
+  ]),
+  [
+    'charge.success of a deposit that failed',
+    event('charge.success', { ...paid, status: 'failed' }),
+    { kind: 'unreadable' },
+  ],
   [
     'charge.success of a payment that was started at Paystack',
     event('charge.success', { ...paid, channel: 'card', authorization: {}, metadata: null }),

@@ -171,6 +171,11 @@ export const PAYMENT_MESSAGES: [string, unknown, unknown][] = [
     { kind: 'event', about: { subject: 'charge', state: succeeded } },
   ],
   [
+    'charge.success of a charge that is reversed by now',
+    event('charge.success', { ...paid, status: 'reversed' }),
+    { kind: 'event', about: { subject: 'charge', state: { kind: 'reversed' } } },
+  ],
+  [
     'charge.success of no charge of ours',
     event('charge.success', { ...paid, reference: 'T77' }),
     { kind: 'other_port' },

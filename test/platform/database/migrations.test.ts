@@ -9,7 +9,8 @@ import {
   type CollectionSpec,
   type Migration,
 } from '../../../src/platform/database/migrations.js';
-import { inspectSchema } from '../../../src/platform/database/inspect.js';
+import { examineExpiries } from '../../../src/ops/doctor/mongodb.js';
+import { inspectSchema, undeclaredExpiries } from '../../../src/platform/database/inspect.js';
 import { LIST_INDEXES } from '../../../src/capabilities/deposits/record.js';
 import { migrations } from '../../../src/composition/migrations.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -134,6 +135,39 @@ test('an inspection finds no problem in a migrated database, and reports every l
     { description: 'webhook_endpoints is missing', migration: '0009-endpoint-filters' },
     { description: 'transfers lacks its index on tenant_id, reference', migration },
   ]);
+});
+
+test('each index by which MongoDB would remove documents, and that no migration declares, is found', async () => {
+  const { db } = database;
+  await migrate(db, migrations);
+  expect(await undeclaredExpiries(db, migrations)).toEqual([]);
+
+  await db.collection('audit_log').createIndex({ at: 1 }, { expireAfterSeconds: 86_400_000 });
+  const index = { keyPattern: { next_check_at: 1 }, expireAfterSeconds: 86_400_000 };
+  await db.command({ collMod: 'transfers', index });
+  const shorter = { keyPattern: { expires_at: 1 }, expireAfterSeconds: 1 };
+  await db.command({ collMod: 'rate_limits', index: shorter });
+  expect(await undeclaredExpiries(db, migrations)).toEqual([
+    'audit_log (at_1)',
+    'rate_limits (expires_at_1)',
+    'transfers (next_check_at_1)',
+  ]);
+  expect(await examineExpiries(db)).toMatchObject({ ok: false });
+
+  // A newer release may have declared them.
+  await db.collection<{ _id: string }>('migrations').insertOne({ _id: '9999-newer' });
+  const newer = await examineExpiries(db);
+  expect(newer).toMatchObject({ ok: true, detail: expect.stringContaining('audit_log (at_1)') });
+});
+
+test('a collection of MongoDB itself that is bounded, such as that of its profiler, is no alarm', async () => {
+  const { db } = database;
+  await migrate(db, migrations);
+  await db.command({ profile: 2 });
+  await db.collection('transfers').findOne({});
+  await db.command({ profile: 0 });
+  expect(await db.listCollections({ name: 'system.profile' }).toArray()).toHaveLength(1);
+  expect(await undeclaredExpiries(db, migrations)).toEqual([]);
 });
 
 test('a database without disputes of card payments gets them by the upgrade', async () => {

@@ -40,12 +40,14 @@ test.each([
   expect(refusedField({ number })).toBeNull();
 });
 
-test.each(['cvv', 'CVC2', 'security_code', 'pin', 'Pin-Block', 'track2', 'card_number', 'pan'])(
-  'a field %s is refused at any depth, whatever it holds',
-  (name) => {
-    expect(refusedField({ metadata: { list: [{ [name]: 'x' }] } })).toBe(`metadata.list.0.${name}`);
-  },
-);
+test.each(
+  [
+    'cvv CVC2 cv2 cvv_code cvc_code security_code card_number pan',
+    'pin Pin-Block pin_number track track2 track3',
+  ].flatMap((line) => line.split(' ')),
+)('a field %s is refused at any depth, whatever it holds', (name) => {
+  expect(refusedField({ metadata: { list: [{ [name]: 'x' }] } })).toBe(`metadata.list.0.${name}`);
+});
 
 test('an opaque id of another system is accepted in any form, unless it is a card number', () => {
   const ids = [
@@ -104,6 +106,18 @@ test('a body with a card number is refused with any separator and in the digits 
   ]) {
     expect([text, refusedField({ text })]).toEqual([text, null]);
   }
+});
+
+test.each([
+  ['a joiner', '\u200d'],
+  ['a non-joiner', '\u200c'],
+  ['a soft hyphen', '\u00ad'],
+  ['a variation selector', '\ufe0f'],
+  ['a tag', '\u{e0020}'],
+  ['a line below', '\u0332'],
+])('a card number is refused with %s between its digits, which nobody sees', (_, unseen) => {
+  for (const card of ['4111111111111111', '4111 1111 1111 1111'])
+    expect(refusedField({ card: [...card].join(unseen) })).toBe('card');
 });
 
 test('the digits of a fraction are not a card number', () => {

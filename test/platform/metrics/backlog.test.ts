@@ -115,6 +115,14 @@ beforeAll(async () => {
     { next_check_at: AHEAD },
     { next_check_at: null },
   ]);
+  const claimed = { name: 'Ada', claim: true };
+  const request = { status: 'pending', maker: claimed, created_at, expires_at: AHEAD };
+  await insert('approvals', [
+    ...many(() => ({ ...request, status: 'used' })),
+    request,
+    ...many(() => ({ ...request, expires_at: LONG_AGO })),
+    { ...request, maker: { operator: 'opr_1', name: 'Ada' } },
+  ]);
 });
 afterAll(() => database.close());
 
@@ -166,6 +174,7 @@ const WAITING = {
   provider_events_attention: 1,
   provider_event_replays_attention: 1,
   provider_event_replays_overdue: 1,
+  approvals_claimed: 1,
 };
 
 test('a scrape has the size and the age of every backlog, also of what a dispatcher has claimed', async () => {

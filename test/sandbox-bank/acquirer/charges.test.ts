@@ -201,7 +201,8 @@ describe('an authorization', () => {
     ['once', ['declined', 'declined', 'declined'], 'authorization_not_reusable', 'hard'],
   ])('of the test card %s decides its later charges', async (choice, statuses, code, decline) => {
     const left = await client.newAuthorization(choice);
-    const client_reference = `renewal-of-${left}`;
+    // Its own end must choose nothing: that of an authorization is random.
+    const client_reference = `renewal-of-${left}-789`;
     const answers: ChargeBody[] = [];
     for (const _ of statuses) {
       const request = client.chargeRequest(left, '', { client_reference });

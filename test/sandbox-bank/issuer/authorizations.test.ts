@@ -183,6 +183,19 @@ test('a further request of a payment has the token and a message of its own, and
   expect(unknown.body.error?.code).toBe('authorization_not_found');
 });
 
+test('a financial request of a payment is cleared at once, and leaves the hold of the others', async () => {
+  const { body: first } = await client.authorize(card.card);
+  const more = {
+    authorization: first.token,
+    kind: 'financial',
+    amount_minor: 700,
+    hold_minor: 900,
+  };
+  await client.authorize(card.card, more);
+  const reversed = await client.end(first.token, { outcome: 'reversed', amount_minor: 200 });
+  expect(reversed.body).toMatchObject({ held_minor: 4_800 });
+});
+
 test('a payment may be cleared in parts, reversed in part, refunded and corrected; each is reported under an id of its own', async () => {
   const { body } = await client.authorize(card.card);
   const outcomes = [

@@ -39,9 +39,9 @@ function readDeposit(message: Message): MessageReading<AccountEvent> {
   const deposit = depositIn(data);
   if (deposit === 'charge') return { kind: 'other_port', dedupeKey, name };
   if (deposit === null) return unreadable(message);
-  const { id, accountNumber, amountMinor, receivedAt: occurredAt } = deposit;
-  const about = { subject: 'deposit', id, kind: 'received', accountNumber, amountMinor } as const;
-  return { kind: 'event', event: { dedupeKey, name: 'deposit.received', about, occurredAt } };
+  const { kind, id, accountNumber, amountMinor, receivedAt: occurredAt } = deposit;
+  const about = { subject: 'deposit', id, kind, accountNumber, amountMinor } as const;
+  return { kind: 'event', event: { dedupeKey, name: `deposit.${kind}`, about, occurredAt } };
 }
 
 /**

@@ -106,19 +106,26 @@ export function isPageOf(address: string, { url, isOfficial }: Settings): boolea
     (domain) => page.hostname === domain || page.hostname.endsWith(`.${domain}`),
   );
   if (page.protocol === 'https:' && isTheirs) return true;
-  return !isOfficial && page.host === new URL(url).host;
+  const base = new URL(url);
+  const isAsSafe = page.protocol === 'https:' || page.protocol === base.protocol;
+  return !isOfficial && isAsSafe && page.host === base.host;
 }
 
 /** Reads the state of a charge. On a page, the customer may make another attempt, also for the charge of a saved method. */
 export function readCharge(
   { data }: Data,
-  { reference, isOnPage = false }: { reference: string; isOnPage?: boolean },
+  { reference, isOnPage }: { reference: string; isOnPage?: boolean },
   { domain }: Pick<Settings, 'domain'>,
 ) {
   const parsed = transactionData.safeParse(data);
   if (!parsed.success) return unreadable();
   const wrong = mismatchOf(parsed.data, { reference: toTheirs(reference), domain });
-  return wrong ?? chargeState(isOnPage ? { ...parsed.data, metadata: 'page' } : parsed.data);
+  if (wrong) return wrong;
+  // A transaction may have lost its metadata.
+  const startedBy = isOnPage ? ('page' as const) : ('saved_method' as const);
+  return chargeState(
+    isOnPage === undefined ? parsed.data : { ...parsed.data, metadata: startedBy },
+  );
 }
 
 /**

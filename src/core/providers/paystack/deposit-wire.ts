@@ -125,10 +125,21 @@ export function readDeposits({ data, meta }: Data, page: number, ours: string) {
   return { kind: 'page', items, next: pageAfter(meta, page, rows.data.length) } as const;
 }
 
-/** Reads the data of a message: a deposit, `charge` for money of a charge, or null. */
-export function depositIn(data: unknown): ProviderDeposit | 'charge' | null {
+/** The status words in a message about money that arrived. It may be sent, or sent again, after the money went back. */
+const TOLD: ReadonlyMap<string, 'received' | 'reversed'> = new Map([
+  ['success', 'received'],
+  ['reversed', 'reversed'],
+  ['reversal pending', 'reversed'],
+]);
+
+/** Reads the data of a message: a deposit and its state, `charge` for money of a charge, or null. */
+export function depositIn(
+  data: unknown,
+): (ProviderDeposit & { kind: 'received' | 'reversed' }) | 'charge' | null {
   const parsed = depositData.safeParse(data);
   if (!parsed.success) return null;
   if (isOfCharge(parsed.data)) return 'charge';
-  return parsed.data.status === 'success' ? depositOf(parsed.data) : null;
+  const kind = TOLD.get(parsed.data.status);
+  const deposit = kind && depositOf(parsed.data);
+  return deposit ? { ...deposit, kind } : null;
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
-import type { PaymentProvider } from '../payment-provider.js';
+import type { FindRequest, PaymentProvider } from '../payment-provider.js';
 import {
   confirmBody,
   pageBody,
@@ -23,7 +23,7 @@ import { at, pageOf, PAGE_SIZE, query, refundList } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
 import { createPaymentReader } from './payment-events.js';
 import { createSharedRefundLists } from './refund-lists.js';
-import { faultOf } from '../port.js';
+import { faultOf, NOT_ASKED } from '../port.js';
 import { rateOf, sharedRate } from './rates.js';
 import { chargeReferences } from './references.js';
 import {
@@ -63,12 +63,10 @@ export function createPaystackPayments(
       const request = { call: 'confirm', method: 'POST', path, body: confirmBody(order) } as const;
       return client.submit(request, signal, (found) => readConfirmation(found, order, settings));
     },
-    async verifyCharge({ reference, isOnPage = false }, signal) {
-      const path = at('/transaction/verify', toTheirs(reference));
+    async verifyCharge(about, signal) {
+      const path = at('/transaction/verify', toTheirs(about.reference));
       const request = { call: 'verifyCharge', method: 'GET', path } as const;
-      return client.verify(request, signal, (found) =>
-        readCharge(found, { reference, isOnPage }, settings),
-      );
+      return client.verify(request, signal, (found) => readCharge(found, about, settings));
     },
     async setUp(order, signal) {
       // A card is saved by a paid page only.
@@ -134,22 +132,24 @@ function createRefunds(
       const request = { call: 'resumeRefund', method: 'POST', path, body } as const;
       return client.submit(request, signal, (found) => readResumed(found, id, domain));
     },
-    async findRefunds({ reference, since, cursor, newEnough, mayGoOn }, signal) {
-      const transaction = await transactionOf(reference, signal);
+    async findRefunds(question, signal) {
+      const transaction = await transactionOf(question, signal);
       if (typeof transaction !== 'string') return transaction;
+      const { reference, since, cursor, newEnough, ...bound } = question;
       const page = pageOf(cursor);
       const wanted = { reference, transaction, domain };
       if (newEnough) {
-        const list = await sharedList({ since, newEnough, mayGoOn }, signal);
+        const list = await sharedList({ since, newEnough, ...bound }, signal);
         return list.kind === 'all' ? readRefundList(list, wanted) : list;
       }
       return client.verify(refundList(since, page), signal, (found) =>
         readRefunds(found, wanted, page),
       );
     },
-    async findDisputes({ reference, cursor }, signal) {
-      const transaction = await transactionOf(reference, signal);
+    async findDisputes(question, signal) {
+      const transaction = await transactionOf(question, signal);
       if (typeof transaction !== 'string') return transaction;
+      const { reference, cursor } = question;
       const page = pageOf(cursor);
       const path = `/dispute?${query({ transaction, perPage: PAGE_SIZE, page })}`;
       const request = { call: 'findDisputes', method: 'GET', path } as const;
@@ -169,9 +169,13 @@ function createRefunds(
 /** Looks up the number of a charge's transaction, by which Paystack's lists name it, and remembers it. */
 function createTransactionNumbers(client: PaystackClient, domain: string) {
   const known = new LRUCache<string, string>({ max: REMEMBERED_TRANSACTIONS });
-  return async (reference: string, signal: AbortSignal) => {
+  return async (
+    { reference, mayGoOn }: Pick<FindRequest, 'reference' | 'mayGoOn'>,
+    signal: AbortSignal,
+  ) => {
     const remembered = known.get(reference);
     if (remembered !== undefined) return remembered;
+    if (mayGoOn && !(await mayGoOn())) return NOT_ASKED;
     const path = at('/transaction/verify', toTheirs(reference));
     const request = { call: 'verifyCharge', method: 'GET', path } as const;
     const answer = await client.verify(request, signal, ({ data }) => {
@@ -190,7 +194,6 @@ function traitsOf(settings: PaystackSettings): PaymentProvider['payments'] {
   const rate = (bucket: Parameters<typeof rateOf>[0]) => rateOf(bucket, settings);
   return {
     currencies: ['NGN'],
-    unit: 'minor',
     references: chargeReferences,
     rates: {
       page: rate('initialize'),

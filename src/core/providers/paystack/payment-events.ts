@@ -60,7 +60,8 @@ function readCharge(data: unknown): Found | null {
   const reference = parsed.success ? chargeReferences.toOurs(parsed.data.reference) : null;
   if (!parsed.success || reference === null) return null;
   const state = chargeState(parsed.data);
-  if (state.kind !== 'succeeded') return null;
+  // A message that is sent, or sent again, after the money went back makes us ask.
+  if (state.kind !== 'succeeded' && state.kind !== 'reversed') return null;
   const occurredAt = dateOf(parsed.data.paid_at, parsed.data.paidAt);
   return { reference, about: { subject: 'charge', state }, occurredAt };
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../../../shared/durations.js';
 import { readAll } from '../pages.js';
 import type { FindRefundsRequest } from '../payment-provider.js';
-import type { Trace, Unknown } from '../port.js';
+import { NOT_ASKED, type Trace, type Unknown } from '../port.js';
 import { unreadable, withoutAbsence, type Data, type PaystackClient } from './client.js';
 import { pageAfter, pageOf, refundList } from './lists.js';
 
@@ -55,7 +55,7 @@ const readPages = (
 ) =>
   readAll<Data, Trace & Unknown>(async (cursor) => {
     if (cursor !== null && mayGoOn && !(await mayGoOn())) {
-      return { kind: 'unknown', reason: 'throttled', providerRequestId: null };
+      return NOT_ASKED;
     }
     const page = pageOf(cursor);
     const answer = await client.verify(refundList(since, page), signal, ({ data, meta }) => {

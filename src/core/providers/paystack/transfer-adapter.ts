@@ -41,7 +41,7 @@ export function createPaystackTransfers(
     traits: traitsOf(settings),
     async prepare(order, signal) {
       const { account, bankCode, name } = order.recipient;
-      const known = recipients.get(account, bankCode);
+      const known = order.hadVoidHandle ? undefined : recipients.get(account, bankCode);
       if (known !== undefined) return { kind: 'ready', handle: known, providerRequestId: null };
       const bank = await banks.find(bankCode, signal);
       if (bank === null) return { ...invalidAccount, providerRequestId: null };
@@ -130,7 +130,7 @@ const staleHandle = { kind: 'rejected_temporarily', reason: 'stale_handle', afte
 
 /**
  * The recipients that this process has made, so that most transfers need no second call. The key is a keyed hash: no
- * account number stays in memory. A recipient that Paystack no longer knows is removed.
+ * account number stays in memory. A recipient that Paystack no longer knows is removed by the process that was told so.
  */
 function createRecipientCache() {
   const secret = randomBytes(32);

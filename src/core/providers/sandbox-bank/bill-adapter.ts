@@ -11,6 +11,7 @@ import {
   reasonOf,
   resendSafetyOf,
   unreadable,
+  withoutFence,
   type SandboxBankOptions,
 } from './answers.js';
 import { BILL_SAFE_FIELDS, readBillMessage, readStoredBillMessage } from './bill-events.js';
@@ -31,7 +32,7 @@ export function createSandboxBankBills(options: SandboxBankOptions): BillProvide
   const get = (path: string, signal: AbortSignal) => http({ method: 'GET', path }, signal);
   return {
     name: 'sandbox-bank',
-    bills: { resendSafety: resendSafetyOf(options), callsPerSecond },
+    bills: { resendSafety: resendSafetyOf(withoutFence(options)), callsPerSecond },
     async listCategories(signal) {
       const answer = read(await get('/v1/bill-categories', signal), categoriesAnswer);
       return answer.kind === 'read' ? { kind: 'categories', ...answer.data } : answer;

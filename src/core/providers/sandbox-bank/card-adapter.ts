@@ -157,18 +157,13 @@ function traitsOf(options: SandboxBankOptions): CardIssuer['cards'] {
   const rate = { bucket: 'cards', perSecond: options.callsPerSecond };
   return {
     currencies: ['NGN'],
-    unit: 'minor',
     references: OWN_REFERENCES,
     rates: Object.fromEntries(CALLS.map((call) => [call, rate])) as CardIssuer['cards']['rates'],
     resendSafety: resendSafetyOf(withoutFence(options)),
     balances: options.cardBalances ?? 'issuer',
     stateSequence: options.cardStateSequence ?? 'issuer',
     types: ['virtual', 'physical'],
-    decision: {
-      deadlineMs: options.decisionDeadlineMs ?? DECISION_DEADLINE_MS,
-      onSilence: 'decline',
-      asksAgain: true,
-    },
+    decision: { deadlineMs: options.decisionDeadlineMs ?? DECISION_DEADLINE_MS },
   };
 }
 
@@ -294,6 +289,7 @@ function readCardState(body: unknown, card: string) {
   if (!parsed.success || parsed.data.status !== 'issued' || parsed.data.card !== card) {
     return unreadable();
   }
-  const { state, version, changed_by } = parsed.data;
-  return { kind: 'state' as const, state, version, changedBy: changerOf(changed_by) };
+  const { state, version, changed_by, updated_at } = parsed.data;
+  const changed = { changedBy: changerOf(changed_by), changedAt: new Date(updated_at) };
+  return { kind: 'state' as const, state, version, ...changed };
 }

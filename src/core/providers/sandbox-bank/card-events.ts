@@ -154,6 +154,12 @@ export const CARD_SAFE_FIELDS: SafeFields = {
   requested_at: 'value',
 };
 
+/** The answer to a request that cannot be read, such as one of an unknown kind. */
+const DECLINE = {
+  status: 200,
+  body: { approved: false, code: 'unreadable_request', approved_amount_minor: 0 },
+};
+
 /** Reads an authentic message of the issuer. Never throws. */
 export function readCardMessage(
   body: unknown,
@@ -163,7 +169,7 @@ export function readCardMessage(
   if (message.kind !== 'own') return message;
   const { dedupeKey, name, occurredAt, data } = message;
   if (name === 'card.authorization_requested') {
-    return readRequest(data) ?? { kind: 'unreadable', dedupeKey: hash(), name };
+    return readRequest(data) ?? { kind: 'unreadable', dedupeKey: hash(), name, reply: DECLINE };
   }
   const read = readerOf(name);
   if (!read) return { kind: 'unreadable', dedupeKey, name };

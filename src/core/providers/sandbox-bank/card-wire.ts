@@ -25,6 +25,8 @@ const cardFields = {
   state,
   changed_by: changer,
   version: z.int().min(0),
+  /** Of an issued card: the time of its latest change. */
+  updated_at: z.iso.datetime({ offset: true }),
 };
 
 /** The issuer's answer about a card. */

@@ -6,6 +6,7 @@ import {
   readSubmitReply,
   resendSafetyOf,
   unreadable,
+  withoutFence,
   type SandboxBankOptions,
 } from './answers.js';
 import { IDENTITY_SAFE_FIELDS, readIdentityMessage } from './identity-events.js';
@@ -16,7 +17,7 @@ import { readSigned, readStored } from './signed.js';
 export function createSandboxBankIdentity(options: SandboxBankOptions): IdentityProvider {
   const { callsPerSecond } = options;
   const http = bankHttp(options);
-  const resendSafety = resendSafetyOf(options);
+  const resendSafety = resendSafetyOf(withoutFence(options));
   return {
     name: 'sandbox-bank',
     identity: { resendSafety, callsPerSecond, checks: CHECK_TYPES, onePerCustomer: false },

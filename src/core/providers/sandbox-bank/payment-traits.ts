@@ -19,7 +19,6 @@ export function paymentTraits(options: SandboxBankOptions): PaymentTraits {
   const rate = { bucket: 'payments', perSecond: options.callsPerSecond };
   return {
     currencies: ['NGN'],
-    unit: 'minor',
     references: OWN_REFERENCES,
     rates: Object.fromEntries(CALLS.map((call) => [call, rate])) as PaymentTraits['rates'],
     charges: resendSafetyOf(options),

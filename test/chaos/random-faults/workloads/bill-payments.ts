@@ -8,7 +8,7 @@ import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
 import type { ChaosCluster } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
-import { chooseOf, pickRecent, untilDone } from './choosing.js';
+import { chooseOf, pickRecent, setOnceThere } from './choosing.js';
 
 /** Ends of customers' references. Requests that are always lost (005) need an operator. */
 const PLAIN = [
@@ -52,10 +52,7 @@ export function createBillPayments(cluster: ChaosCluster, random: Random): Workl
   /** Pays a pending bill, whenever the biller gets it. */
   async function decide(id: string): Promise<void> {
     await sleep(random.between(...PENDING_MS));
-    await untilDone(cluster, random, async () => {
-      const status = await cluster.service.bank.setBillOutcome(id, 'paid');
-      return status === 404 ? null : status;
-    });
+    await setOnceThere(cluster, random, () => cluster.service.bank.setBillOutcome(id, 'paid'));
   }
 
   async function check(received: ReceivedWebhooks): Promise<string[]> {

@@ -16,6 +16,8 @@ export async function checkCards(
   received: ReceivedWebhooks,
   issues: readonly SentRequest<ReturnType<typeof newCard>>[],
   requests: readonly SentRequest<NamedBody>[],
+  /** Cards that the issuer has changed by itself. */
+  byIssuer: ReadonlySet<string>,
 ): Promise<string[]> {
   const { db } = cluster.service.deps.database;
   const cards = await db.collection<Card>('cards').find().toArray();
@@ -24,6 +26,7 @@ export async function checkCards(
     sent: readonly SentRequest<Body>[],
     nameOf: (b: Body) => string,
   ) => sent.map((one) => ({ ...one, body: { ...one.body, reference: nameOf(one.body) } }));
+  const payments = await db.collection<CardAuthorization>('card_authorizations').find().toArray();
   const requested = operations.filter(({ request_id }) => request_id !== null);
   return [
     ...answersHold(
@@ -34,7 +37,8 @@ export async function checkCards(
       asFor(requests, ({ request_id }) => request_id),
       requested.map((one) => ({ ...one, reference: String(one.request_id) })),
     ),
-    ...eventProblems(received, cards, operations.filter(isShown)),
+    ...eventProblems(received, cards, operations.filter(isShown), byIssuer),
+    ...received.missing([...cards, ...operations, ...payments]),
     ...(await nothingLeft(cluster, cards)),
     ...(await isolated(cluster, cards, {
       one: (id) => `/cards/${id}`,
@@ -54,6 +58,7 @@ function eventProblems(
   received: ReceivedWebhooks,
   cards: readonly Card[],
   operations: readonly CardOperation[],
+  byIssuer: ReadonlySet<string>,
 ): string[] {
   const unlocks = operations.filter(
     // An unlock without a sequence number found the card open already.
@@ -68,18 +73,35 @@ function eventProblems(
     ...cards.flatMap((card) => {
       const times = (event: string) => received.times(card.tenant_id, card._id, event);
       const opened = unlocks.filter(({ card_id: id }) => id === card._id).length;
-      return lockEventProblems(card, opened, times('card.unlocked'), times('card.locked'));
+      const events = { unlocked: times('card.unlocked'), locked: times('card.locked') };
+      return byIssuer.has(card._id)
+        ? sharedLockEventProblems(card, opened, events)
+        : lockEventProblems(card, opened, events);
     }),
   ];
+}
+
+type LockEvents = { unlocked: number; locked: number };
+
+/** An issuer that lifts its lock opens a card too, and one that locks a locked card has a further event. */
+function sharedLockEventProblems(
+  { _id, status }: Card,
+  opened: number,
+  { unlocked, locked }: LockEvents,
+): string[] {
+  const least = unlocked + (status === 'locked' ? 1 : 0);
+  const emitted = `${locked} × card.locked, ${unlocked} × card.unlocked emitted`;
+  return unlocked >= opened && locked >= least
+    ? []
+    : [`${_id} is ${status} and was opened by its tenant ${opened} times: ${emitted}`];
 }
 
 /** Each completed unlock has an event; so does each lock, as locks and unlocks alternate. */
 function lockEventProblems(
   { _id, status }: Card,
   opened: number,
-  unlocked: number,
-  locked: number,
-) {
+  { unlocked, locked }: LockEvents,
+): string[] {
   const problems: string[] = [];
   if (unlocked !== opened) {
     problems.push(

@@ -32,6 +32,8 @@ const COURSES = /-02[12]$/;
 const NOT_WITHDRAWABLE = /-015$/;
 /** Decided before the run: a short one on a slow machine would be over before the first payment is cleared. */
 const DECIDED_AT_FIRST = 3;
+/** Disputes of less are not credited: a credit that is repeated after a lost answer may exceed them, which calls an operator. */
+const LEAST_CREDITED_MINOR = 500;
 
 const ALLOWED_TRANSITIONS = {
   pending: ['open', 'won', 'lost', 'cancelled', 'failed'],
@@ -129,10 +131,12 @@ export function createCardDisputes(cluster: ChaosCluster, random: Random): Workl
     const [one] = waiting.splice(Math.floor(random.next() * waiting.length), 1);
     if (!one) return;
     const { of, id, reference, fate } = one;
-    const status = await look({ of, path: `/cards/disputes/${id}`, id });
+    const path = `/cards/disputes/${id}`;
+    const status = await look({ of, path, id });
     if (status === null || status === 'pending') return void waiting.push(one);
     if (status !== 'open') return;
-    if (random.chance(0.5)) {
+    const amountMinor = (await get<{ amount_minor: number }>(of, path))?.amount_minor ?? 0;
+    if (random.chance(0.5) && amountMinor >= LEAST_CREDITED_MINOR) {
       await setAtIssuer(reference, 'credited', 80);
       // Less than the credit, however often its answer is lost.
       if (random.chance(0.3)) await setAtIssuer(reference, 'credit_reversed', 5);
@@ -224,6 +228,7 @@ async function checkDisputes(
   return [
     ...answersHold(sent, made),
     ...disputes.flatMap((one) => eventProblems(received, one)),
+    ...received.missing(disputes),
     ...payments.flatMap((payment) => beyond(payment, disputes)),
     ...(await isolated(cluster, made, {
       one: (id) => `/cards/disputes/${id}`,

@@ -8,6 +8,7 @@ import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import { checkCards, type NamedBody } from './card-checks.js';
 import { createPayers } from './card-payments.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
+import { createIssuerLocks } from './issuer-locks.js';
 
 export type ChaosCard = { of: ChaosTenant; id: string };
 
@@ -50,6 +51,7 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
   /** Cards that were requested and not yet read as issued. */
   const unissued: ChaosCard[] = [];
   const payers = createPayers(cluster, random, problems);
+  const issuerLocks = createIssuerLocks(cluster, random, problems);
   const reader = createReader(cluster, random, problems, () => [
     ...operationRequests.sent,
     ...inTime.sent,
@@ -113,6 +115,11 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     await requestFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS), more);
   }
 
+  /** The issuer never locks the first card, so that something can be paid at any time. */
+  async function lockByIssuer(): Promise<void> {
+    if (cards.length >= 2) await issuerLocks.act(random.pick(cards.slice(1)).id);
+  }
+
   /** A PUT is idempotent, so it is repeated without a key. */
   async function reload(): Promise<void> {
     const { of, id } = anyCard();
@@ -136,6 +143,7 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     [1, close],
     [45, () => payers.pay(anyCard().id)],
     [4, reload],
+    [2, lockByIssuer],
   ];
 
   return {
@@ -155,10 +163,19 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
       else await (unissued.length > 0 ? receive : payers.end)();
     },
     look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
-    settle: () => payers.settle(),
+    async settle() {
+      await issuerLocks.settle();
+      await payers.settle();
+    },
     repeat: async () => (await issues.repeat()) + (await operationRequests.repeat()),
     check: (received) =>
-      checkCards(cluster, received, issues.sent, [...operationRequests.sent, ...inTime.sent]),
+      checkCards(
+        cluster,
+        received,
+        issues.sent,
+        [...operationRequests.sent, ...inTime.sent],
+        issuerLocks.changed,
+      ),
     figures: () => ({
       cards: cards.length,
       on_their_way: unissued.length,
@@ -168,6 +185,7 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
       ).length,
       reloads_set: reloads,
       ...payers.figures(),
+      ...issuerLocks.figures(),
       reads: reader.reads(),
     }),
     problems,

@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import { NEXT_AFTER_MS } from '../../../../sandbox-bank/acquirer/behaviours.js';
+import type { Dispute } from '../../../../src/capabilities/disputes/record.js';
+import type { disputeResource } from '../../../../src/capabilities/disputes/schema.js';
 import { eventually } from '../../../support/eventually.js';
 import {
   chargeBody,
@@ -8,6 +13,7 @@ import {
 } from '../../../support/payments.js';
 import type { Workload } from '../workload.js';
 import { createRequests } from '../requests.js';
+import { createPaymentOperators } from '../payment-operators.js';
 import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
 import type { ChaosCluster, ChaosTenant } from '../cluster.js';
@@ -18,26 +24,27 @@ import {
   type Page,
   type TokenBody,
 } from './charge-checks.js';
-import { chooseOf, pickRecent, untilDone } from './choosing.js';
+import { CHARGES, CHOICES, CONFIRMATIONS, DECLINED, END, endOf, PAGES } from './charge-ends.js';
+import { chooseOf, pickRecent, setOnceThere, untilDone } from './choosing.js';
 
-/** Outcomes by the ends of references and by test cards; see docs/guide/test-values.md. */
-const PAGES = ['789', '789', '789', '789', '001', '007', '009', '010'] as const;
-const CHARGES = ['789', '789', '789', '789', '789', '001', '002', '013', '003'] as const;
-const DOUBTFUL_CHARGES = ['004', '007', '009', '010'] as const;
-const CHOICES = [
-  [50, 'good'],
-  [8, 'later_low_funds_twice'],
-  [4, 'later_declined'],
-  [6, 'once'],
-  [8, 'low_funds'],
-  [4, 'stolen'],
-  [8, null],
-] as const;
+const RETURN_URL = 'https://shop.example/paid';
 const PAID_AT_FIRST = 4;
+const NEW_PAGE = { url: null, looks: 0, visited: false, paid: false };
+/** Customers who wait for the address of a page, and looks of one for it. */
+const MOST_WAITING = 15;
+const MOST_LOOKS = 10;
+/** A charge is pending for long enough that a fail-over of the network hides it from several polls. */
+const PENDING_MS = [5_000, 25_000] as const;
+/** The outcome is set again after this, so that a second execution of a charge would be paid too. */
+const AGAIN_AFTER_MS = 15_000;
+/** Longest wait for decisions that are under way when the run ends. */
+const DECIDED_WITHIN_MS = 60_000;
+
+type DisputeView = z.infer<typeof disputeResource>;
 
 /**
  * `completed` may follow `failed`, because a payment can be confirmed later. A soft decline returns to `pending` until
- * the next attempt.
+ * the next attempt. The last three are those of disputes.
  */
 const OPEN = ['pending', 'processing', 'requires_action'];
 const ALLOWED_TRANSITIONS = {
@@ -46,15 +53,37 @@ const ALLOWED_TRANSITIONS = {
   requires_action: [...OPEN, 'completed', 'failed'],
   failed: ['completed'],
   completed: [],
+  open: ['won', 'lost'],
+  won: [],
+  lost: [],
 };
 
+/** Charges of the random-fault run, with the customers at their pages, and the people who decide what waits for one. */
 export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const tokens = createRequests<TokenBody>(cluster, random, problems);
   const charges = createRequests<ChargeBody>(cluster, random, problems);
   const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
+  const operators = createPaymentOperators(cluster);
+  const { bank, deps } = cluster.service;
   const pages: Page[] = [];
-  const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0 };
+  const counts = {
+    pages_left: 0,
+    pages_paid: 0,
+    pages_declined: 0,
+    verified: 0,
+    outcomes_set: 0,
+    words_explained: 0,
+    suspense_accepted: 0,
+    suspense_returned: 0,
+    disputes_decided: 0,
+  };
+  /** Decisions about pending charges that are under way. */
+  const deciding: Promise<void>[] = [];
+  /** The network's references of payments that it reports with a word that Bursar does not know. */
+  const unclear: string[] = [];
+  /** Disputes that tenants have seen in their lists. */
+  const seen = new Map<string, ChaosTenant>();
 
   const clientOf = ({ tenant }: ChaosTenant) =>
     paymentClient(tenant.at(random.pick(cluster.service.apis).url));
@@ -66,8 +95,11 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     return charges.send({ of, path: '/payments/charges', body, key: `chaos ${body.reference}` });
   }
 
-  /** A charge on the acquirer's page; most of them also bind a new token. */
+  const unvisited = () => pages.filter(({ visited }) => !visited);
+
+  /** A charge on the acquirer's page; most of them also bind a new token. Customers who wait come first. */
   async function begin(): Promise<void> {
+    if (unvisited().length > MOST_WAITING) return visit();
     const of = cluster.anyTenant(random);
     const customer = newCustomer();
     const path = '/payments/tokens/card';
@@ -75,42 +107,81 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
       ? (await tokens.send({ of, path, body: { customer }, key: `chaos ${customer.id}` })).id
       : null;
     const bound = token !== null && { payment_token_id: token };
-    const body = chargeBody(random.pick(PAGES), {
+    const body = chargeBody(chooseOf<string>(random, PAGES), {
       amount_minor: anyAmount(),
       customer,
-      return_url: 'https://shop.example/paid',
+      return_url: RETURN_URL,
       ...bound,
     });
     const { status } = await ask(of, body);
     const choice = chooseOf<string | null>(random, CHOICES);
     const about = { of, reference: body.reference, token, customer, choice };
-    if (status === 201) pages.push({ ...about, url: null, visited: false, paid: false });
+    if (status === 201) pages.push({ ...about, ...NEW_PAGE });
   }
 
   /** The customer visits a page, which may have expired, sometimes twice as browsers do, and may not return from it. */
   async function visit(): Promise<void> {
-    const waiting = pages.filter(({ visited }) => !visited);
+    // The first ones most likely have their addresses.
+    const waiting = unvisited().slice(0, MOST_WAITING);
     const page = random.pick(waiting.length > 0 && random.chance(0.8) ? waiting : pages);
     page.url ??= await findUrl(page);
+    page.visited ||= page.url !== null || (page.looks += 1) === MOST_LOOKS;
     if (page.url === null) return;
-    page.visited = true;
-    const { url, choice } = page;
-    const submit = async () =>
-      untilDone(cluster, random, async () => {
-        const answered = await onPage(url, choice);
-        return answered.status >= 500 ? null : answered;
-      });
+    const { url, choice, reference } = page;
+    const isOpenAfterDecline = endOf(reference) === END.declinedFirst;
+    const submit = async () => {
+      if (isOpenAfterDecline) await answerOf(url, 'low_funds');
+      return answerOf(url, choice);
+    };
     const [answered] = await Promise.all(random.chance(0.2) ? [submit(), submit()] : [submit()]);
     if (!answered) return;
-    if (answered.status !== 303) problems.push(`the page of ${page.reference}: ${answered.status}`);
+    const isDeclined = DECLINED.has(choice);
+    const fits = answered.status === 303 || (answered.status === 200 && isOpenAfterDecline);
+    if (!fits) problems.push(`the page of ${reference}: ${answered.status}`);
     if (choice === null) counts.pages_left += 1;
-    else if (choice === 'low_funds' || choice === 'stolen') counts.pages_declined += 1;
-    else if (!page.paid) {
-      page.paid = true;
-      counts.pages_paid += 1;
+    else if (isDeclined) counts.pages_declined += 1;
+    const location = answered.headers.get('location');
+    if (location === null) return;
+    const back = new URL(location).searchParams.get('reference');
+    if (!isDeclined && choice !== null) onPaid(page, String(back));
+    if (random.chance(0.6)) await verify(page, String(back));
+  }
+
+  const answerOf = (url: string, choice: string | null) =>
+    untilDone(cluster, random, async () => {
+      const answered = await onPage(url, choice);
+      return answered.status >= 500 ? null : answered;
+    });
+
+  /** The customer has chosen a method that pays. `attempt`: the network's reference of this page. */
+  function onPaid(page: Page, attempt: string): void {
+    const end = endOf(page.reference);
+    if (page.paid || page.decided) return;
+    if (end === END.pending) {
+      page.decided = true;
+      const outcome = random.chance(0.8) ? 'paid' : 'declined';
+      void decideLater(attempt, outcome, () => (page.paid = outcome === 'paid'));
+      return;
     }
-    const back = new URL(String(answered.headers.get('location')));
-    if (random.chance(0.6)) await verify(page, String(back.searchParams.get('reference')));
+    page.paid = true;
+    counts.pages_paid += 1;
+    if (end === END.unknownWord) unclear.push(attempt);
+  }
+
+  /** The network decides a pending charge, as soon as it has it. */
+  function decideLater(
+    reference: string,
+    outcome: 'paid' | 'declined',
+    then: () => unknown = () => undefined,
+  ): Promise<void> {
+    const set = () => bank.setChargeOutcome(reference, outcome);
+    const decided = (async () => {
+      await sleep(random.between(...PENDING_MS));
+      if ((await setOnceThere(cluster, random, set)) === 200) then();
+      counts.outcomes_set += 1;
+    })();
+    deciding.push(decided);
+    return decided;
   }
 
   /** Reads the page's URL from the charge; null until the page exists. */
@@ -134,13 +205,28 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     const paid = pages.filter(({ paid: done, token }) => done && token !== null);
     if (paid.length === 0) return begin();
     const { of, token, customer } = random.pick(paid);
-    const body = chargeBody(random.pick(random.chance(0.2) ? DOUBTFUL_CHARGES : CHARGES), {
+    const body = chargeBody(chooseOf<string>(random, CHARGES), {
       amount_minor: anyAmount(),
       capture_mode: 'merchant_initiated',
       payment_token_id: token,
       customer,
+      return_url: RETURN_URL,
     });
-    await ask(of, body);
+    const { reference } = body;
+    if ((await ask(of, body)).status !== 201) return;
+    if (endOf(reference) === END.pending) void pendingCharge(reference);
+    if (endOf(reference) === END.unconfirmed) {
+      const choice = chooseOf<string | null>(random, CONFIRMATIONS);
+      const about = { of, reference, token: null, customer, choice };
+      pages.push({ ...about, ...NEW_PAGE });
+    }
+  }
+
+  async function pendingCharge(reference: string): Promise<void> {
+    const outcome = random.chance(0.8) ? 'paid' : 'declined';
+    await decideLater(reference, outcome);
+    await sleep(AGAIN_AFTER_MS);
+    await setOnceThere(cluster, random, () => bank.setChargeOutcome(reference, outcome));
   }
 
   async function verifyAny(): Promise<void> {
@@ -150,16 +236,58 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     await verify({ of }, body.reference);
   }
 
+  /** The network says what its unknown word about a payment means. */
+  async function explainWord(): Promise<void> {
+    const reference = unclear.splice(Math.floor(random.next() * unclear.length), 1)[0];
+    if (reference === undefined) return;
+    await setOnceThere(cluster, random, () => bank.setChargeOutcome(reference, 'paid'));
+    counts.words_explained += 1;
+  }
+
+  /** An operator accepts a payment in suspense, or returns it. The decision may come too late. */
+  async function decideSuspense(): Promise<void> {
+    const waiting = await operators.undecided();
+    if (waiting.length === 0) return;
+    const charge = random.pick(waiting);
+    // A second payment of a completed charge can be returned alone.
+    if (charge.status !== 'completed' && random.chance(0.6)) {
+      counts.suspense_accepted += Number(await operators.accept(charge));
+    } else counts.suspense_returned += Number(await operators.giveBack(charge));
+  }
+
+  /** The network decides a dispute that it would leave open. */
+  async function decideDispute(): Promise<void> {
+    const of = cluster.anyTenant(random);
+    const found = (await get<DisputeView[]>(of, '/payments/disputes?limit=20')) ?? [];
+    for (const { id } of found) seen.set(id, of);
+    const open = found.filter(
+      ({ status, charge_reference: charge }) => status === 'open' && endOf(charge) === END.disputed,
+    );
+    if (open.length > 0) await setDispute(random.pick(open).charge_reference);
+  }
+
+  async function setDispute(charge: string): Promise<void> {
+    const outcome = random.pick(['won', 'lost'] as const);
+    await setOnceThere(cluster, random, () => bank.dispute(charge, outcome));
+    counts.disputes_decided += 1;
+  }
+
+  /** Neither the database nor Temporal may answer an operator now. */
+  const unlessAway = (act: () => Promise<void>) => () => act().catch(() => undefined);
+
   const acts: readonly (readonly [number, () => Promise<void>])[] = [
     [30, begin],
     [35, visit],
     [30, chargeToken],
     [5, verifyAny],
+    [4, unlessAway(decideSuspense)],
+    [3, decideDispute],
+    [2, explainWord],
   ];
 
   return {
     name: 'charges',
-    weight: 2.2,
+    weight: 2.4,
     /** Waits for some paid charges, which token charges and refunds need. */
     async prepare() {
       await eventually('customers who have paid before the random-fault run', async () => {
@@ -170,11 +298,32 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     },
     act: async () => (pages.length === 0 ? begin() : chooseOf(random, acts)()),
     async look() {
+      if (seen.size > 0 && random.chance(0.2)) {
+        const [id, of] = pickRecent(random, [...seen]);
+        await look({ of, path: `/payments/disputes/${id}`, id });
+        return;
+      }
       const known = charges.sent.filter(({ answer }) => answer?.status === 201);
       if (known.length === 0) return;
       const { of, body } = pickRecent(random, known);
       const { reference: id } = body;
       await look({ of, path: chargePath(id), id });
+    },
+    async settle() {
+      const tooLong = sleep(DECIDED_WITHIN_MS, undefined, { ref: false });
+      await Promise.race([Promise.all(deciding), tooLong]);
+      // Until then, the network refunds and disputes payments by itself.
+      const words = (async () => {
+        while (unclear.length > 0) await explainWord();
+        await sleep(3 * NEXT_AFTER_MS);
+        const disputes = deps.database.db.collection<Dispute>('disputes');
+        for (const { charge_reference: charge } of await disputes
+          .find({ status: 'open' })
+          .toArray())
+          await setDispute(charge);
+      })();
+      // A record that the bank has lost keeps nobody waiting: the checker reports it.
+      await Promise.race([words, sleep(DECIDED_WITHIN_MS, undefined, { ref: false })]);
     },
     repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
     check: (received) => checkCharges(cluster, received, charges.sent, tokens.sent, pages),

@@ -23,6 +23,17 @@ export async function untilDone<T>(
   return null;
 }
 
+/** Sets an outcome at the bank, as soon as the bank has what it is about. */
+export const setOnceThere = (
+  cluster: ChaosCluster,
+  random: Random,
+  set: () => Promise<number>,
+): Promise<number | null> =>
+  untilDone(cluster, random, async () => {
+    const status = await set();
+    return status === 404 || status >= 500 ? null : status;
+  });
+
 /** A random choice that prefers recent items, which are more likely to be open. */
 export const pickRecent = <T>(random: Random, from: readonly T[]): T =>
   random.pick(random.chance(0.8) ? from.slice(-50) : from);

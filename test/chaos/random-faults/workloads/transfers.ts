@@ -8,7 +8,7 @@ import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
 import type { ChaosCluster } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
-import { chooseOf, untilDone } from './choosing.js';
+import { chooseOf, setOnceThere } from './choosing.js';
 
 /**
  * Ends of account numbers. The bank pays most at once; for a fifth its answer leaves the outcome unknown. Requests that
@@ -62,15 +62,12 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
 
   /** Pays a pending transfer at the bank, whenever the bank gets it. */
   async function decide(id: string): Promise<void> {
-    const pay = async () => {
-      const status = await cluster.service.bank.setTransferOutcome(id, 'paid');
-      return status === 404 ? null : status;
-    };
+    const pay = () => cluster.service.bank.setTransferOutcome(id, 'paid');
     await sleep(random.between(...PENDING_MS));
-    await untilDone(cluster, random, pay);
+    await setOnceThere(cluster, random, pay);
     decided += 1;
     await sleep(AGAIN_AFTER_MS);
-    await untilDone(cluster, random, pay);
+    await setOnceThere(cluster, random, pay);
   }
 
   async function check(received: ReceivedWebhooks): Promise<string[]> {

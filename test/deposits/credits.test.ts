@@ -1,0 +1,55 @@
+import { transitionDeposit } from '../../src/capabilities/deposits/transitions.js';
+import {
+  freshInstruction,
+  type VirtualAccount,
+} from '../../src/capabilities/virtual-accounts/record.js';
+import { active, AMOUNT, confirmed, facts, last, NOW, reported, SUSPENDED } from './facts.js';
+
+test('a deposit that would bring an account above the largest total is not assigned to it', () => {
+  const deposit = last(SUSPENDED).next;
+  const terms = { maxMinor: AMOUNT, returns: true };
+  const most = BigInt(Number.MAX_SAFE_INTEGER) - AMOUNT;
+  for (const [total, step] of [
+    [most, 'assign'],
+    [most + 1n, null],
+  ] as const) {
+    const account = { ...active, total_received_minor: total };
+    const given = { deposit, account, now: NOW, terms };
+    expect(transitionDeposit(given, facts.assigned).step).toBe(step);
+  }
+});
+
+describe('a deposit that is confirmed after its account was closed', () => {
+  const before = new Date(NOW.getTime() - 1);
+  const owned = { ...reported, virtual_account_id: active._id };
+  const deposit = { ...confirmed.deposit, receivedAt: before };
+  const terms = { maxMinor: AMOUNT, returns: true };
+  const booked = (account: VirtualAccount, receivedAt: Date) =>
+    transitionDeposit(
+      { deposit: owned, account, now: NOW, terms },
+      { ...confirmed, deposit: { ...deposit, receivedAt } },
+    );
+  const closing = { ...active, ...freshInstruction('close', NOW), state: 'closing' } as const;
+  const closed = { ...closing, state: 'closed', status: 'completed' } as const;
+
+  test.each([closing, closed])(
+    'is credited if it arrived before the tenant closed it',
+    (account) => {
+      const early = booked(account, before);
+      expect([early.step, early.next.match]).toEqual(['credit', 'unexpected']);
+      const exact = booked({ ...account, amount_minor: AMOUNT }, before);
+      expect([exact.step, exact.next.match]).toEqual(['credit', 'exact']);
+      const late = booked(account, NOW);
+      expect([late.step, late.next.match]).toEqual(['suspense', 'late']);
+    },
+  );
+
+  test('is in suspense if the provider closed it, or if only the message says that it arrived before', () => {
+    // A closing by the provider leaves the time of the assignment.
+    const byProvider = { ...active, state: 'closed', instruction: 'close' } as const;
+    expect(booked({ ...byProvider, instructed_at: before }, before).step).toBe('suspense');
+    const claimed = { ...owned, received_at: before };
+    const given = { deposit: claimed, account: closed, now: NOW, terms };
+    expect(transitionDeposit(given, confirmed).step).toBe('suspense');
+  });
+});
