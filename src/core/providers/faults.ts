@@ -80,11 +80,8 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
   const collection: Collection<ProviderFault> = db.collection(providerFaultsCollection.name);
   const present = createPresentFaults(collection, log);
 
-  async function report(
-    fault: Pick<ProviderFault, 'provider' | 'kind' | 'name'>,
-    neededMinor: bigint | null,
-  ): Promise<void> {
-    const { provider, kind, name } = fault;
+  async function report(fault: ReportedFault, neededMinor: bigint | null): Promise<void> {
+    const { provider, kind, name, met_by } = fault;
     const _id = kind === 'word' ? `${provider}/word/${name}` : `${provider}/${name}`;
     const now = clock();
     const lasts = { $eq: [{ $ifNull: ['$ended_at', '$missing'] }, null] };
@@ -101,6 +98,7 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
             since: { $cond: [goesOn, '$since', now] },
             last_seen_at: now,
             needed_minor: needed,
+            ...(met_by ? { met_by } : {}),
           },
         },
         { $set: { ended_at: null } },
@@ -166,10 +164,8 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
   };
 }
 
-type Report = (
-  fault: Pick<ProviderFault, 'provider' | 'kind' | 'name'>,
-  neededMinor: bigint | null,
-) => Promise<void>;
+type ReportedFault = Pick<ProviderFault, 'provider' | 'kind' | 'name' | 'met_by'>;
+type Report = (fault: ReportedFault, neededMinor: bigint | null) => Promise<void>;
 
 /**
  * Creates the function that stores a fault which may be about one record alone: as a word, which stops nothing. Once several
@@ -181,8 +177,7 @@ const createReportOfOne =
     const _id = `${provider}/word/${name}`;
     const met = { record, tenant, at: clock() };
     const met_by = metByWith(await collection.findOne({ _id }), met);
-    await report({ provider, kind: 'word', name }, null);
-    await collection.updateOne({ _id }, { $set: { met_by } });
+    await report({ provider, kind: 'word', name, met_by }, null);
     if (met_by.length === MANY_RECORDS) await report({ provider, kind: 'fault', name }, null);
   };
 

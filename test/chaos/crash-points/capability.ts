@@ -181,13 +181,19 @@ function workerDies(
     const first = await cluster.dies([...api, { who: 'worker', point }], () =>
       untilReached(capability, cluster, async (tries) => {
         if (tries > 0) request = await newRequest();
-        return cluster.post(request).catch(() => null);
+        const reply = await cluster.post(request).catch(() => null);
+        // A rejected request leads to no failpoint, so this fails at once instead of after a long wait.
+        return reply && accepted(reply);
       }),
     );
-    const reply = unstarted ? await cluster.post(request) : first;
-    if (reply?.status !== 201) throw new Error(`not accepted: ${reply?.text}`);
+    const reply = accepted(unstarted ? await cluster.post(request) : first);
     await isRight(capability, cluster, reply, outcome);
   };
+}
+
+function accepted(reply: Reply | null): Reply {
+  if (reply?.status !== 201) throw new Error(`not accepted: ${reply?.status} ${reply?.text}`);
+  return reply;
 }
 
 async function isRight(
