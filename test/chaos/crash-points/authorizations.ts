@@ -34,8 +34,7 @@ const spent = ({ available }: { available: number }, takenMinor: number, heldMin
 /** An approved payment of the wallet, and the balance before it. */
 async function approvedPayment(cluster: Cluster) {
   const before = await cluster.tenant.balance();
-  const { token, approved } = await cluster.issuer.pay(cluster.jitCard);
-  expect(approved).toBe(true);
+  const { token } = await cluster.approved();
   return { before, token };
 }
 
@@ -207,9 +206,7 @@ const increased = (point: string): Case => ({
 const ended = (end: 'cleared' | 'reversed', deaths: readonly Death[]): Case => ({
   name: `a payment with a card, ${end}: ${namesOf(deaths)}`,
   async run(cluster) {
-    const before = await cluster.tenant.balance();
-    const { token, approved } = await cluster.issuer.pay(cluster.jitCard);
-    expect(approved).toBe(true);
+    const { before, token } = await approvedPayment(cluster);
     expect(await cluster.tenant.balance()).toEqual({
       available: before.available - AMOUNT_MINOR,
       held: AMOUNT_MINOR,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
 import type { Reply } from '../../support/tenant.js';
-import type { Death, TenantRequest, Cluster } from './cluster.js';
+import { openCluster, TRIES, type Death, type TenantRequest, type Cluster } from './cluster.js';
 
 /** One or several crashes of a process, and the checks that must hold afterwards. */
 export type Case = { name: string; run: (cluster: Cluster) => Promise<void> };
@@ -40,6 +40,24 @@ export const BOOKING_DEATHS: readonly (readonly Death[])[] = [
   [{ who: 'api', point: 'commit.after' }],
   afterReceiver('commit.after'),
 ];
+
+/** A case with other settings, on a cluster of its own. The points that fire there count. */
+export const elsewhere = (
+  name: string,
+  env: Record<string, string>,
+  run: (own: Cluster) => Promise<void>,
+): Case => ({
+  name,
+  async run(cluster) {
+    const own = await openCluster(env);
+    try {
+      await run(own);
+      for (const point of own.fired) cluster.fired.add(point);
+    } finally {
+      await own.close();
+    }
+  },
+});
 
 /** The deaths of a case, for its name. */
 export const namesOf = (deaths: readonly Death[]) =>
@@ -130,9 +148,6 @@ export function casesOf(capability: Capability): Case[] {
     ];
   });
 }
-
-/** Attempts to reach the situation of a case. A slow machine needs a few; more than this is a failure. */
-export const TRIES = 8;
 
 /** Sends new requests until one reaches the situation under test. */
 async function untilReached<Answer extends Reply | null>(

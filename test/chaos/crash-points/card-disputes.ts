@@ -19,8 +19,7 @@ const AMOUNT_MINOR = 5_000;
 /** Each request disputes a payment of its own, which the wallet has paid. */
 async function newRequest(cluster: Cluster, { suffix }: Outcome) {
   const payment = { kind: 'financial', amount_minor: AMOUNT_MINOR } as const;
-  const { token, approved } = await cluster.issuer.pay(cluster.jitCard, payment);
-  expect(approved).toBe(true);
+  const { token } = await cluster.approved(payment);
   const transaction_reference = `${randomUUID()}-${suffix}`;
   const words = { reason: 'not_received', explanation: 'The order has not come.' };
   return {

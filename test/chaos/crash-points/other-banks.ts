@@ -1,27 +1,9 @@
-import { PAID, type Case, type Outcome } from './capability.js';
-import { openCluster, type Cluster } from './cluster.js';
+import { elsewhere, PAID, type Case, type Outcome } from './capability.js';
+import type { Cluster } from './cluster.js';
 import { isRight } from './transfers.js';
 
 /** An account that never answers and pays nothing, and the outcome of its transfer at a bank that cancels. */
 const LOST: Outcome = { name: 'lost', suffix: '005', status: 'failed', times: 0 };
-
-/** A case at a bank with another way, on a cluster of its own. The points that fire there count. */
-const elsewhere = (
-  name: string,
-  env: Record<string, string>,
-  run: (own: Cluster) => Promise<void>,
-): Case => ({
-  name,
-  async run(cluster) {
-    const own = await openCluster(env);
-    try {
-      await run(own);
-      for (const point of own.fired) cluster.fired.add(point);
-    } finally {
-      await own.close();
-    }
-  },
-});
 
 /** A transfer while the worker dies: the bank pays as the outcome says, once, and each event is delivered once. */
 const transferred = (point: string, outcome: Outcome) => async (own: Cluster) => {

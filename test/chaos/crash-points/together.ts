@@ -6,15 +6,15 @@ import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { eventually } from '../../support/eventually.js';
 import { transferBody, type Reply } from '../../support/tenant.js';
 import {
+  elsewhere,
   OUTCOMES,
   PAID,
   REFUSED,
-  TRIES,
   UNANSWERED,
   type Case,
   type Outcome,
 } from './capability.js';
-import type { TenantRequest, Death, Cluster } from './cluster.js';
+import { TRIES, type TenantRequest, type Death, type Cluster } from './cluster.js';
 import { isRight, PATH } from './transfers.js';
 import { diedAlone, diedInMicroBatch, heldUp, postpone, submitsLocally } from './micro-batches.js';
 
@@ -117,33 +117,35 @@ const COMMITS = [
 const SCHEDULED = [...SENT, 'start.before', 'start.after', 'start.after:3'];
 
 /** Credits of a contended wallet that this process hands to the API. Without an answer it commits them itself. */
-const forwarded = (point: string): Case => ({
-  name: `${A_MICRO_BATCH} credits of a contended wallet: the API that commits them for another process dies at ${point}`,
-  async run(cluster) {
-    const { tenant, service } = cluster;
-    const { commitProcesses, database, webhooks } = service.deps;
-    const forwarding = createForwarding(commitProcesses, forwardedMutations);
-    const engine = createGroupCommit(database, webhooks.outbox, () => false, forwarding);
-    forwarding.conflicted([tenant.id]);
-    await eventually('the API is known', () =>
-      commitProcesses.committerOf(tenant.id) === null ? undefined : true,
-    );
-    const before = await tenant.balance();
-    const references = Array.from({ length: A_MICRO_BATCH }, () => randomUUID());
-    const creditAll = () =>
-      Promise.all(
-        references.map((reference) =>
-          creditWallet(engine, { tenantId: tenant.id, amountMinor: CREDIT_MINOR, reference }),
-        ),
+const forwarded = (point: string): Case =>
+  elsewhere(
+    `${A_MICRO_BATCH} credits of a contended wallet: the API that commits them for another process dies at ${point}`,
+    { BURSAR_INTERNAL_HOST: '127.0.0.1' },
+    async (cluster) => {
+      const { tenant, service } = cluster;
+      const { commitProcesses, database, webhooks } = service.deps;
+      const forwarding = createForwarding(commitProcesses, forwardedMutations);
+      const engine = createGroupCommit(database, webhooks.outbox, () => false, forwarding);
+      forwarding.conflicted([tenant.id]);
+      await eventually('the API is known', () =>
+        commitProcesses.committerOf(tenant.id) === null ? undefined : true,
       );
-    await cluster.dies([{ who: 'api', point }], creditAll);
-    await creditAll();
-    const { available } = await tenant.balance();
-    expect(available - before.available).toBe(A_MICRO_BATCH * Number(CREDIT_MINOR));
-    await forwarding.close();
-    await cluster.isQuiet();
-  },
-});
+      const before = await tenant.balance();
+      const references = Array.from({ length: A_MICRO_BATCH }, () => randomUUID());
+      const creditAll = () =>
+        Promise.all(
+          references.map((reference) =>
+            creditWallet(engine, { tenantId: tenant.id, amountMinor: CREDIT_MINOR, reference }),
+          ),
+        );
+      await cluster.dies([{ who: 'api', point }], creditAll);
+      await creditAll();
+      const { available } = await tenant.balance();
+      expect(available - before.available).toBe(A_MICRO_BATCH * Number(CREDIT_MINOR));
+      await forwarding.close();
+      await cluster.isQuiet();
+    },
+  );
 
 export const manyTransfers: Case[] = [
   ...['forward.received', 'forward.committed'].map(forwarded),
