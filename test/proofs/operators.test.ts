@@ -132,8 +132,11 @@ describe('operators', () => {
       const tenant = await tenantWith();
       const id = await stuck(tenant);
       await service.bank.decideTransfer(id, 'paid', amount);
-      const { attention } = await tenant.waitFor(id, (transfer) => transfer.attention !== null);
-      expect(attention?.reason).toMatch(/another amount/);
+      // A slow answer of the bank may have been a reason for attention before.
+      await tenant.waitFor(
+        id,
+        ({ attention }) => attention?.reason.includes('another amount') ?? false,
+      );
       expect(await act(tenant, id, 'complete')).toMatchObject({ done: false });
       const wrong = await act(tenant, id, 'complete', { amount_minor: amount + 1 });
       expect(wrong).toMatchObject({ done: false, message: expect.stringContaining('the amount') });
