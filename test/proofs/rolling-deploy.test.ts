@@ -12,8 +12,8 @@ const PENDING = '006';
 const TRANSFERS = 3;
 /** The type of the event of a workflow task that failed, as by a history that it cannot continue. */
 const FAILED = 9;
-/** The timeout of a workflow task that a worker had begun. One that no worker took in time only moves to another worker. */
-const START_TO_CLOSE = 1;
+/** The attempt at a workflow task after one that a busy machine did not end in time. */
+const SECOND_ATTEMPT = 2;
 
 let service: Service;
 let tenant: TestTenant;
@@ -81,11 +81,12 @@ async function versionOf(id: string): Promise<string | undefined> {
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
 }
 
+/** Workflow tasks that failed, or did not end in two attempts: histories have no event of a failure of later attempts. */
 async function failedTasks(id: string): Promise<number> {
   const { events } = await handleOf(id).fetchHistory();
   return (events ?? []).filter(
-    ({ eventType, workflowTaskTimedOutEventAttributes: timedOut }) =>
-      Number(eventType) === FAILED || Number(timedOut?.timeoutType) === START_TO_CLOSE,
+    ({ eventType, workflowTaskScheduledEventAttributes: scheduled }) =>
+      Number(eventType) === FAILED || Number(scheduled?.attempt) > SECOND_ATTEMPT,
   ).length;
 }
 
