@@ -192,6 +192,7 @@ describe('a payment token that its tenant deletes', () => {
   });
 
   test('while its page is open is not bound, and the method that is left there is revoked too', async () => {
+    await allRevoked();
     const before = await revocations();
     const customer = newCustomer();
     const { payment_token_id } = await payments.token(customer);
