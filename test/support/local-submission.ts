@@ -13,10 +13,10 @@ export async function callsByQueue({ deps }: Service, id: string): Promise<strin
   });
 }
 
-/** Waits until a transfer has been submitted in the process of its workflow. */
+/** Waits until a transfer has been submitted in the process of its workflow, and returns its id. */
 export const submitsLocally = (service: Service, tenant: TestTenant) =>
   eventually('a worker submits locally', async () => {
     const id = await tenant.send();
     await tenant.waitFor(id, 'completed');
-    return (await callsByQueue(service, id)).length > 0 ? undefined : true;
+    return (await callsByQueue(service, id)).length > 0 ? undefined : id;
   });
