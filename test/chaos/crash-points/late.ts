@@ -11,13 +11,15 @@ const KEPT: Outcome = { name: 'refused', suffix: '013', status: 'completed', tim
 const SILENT: Outcome = { ...TAKEN_BACK, name: 'taken back, never answered' };
 
 /** A funding that completes after its deadline: it has failed for the tenant, and is reversed. */
-async function newRequest({ card, cards, service }: Cluster, outcome: Outcome) {
+async function newRequest(cluster: Cluster, outcome: Outcome) {
+  const { card, cards, service } = cluster;
   const lost = { call: 'reverse', kind: 'drop_after', probability: 1 } as const;
   if (outcome === SILENT) await service.bank.faults([lost]);
   const { status } = await cards.get(card);
   if (status === 'locked') {
     const { body } = await cards.act(card, 'unlock');
     await cards.waitForOperation(card, body.data.id, 'completed');
+    await cluster.isQuiet();
   }
   const transaction_reference = `${randomUUID()}-${outcome.suffix}`;
   return { path: `/cards/${card}/jit-fund`, body: { amount_minor: 5_000, transaction_reference } };
@@ -48,6 +50,24 @@ async function isRight(cluster: Cluster, id: string, { status, times }: Outcome)
   expect(await starter.command(fundReversal, 'complete', seen)).toMatchObject({ done: true });
 }
 
+/**
+ * The worker stops once it has submitted the funding, so that the API alone ends it at its deadline. On a slow machine that may
+ * happen before it is submitted; then the funding is not late, and another one is sent.
+ */
+async function onlyApiEndsIt({ service }: Cluster): Promise<void> {
+  const operations = service.deps.database.db.collection('card_operations');
+  const submitted = { status: 'processing', submissions: { $gt: 0 } };
+  await eventually('the funding is submitted, or has ended', async () =>
+    !service.api.isRunning() || (await operations.findOne(submitted)) ? true : undefined,
+  );
+  service.worker.signal('SIGSTOP');
+  try {
+    await eventually('the API is dead', () => (service.api.isRunning() ? undefined : true));
+  } finally {
+    service.worker.signal('SIGCONT');
+  }
+}
+
 export const lateFundings: Case[] = casesOf({
   name: 'a funding after its deadline',
   outcomes: [TAKEN_BACK, KEPT, SILENT],
@@ -59,6 +79,7 @@ export const lateFundings: Case[] = casesOf({
     const fundReversal = await stored(cluster, fundReversalIdOf(id));
     return fundReversal !== null && (await cluster.effects(id)).length > 0;
   },
+  meanwhile: onlyApiEndsIt,
   points: {
     api: ['commit.before:2', 'commit.after:2'],
     worker: [

@@ -59,6 +59,9 @@ const shared: Pick<Capability, 'outcomes' | 'isRight'> = {
   isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
 };
 
+/** Long enough to arm the failpoint and to send the request: the API would start a charge that is due at once. */
+const BEGINS_AFTER_MS = 8_000;
+
 export const renewals: Case[] = [
   ...casesOf({
     name: 'a recurring charge that begins at once',
@@ -83,7 +86,7 @@ export const renewals: Case[] = [
     name: 'a renewal by its Schedule',
     ...shared,
     newRequest: (cluster, outcome) =>
-      renewalRequest(cluster, outcome, new Date(Date.now() + 4_000)),
+      renewalRequest(cluster, outcome, new Date(Date.now() + BEGINS_AFTER_MS)),
     points: {
       api: [],
       // The period's charge and its outcome, which updates the recurring charge in the same commit.

@@ -16,7 +16,14 @@ import {
 } from './capability.js';
 import { TRIES, type TenantRequest, type Death, type Cluster } from './cluster.js';
 import { isRight, PATH } from './transfers.js';
-import { diedAlone, diedInMicroBatch, heldUp, postpone, submitsLocally } from './micro-batches.js';
+import {
+  diedAlone,
+  diedInMicroBatch,
+  heldUp,
+  postpone,
+  submitsLocally,
+  workerDies,
+} from './micro-batches.js';
 
 /** Enough requests to fill one group commit and leave some for the next one. */
 const MANY = 24;
@@ -70,6 +77,7 @@ const accepted = (point: string, outcome: Outcome): Case => ({
       for (let tries = 0; tries < TRIES; tries += 1) {
         if ((await postMore()).includes(null)) return;
       }
+      throw new Error(`posted ${TRIES} times, and none waited for another`);
     }
     await together(cluster, { who: 'api', point }, outcome, { count: MANY, postTransfers });
   },
@@ -88,9 +96,13 @@ const microBatchDies = (
   name: `${A_MICRO_BATCH} transfers in a micro-batch, ${outcome.name}: the worker dies at ${point}, the ${by} goes on`,
   async run(cluster) {
     async function postTransfers(postMore: PostMore) {
-      const replies = await heldUp(cluster, postMore);
-      const ids = replies.map((reply) => String(reply?.body.data.id));
-      if (by === 'micro-batch') await postpone(cluster, ids);
+      for (let tries = 0; tries < TRIES; tries += 1) {
+        const replies = await heldUp(cluster, postMore);
+        const ids = replies.map((reply) => String(reply?.body.data.id));
+        if (!(await workerDies(cluster))) continue;
+        if (by === 'micro-batch') await postpone(cluster, ids);
+        return;
+      }
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
       await submitsLocally(cluster);
