@@ -40,6 +40,11 @@ type LaneOptions<Item, Result> = {
    * wait, an urgent batch and one of them alternate.
    */
   isUrgent?: (item: Item) => boolean;
+  /**
+   * Items that other processes send. The next ones need a while to come, so after a batch with some of them the lane waits,
+   * `withinMs` at most, for as many items as were in the batch and waited beside it.
+   */
+  relayed?: { isRelayed: (item: Item) => boolean; withinMs: number };
 };
 
 type Waiter<Item, Result> = {
@@ -51,6 +56,7 @@ type Waiter<Item, Result> = {
 
 /** Creates a lane; see `Lane`. Every enqueued item is resolved or rejected, in the order of arrival among its equals. */
 export function createLane<Item, Result>(options: LaneOptions<Item, Result>): Lane<Item, Result> {
+  const gathering = createGathering(options.relayed?.withinMs ?? 0);
   const urgent: Waiter<Item, Result>[] = [];
   const others: Waiter<Item, Result>[] = [];
   const waiting = () => urgent.length + others.length;
@@ -85,6 +91,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     // One turn of the event loop lets requests that arrived together share the first batch.
     await new Promise(setImmediate);
     while (waiting() > 0) {
+      if (urgent.length === 0) await gathering.wait(waiting);
       const oldest = performance.now() - (options.maxWaitMs ?? Infinity);
       const batch = take().filter((waiter) => {
         if (waiter.since >= oldest) return true;
@@ -92,6 +99,8 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         return false;
       });
       if (batch.length > 0) await runBatch(batch);
+      const hasRelayed = batch.some(({ item }) => options.relayed?.isRelayed(item));
+      gathering.expect(hasRelayed ? Math.min(batch.length + waiting(), options.maxBatch) : 0);
       if (waiting() > 0) failpoint('batch.answered');
     }
     running = null;
@@ -104,11 +113,40 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
       return new Promise((resolve, reject) => {
         queue.push({ item, since: performance.now(), resolve, reject });
         running ??= drain();
+        gathering.arrived(waiting, queue === urgent);
       });
     },
     async idle() {
       await running;
     },
     waiting,
+  };
+}
+
+/** Waits for the items that are expected after a batch. An urgent item ends the wait. */
+function createGathering(withinMs: number) {
+  let expected = 0;
+  let until = 0;
+  let end: (() => void) | null = null;
+  return {
+    expect(items: number): void {
+      expected = items;
+      until = performance.now() + withinMs;
+    },
+    arrived(waiting: () => number, isUrgent: boolean): void {
+      if (end && (isUrgent || waiting() >= expected)) end();
+    },
+    async wait(waiting: () => number): Promise<void> {
+      const ms = until - performance.now();
+      if (waiting() >= expected || ms <= 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      end = null;
+    },
   };
 }

@@ -54,3 +54,60 @@ test('a stream of decisions does not keep others waiting: their batches alternat
     ['other-2', 'other-3'],
   ]);
 });
+
+describe('the items that another process sends', () => {
+  /** Long enough that the test hangs if the lane waits for its end. */
+  const FAR_MS = 1_000_000;
+
+  function relayedLane(withinMs: number) {
+    const batches: string[][] = [];
+    const lane = createLane<Item, string>({
+      async run(items) {
+        batches.push(items.map(({ name }) => name));
+        return items.map(({ name }) => name);
+      },
+      maxBatch: 100,
+      maxWaiting: 100,
+      isUrgent: (item) => item.urgent,
+      relayed: { isRelayed: ({ name }) => name.startsWith('relayed'), withinMs },
+    });
+    return { lane, batches };
+  }
+  const relayed = (n: number): Item => ({ name: `relayed-${n}`, urgent: false });
+
+  test('share their next batch again, although they come back one after the other', async () => {
+    const { lane, batches } = relayedLane(FAR_MS);
+    await Promise.all([lane.enqueue(relayed(0)), lane.enqueue(other(0))]);
+    const first = lane.enqueue(other(1));
+    for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
+    await Promise.all([first, lane.enqueue(relayed(1))]);
+    expect(batches).toEqual([
+      ['relayed-0', 'other-0'],
+      ['other-1', 'relayed-1'],
+    ]);
+  });
+
+  test('keep no urgent item waiting', async () => {
+    const { lane, batches } = relayedLane(FAR_MS);
+    await Promise.all([lane.enqueue(relayed(0)), lane.enqueue(relayed(1))]);
+    const waits = lane.enqueue(other(0));
+    for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
+    expect(await lane.enqueue(urgent(0))).toBe('urgent-0');
+    expect(batches).toEqual([['relayed-0', 'relayed-1'], ['urgent-0']]);
+    expect(await waits).toBe('other-0');
+  });
+
+  test('are waited for a short time only', async () => {
+    const { lane, batches } = relayedLane(1);
+    await Promise.all([lane.enqueue(relayed(0)), lane.enqueue(relayed(1))]);
+    await lane.enqueue(other(0));
+    expect(batches).toEqual([['relayed-0', 'relayed-1'], ['other-0']]);
+  });
+
+  test('are not waited for after a batch without them', async () => {
+    const { lane, batches } = relayedLane(FAR_MS);
+    await Promise.all([lane.enqueue(other(0)), lane.enqueue(other(1))]);
+    await lane.enqueue(other(2));
+    expect(batches).toEqual([['other-0', 'other-1'], ['other-2']]);
+  });
+});

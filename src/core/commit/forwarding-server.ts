@@ -50,7 +50,8 @@ export async function serveForwarding({
 
   async function commitAll(batch: readonly ForwardedMutation[]) {
     const attempts = batch.map(async ({ name, input, isRepeat }): Promise<CommitAttempt> => {
-      const planned = { mutation: mutationNamed(mutations, name), input, isRepeat };
+      const mutation = mutationNamed(mutations, name);
+      const planned = { mutation, input, isRepeat, isForwarded: true };
       return groupCommit.commitHere(planned).catch((error: unknown) => ({ error }));
     });
     return (await Promise.all(attempts)).map(describeAttempt);

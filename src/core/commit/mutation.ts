@@ -52,6 +52,8 @@ export type PlannedMutation = {
   input: MutationInput;
   /** True if another process may have committed it already, without an answer. */
   isRepeat?: boolean;
+  /** True if another process has sent it. */
+  isForwarded?: boolean;
 };
 
 /** The result of a mutation, or the error with which it was refused. */
