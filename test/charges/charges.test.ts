@@ -124,13 +124,13 @@ describe('a charge on the provider’s page', () => {
     const accepted = await payments.charge(sentBody, { headers: { prefer: 'wait=10' } });
     expect(accepted.status).toBe(201);
     expect(accepted.headers.get('location')).toBe(`/api/v1/payments/charges/${sentBody.reference}`);
-    const { next_action: action, status } = accepted.body.data;
-    expect(status).toBe('requires_action');
+    const { next_action: action } = await payments.waitFor(sentBody.reference, 'requires_action');
     const back = await onPage(String(action?.url));
     const returned = new URL(String(back.headers.get('location')));
     expect(returned.searchParams.get('cart')).toBe('7');
     // The reference in the return URL also leads to the charge.
-    const verified = await payments.verify(String(returned.searchParams.get('reference')));
+    const named = String(returned.searchParams.get('reference'));
+    const verified = await payments.verifyUntil(named, ({ status }) => status === 'completed');
     expect(verified.body.data).toMatchObject({
       reference: sentBody.reference,
       status: 'completed',
@@ -180,9 +180,13 @@ describe('a charge on the provider’s page', () => {
   test('that is declined on the page and then paid there is completed, and nothing else is reported', async () => {
     const { reference, url } = await payments.page('016');
     expect(await (await onPage(url, 'stolen')).text()).toContain('Declined');
-    expect((await payments.verify(reference)).body.data.status).toBe('requires_action');
-    const notes = (await payments.timeline(reference)).map(({ detail }) => detail);
-    expect(notes).toContain('declined on the page, which is still open: stolen_card');
+    const status = await eventually('the decline is known', async () => {
+      const { body } = await payments.verify(reference);
+      const notes = (await payments.timeline(reference)).map(({ detail }) => detail);
+      const isKnown = notes.includes('declined on the page, which is still open: stolen_card');
+      return isKnown ? body.data.status : undefined;
+    });
+    expect(status).toBe('requires_action');
     await onPage(url);
     await payments.waitFor(reference, 'completed');
     await expectEvents(reference, 'charge.requires_action', 'charge.completed');

@@ -46,7 +46,7 @@ describe('a page whose address was lost', () => {
     const { next_action: action } = await payments.waitFor(body.reference, 'requires_action');
     expect((await record(body.reference))?.attempt).toBeGreaterThan(1);
     await onPage(String(action?.url));
-    expect((await payments.verify(body.reference)).body.data.status).toBe('completed');
+    await payments.verifyUntil(body.reference, ({ status }) => status === 'completed');
     expect(await timesPaid(body.reference)).toBe(1);
   });
 

@@ -108,7 +108,11 @@ test('a dispute and a refund from the desk that no message tells are found by ve
   await service.bank.faults([{ call: 'callback', kind: 'drop_before', probability: 1 }]);
   await service.bank.dispute(reference, 'opened', { amount_minor: 200_000, funds: 'taken' });
   await service.bank.refundAtDesk(reference, 100_000);
-  for (const _ of [1, 2]) await payments.verify(reference);
+  await payments.verifyUntil(
+    reference,
+    ({ disputed_minor: disputed, refunded_minor: refunded }) => disputed > 0 && refunded > 0,
+  );
+  await payments.verify(reference);
   expect(await payments.get(reference)).toMatchObject({
     disputed_minor: 200_000,
     refunded_minor: 100_000,

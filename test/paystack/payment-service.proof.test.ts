@@ -74,7 +74,7 @@ describe('payments of live by Paystack', () => {
     const isTold = ({ attention, completed_at: at }: ChargeView) =>
       attention !== null || at !== null;
     if (isFirst) await payments.waitFor(reference, isTold);
-    expect((await payments.verify(reference)).body.data.status).toBe('completed');
+    await payments.verifyUntil(reference, ({ status }) => status === 'completed');
     fake.pauseMessages(false);
     await eventually('the message is applied', async () =>
       fake.messagesWaiting() === 0 &&
@@ -98,7 +98,7 @@ describe('payments of live by Paystack', () => {
     await act(url, 'pay');
     await payments.waitFor(reference, 'completed');
     fake.setTransaction(`${await theirsOf(reference)}-1`, 'reversed');
-    const { body } = await payments.verify(reference);
+    const { body } = await payments.verifyUntil(reference, ({ attention }) => attention !== null);
     expect(body.data).toMatchObject({ status: 'completed', refunded_minor: 0 });
     expect(body.data.attention?.reason).toContain('do not explain it');
   });
@@ -133,20 +133,8 @@ describe('payments of live by Paystack', () => {
       .body.data;
   const chargeWithout = { amount_minor: 400_000, capture_mode: 'merchant_initiated' };
 
-  test('a renewal charges the saved card once, also if its answer is lost', async () => {
-    const charge = await renew(await savedCard('lost'));
-    await payments.waitFor(charge.reference, 'completed');
-    expect(charged(await theirsOf(charge.reference))).toBe(1);
-  });
-
-  test('a renewal that wants the customer has a page, and completes by it', async () => {
-    const charge = await renew(await savedCard('paused'));
-    const open = await payments.waitFor(charge.reference, 'requires_action');
-    await act(String(open.next_action?.url), 'pay');
-    await payments.waitFor(charge.reference, 'completed');
-  });
-
-  test('a renewal whose request was lost, and whose repeat is refused, fails with the refusal, and its token is revoked', async () => {
+  /** A renewal whose first request is lost, and whose card Paystack charges no more. */
+  async function loseRenewal() {
     const card = await savedCard('lost_before');
     const charge = await renew(card);
     const theirs = await theirsOf(charge.reference);
@@ -162,21 +150,27 @@ describe('payments of live by Paystack', () => {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${REHEARSAL_KEY}` },
       body: JSON.stringify({ authorization_code }),
     });
-    // A minute passes before the repeat, and another one before nothing can be under way any more.
-    const failed = await eventually(
-      'the charge has failed',
-      async () => {
-        const found = await payments.get(charge.reference);
-        return found.status === 'failed' ? found : undefined;
-      },
-      240_000,
-    );
-    expect(failed).toMatchObject({ attention: null });
-    expect(failed.failure?.code).toBe('authorization_not_found');
-    expect(charged(theirs)).toBe(0);
-    const [token] = await payments.tokens(card.customer.id);
-    expect(token?.status).not.toBe('active');
-  }, 300_000);
+    return { card, charge, theirs };
+  }
+
+  // A minute passes before its repeat, and another one before nothing can be under way any more: the other tests run meanwhile.
+  let lostRenewal: Awaited<ReturnType<typeof loseRenewal>>;
+  beforeAll(async () => {
+    lostRenewal = await loseRenewal();
+  });
+
+  test('a renewal charges the saved card once, also if its answer is lost', async () => {
+    const charge = await renew(await savedCard('lost'));
+    await payments.waitFor(charge.reference, 'completed');
+    expect(charged(await theirsOf(charge.reference))).toBe(1);
+  });
+
+  test('a renewal that wants the customer has a page, and completes by it', async () => {
+    const charge = await renew(await savedCard('paused'));
+    const open = await payments.waitFor(charge.reference, 'requires_action');
+    await act(String(open.next_action?.url), 'pay');
+    await payments.waitFor(charge.reference, 'completed');
+  });
 
   test('a mandate binds its bank account without a payment, and its set-up is asked about when Paystack reports it', async () => {
     const { body } = await payments.call<TokenView>('POST', '/payments/tokens/bank-account', {
@@ -354,6 +348,23 @@ describe('payments of live by Paystack', () => {
     const path = `/payments/refunds?charge_reference=${reference}`;
     expect((await payments.call<unknown[]>('GET', path)).body.data).toEqual([]);
   });
+
+  test('a renewal whose request was lost, and whose repeat is refused, fails with the refusal, and its token is revoked', async () => {
+    const { card, charge, theirs } = lostRenewal;
+    const failed = await eventually(
+      'the charge has failed',
+      async () => {
+        const found = await payments.get(charge.reference);
+        return found.status === 'failed' ? found : undefined;
+      },
+      240_000,
+    );
+    expect(failed).toMatchObject({ attention: null });
+    expect(failed.failure?.code).toBe('authorization_not_found');
+    expect(charged(theirs)).toBe(0);
+    const [token] = await payments.tokens(card.customer.id);
+    expect(token?.status).not.toBe('active');
+  }, 300_000);
 
   test('the books balance', async () => {
     expect(await rehearsal.problems()).toEqual([]);

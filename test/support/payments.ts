@@ -76,6 +76,8 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
     });
   }
 
+  const verify = (reference: string) => call<ChargeView>('POST', `${at(reference)}/verify`);
+
   return {
     call,
     get,
@@ -103,7 +105,13 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
     getRefund: async (reference: string): Promise<RefundView> =>
       (await call<RefundView>('GET', `/payments/refunds/${encodeURIComponent(reference)}`)).body
         .data,
-    verify: (reference: string) => call<ChargeView>('POST', `${at(reference)}/verify`),
+    verify,
+    /** Verifies a charge until it is as wanted: one question may take the provider too long. Returns the answer. */
+    verifyUntil: (reference: string, fits: (charge: ChargeView) => boolean) =>
+      eventually(`${reference} is verified as wanted`, async () => {
+        const reply = await verify(reference);
+        return fits(reply.body.data) ? reply : undefined;
+      }),
     timeline: async (reference: string) =>
       (
         await call<{ type: string; actor: string; detail: string | null }[]>(
