@@ -23,6 +23,14 @@ const paidOut = (id: string) =>
   rehearsal.fake.journal().filter((each) => each.reference === id && each.kind === 'paid_out')
     .length;
 
+/** The doctor's checks, with more time for an answer than the short one of the tests. */
+async function examine(changes: Partial<PaystackSettings>) {
+  const config = loadConfig(rehearsal.service.env);
+  if (!config.paystack) throw new Error('Paystack is not configured');
+  const paystack = { ...config.paystack, timeoutMs: 20_000, ...changes };
+  return examinePaystack({ ...config, paystack });
+}
+
 test('in a rehearsal of live a transfer, a charge on its page, a renewal, a refund and a dispute go through, by REST alone', async () => {
   const { fake } = rehearsal;
   const own = await rehearsal.service.tenant({ balanceMinor: 50_000_000 });
@@ -157,7 +165,7 @@ describe('transfers of live by Paystack', () => {
   });
 
   test('the doctor names the key, the float, the clock and the last callback', async () => {
-    const checks = await examinePaystack(loadConfig(rehearsal.service.env));
+    const checks = await examine({});
     expect(checks.map(({ check, ok }) => [check, ok])).toEqual([
       ['paystack: key', true],
       ['paystack: OTP', true],
@@ -170,13 +178,8 @@ describe('transfers of live by Paystack', () => {
   });
 
   describe('the doctor', () => {
-    const failing = async (changes: Partial<PaystackSettings>) => {
-      const config = loadConfig(rehearsal.service.env);
-      if (!config.paystack) throw new Error('Paystack is not configured');
-      const paystack = { ...config.paystack, ...changes };
-      const checks = await examinePaystack({ ...config, paystack });
-      return checks.filter(({ ok }) => !ok);
-    };
+    const failing = async (changes: Partial<PaystackSettings>) =>
+      (await examine(changes)).filter(({ ok }) => !ok);
 
     test('says that Paystack refuses the key, and that its list of addresses may be the reason', async () => {
       const [key] = await failing({ keys: ['sk_live_another00000000'] });

@@ -106,11 +106,12 @@ describe('doctor', () => {
   }
 
   test('doctor reports no problem for a running service, and names the worker of each queue', async () => {
-    const [{ checks, wrong }, table] = await Promise.all([
-      doctor(),
-      runBursar('doctor', all.service.env),
-    ]);
-    expect(wrong).toEqual([]);
+    // A busy machine may answer a check too late.
+    const { checks, table } = await eventually('no row has a problem', async () => {
+      const [rows, printed] = await Promise.all([doctor(), runBursar('doctor', all.service.env)]);
+      expect([rows.wrong, printed.code]).toEqual([[], 0]);
+      return { checks: rows.checks, table: printed };
+    });
     const queue = all.service.env['BURSAR_TASK_QUEUE'];
     expect(checks.map(({ check }) => check)).toEqual([
       'mongodb',
