@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Db, Document, MongoClient } from 'mongodb';
 import { migrate } from '../../src/platform/database/migrations.js';
+import { mapWithConcurrency } from '../../src/shared/concurrency.js';
 
 /** A database that a test file has left, with the schema that it had when it was new. */
 type Left = { _id: string; schema: string };
 
 /** Emptying more documents than this takes longer than making a database. */
 const MAX_DOCUMENTS = 20_000;
+/** Collections of a database that are read or emptied at once: more would wait for connections longer than a client does. */
+const AT_ONCE = 5;
 /** They say that the schema is there, so they stay. */
 const RECORDS_OF_MIGRATIONS = new Set(['migrations', 'migration_lock']);
 /** The collection of the mark that a database belongs to an environment: no migration makes it. */
@@ -57,24 +60,24 @@ async function empty(db: Db, schema: string): Promise<boolean> {
   const collections = (await db.collections()).filter(
     ({ collectionName }) => !RECORDS_OF_MIGRATIONS.has(collectionName),
   );
-  const counts = await Promise.all(collections.map((each) => each.estimatedDocumentCount()));
+  const counts = await mapWithConcurrency(AT_ONCE, collections, (each) =>
+    each.estimatedDocumentCount(),
+  );
   if (counts.reduce((sum, count) => sum + count, 0) > MAX_DOCUMENTS) return false;
-  await Promise.all(collections.map((each) => each.deleteMany({})));
-  const found = await Promise.all(collections.map((each) => each.findOne({})));
+  await mapWithConcurrency(AT_ONCE, collections, (each) => each.deleteMany({}));
+  const found = await mapWithConcurrency(AT_ONCE, collections, (each) => each.findOne({}));
   return found.every((document) => document === null);
 }
 
 /** The collections with their options and indexes, as one comparable text. */
 async function schemaOf(db: Db): Promise<string> {
-  const collections = await db.listCollections().toArray();
-  const described = collections
-    .filter(({ name }) => name !== MARK)
-    .map(async (info) => ({
-      name: info.name,
-      options: (info as Document)['options'] as Document,
-      indexes: await db.collection(info.name).listIndexes().toArray(),
-    }));
-  const all = (await Promise.all(described)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const collections = (await db.listCollections().toArray()).filter(({ name }) => name !== MARK);
+  const described = await mapWithConcurrency(AT_ONCE, collections, async (info) => ({
+    name: info.name,
+    options: (info as Document)['options'] as Document,
+    indexes: await db.collection(info.name).listIndexes().toArray(),
+  }));
+  const all = described.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return JSON.stringify(all, (_, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,
   );
