@@ -12,7 +12,7 @@ type Document = {
       string,
       {
         operationId: string;
-        parameters?: { name: string; description?: string }[];
+        parameters?: { name: string; description?: string; schema?: { example?: string } }[];
         responses: Record<string, Content>;
       }
     >
@@ -54,6 +54,17 @@ test('every parameter of a path, a query and a header has a description', () => 
   );
   expect(all.length).toBeGreaterThan(100);
   expect(all.filter(({ description }) => !description)).toEqual([]);
+});
+
+test('every idempotency key has an example, of its operation alone, so that sample requests show the header', () => {
+  const keys = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ parameters = [] }) =>
+      parameters.filter(({ name }) => name === 'Idempotency-Key'),
+    ),
+  );
+  const examples = keys.flatMap(({ schema }) => schema?.example ?? []);
+  expect(examples).toContain('create-transfer-1');
+  expect(new Set(examples).size).toBe(keys.length);
 });
 
 test('every tag has a description', () => {

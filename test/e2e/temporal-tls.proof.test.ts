@@ -43,6 +43,7 @@ test('API, worker and command line reach Temporal by mutual TLS from the standar
     expect.objectContaining({ check: 'temporal', ok: true }),
     expect.objectContaining({ check: 'temporal: namespace', ok: true }),
     expect.objectContaining({ check: 'temporal: search attributes', ok: true }),
+    expect.objectContaining({ check: 'temporal: schedules', ok: true }),
   ]);
 });
 

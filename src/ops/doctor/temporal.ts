@@ -1,4 +1,4 @@
-import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../../shared/config.js';
 import { createConnection } from '../../platform/temporal/client.js';
 import { findSearchAttributeProblems } from '../../platform/temporal/namespace.js';
@@ -32,6 +32,7 @@ export async function examineTemporal(
     if (!found.ok) return [reached, found];
     const rest = [
       examineSearchAttributes(connection, namespace),
+      examineSchedules(connection, { namespace, taskQueue }),
       ...queuesOf(taskQueue, providers).map((queue) => examineQueue(connection, namespace, queue)),
     ];
     return [reached, found, ...(await Promise.all(rest))];
@@ -64,6 +65,25 @@ function examineSearchAttributes(connection: Connection, namespace: string): Pro
     return missing.length > 0
       ? fail(`not registered: ${missing.join(', ')}`, hint)
       : pass('registered');
+  });
+}
+
+/** A worker keeps an operator's pause. Without their runs nothing finds what a lost message would have told. */
+function examineSchedules(
+  connection: Connection,
+  { namespace, taskQueue }: { namespace: string; taskQueue: string },
+): Promise<Check> {
+  const hint = 'unpause it in the Temporal UI (Schedules) when the reason for its pause is over';
+  return examine('temporal: schedules', hint, async () => {
+    const { schedule } = new Client({ connection, namespace });
+    const paused: string[] = [];
+    for await (const { scheduleId } of schedule.list({ query: 'TemporalSchedulePaused = true' })) {
+      // <name>/<task queue>, and often what it is about. Other deployments may use the same namespace.
+      if (`${scheduleId}/`.includes(`/${taskQueue}/`)) paused.push(scheduleId);
+    }
+    return paused.length > 0
+      ? fail(`paused: ${paused.toSorted().join(', ')}`, hint)
+      : pass('none is paused');
   });
 }
 

@@ -6,6 +6,7 @@ import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
+import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS } from './roles.js';
 import { LISTED } from './schema.js';
@@ -25,6 +26,7 @@ export const listAttention = operation({
         collection: z.string(),
         id: z.string(),
         tenant: z.string().nullable(),
+        amount_minor: z.int().nullable(),
         reason: z.string(),
         since: z.iso.datetime(),
       }),
@@ -49,15 +51,16 @@ async function waitingIn(db: OperatorDeps['reports']['db'], name: string) {
     .collection<Document & { _id: string }>(name)
     .find(
       { 'attention.since': { $type: 'date' } },
-      { projection: { tenant_id: 1, attention: 1 }, ...acrossTenants('report') },
+      { projection: { tenant_id: 1, amount_minor: 1, attention: 1 }, ...acrossTenants('report') },
     )
     .sort({ 'attention.since': 1 })
     .limit(LISTED)
     .toArray();
-  return found.map(({ _id: id, tenant_id: tenant, attention }) => ({
+  return found.map(({ _id: id, tenant_id: tenant, amount_minor: amount, attention }) => ({
     collection: name,
     id,
     tenant: typeof tenant === 'string' ? tenant : null,
+    amount_minor: typeof amount === 'bigint' ? toWireAmount(amount) : null,
     reason: String(attention.reason),
     since: (attention.since as Date).toISOString(),
   }));

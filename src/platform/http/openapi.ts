@@ -166,9 +166,11 @@ function describe(operation: Operation, shared: Shared): ZodOpenApiOperationObje
   };
 }
 
-function parameters({ params, query, idempotent, waits }: Operation) {
+function parameters({ id, params, query, idempotent, waits }: Operation) {
+  // Sample requests show a header that has an example: without a key, a repeat may pay twice.
+  const example = `${id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-1`;
   const headers = {
-    ...(idempotent && { 'Idempotency-Key': idempotencyKeyHeader.optional() }),
+    ...(idempotent && { 'Idempotency-Key': idempotencyKeyHeader.meta({ example }).optional() }),
     ...(waits && { Prefer: prefer.optional() }),
   };
   const requestParams = {

@@ -131,6 +131,7 @@ describe('doctor', () => {
       'temporal',
       'temporal: namespace',
       'temporal: search attributes',
+      'temporal: schedules',
       `worker: ${queue}`,
       `worker: ${queue}-sandbox-bank-transfers`,
       `worker: ${queue}-sandbox-bank-bulk-transfers`,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
 import type { Deps } from '../../../src/composition/deps.js';
 import type { OperatorRole } from '../../../src/platform/operators/operator.js';
+import { newId } from '../../../src/shared/ids.js';
 import { bursar } from '../../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { createTestOperator, operatorDeps, operatorSignIn } from '../../support/operators.js';
@@ -147,6 +148,26 @@ test('show prints the address of the workflow of a record in the Temporal UI', a
   expect(JSON.parse(out).temporal_page).toBe(
     `http://127.0.0.1:8233/namespaces/bursar-sandbox/workflows/transfer%2F${transfer._id}`,
   );
+});
+
+test('the list of all that waits for an operator has the amount at stake, the longest waiting first', async () => {
+  const { env: own } = await signedIn(['viewer']);
+  const tenant = newId('tenant');
+  const waiting = (amountMinor: bigint, since: string) => ({
+    ...pendingTransfer({ tenant_id: tenant, amount_minor: amountMinor }),
+    attention: { reason: 'the bank answers with errors', since: new Date(since) },
+  });
+  const [later, first] = [
+    waiting(70_000n, '2026-11-27T02:10:00.000Z'),
+    waiting(250_000n, '2026-11-27T02:00:00.000Z'),
+  ];
+  await database.db.collection<typeof first>('transfers').insertMany([later, first]);
+  const { out } = await bursar('attention --json', own);
+  const rows = (JSON.parse(out) as { tenant: string }[]).filter((row) => row.tenant === tenant);
+  expect(rows).toMatchObject([
+    { collection: 'transfers', id: first._id, amount_minor: 250_000 },
+    { collection: 'transfers', id: later._id, amount_minor: 70_000 },
+  ]);
 });
 
 test('a changed or removed entry is found by audit verify', async () => {
