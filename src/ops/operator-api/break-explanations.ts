@@ -27,7 +27,7 @@ const MEANINGS_OF: Readonly<Record<string, Partial<Record<BreakKind, string>>>> 
 
 const ACTS: Readonly<Record<BreakKind, string>> = {
   missing_here:
-    'Find the owner at the provider. Book the money by the usual acts (wallets credit, deposits assign), then close the break with the reason.',
+    'Find the owner at the provider. Book money that came in by the usual acts (wallets credit, deposits assign). No command debits a wallet: settle a payment that went out with the tenant. Then close the break with the reason.',
   missing_there:
     'Show the record, and resolve it with the provider. complete and fail move the money once the provider confirms.',
   other_amount:

@@ -40,7 +40,10 @@ test('a Schedule that is paused fails its row until it runs again, unless it is 
   const schedules = [await create(queue), await create(`${queue}-of-others`)];
   try {
     const paused = await untilDetail(`paused: transfer-reconciliation/${queue}/sandbox-bank`);
-    expect(paused).toMatchObject({ ok: false, hint: expect.stringContaining('unpause') as unknown });
+    expect(paused).toMatchObject({
+      ok: false,
+      hint: expect.stringContaining('unpause') as unknown,
+    });
     await schedules[0]?.unpause();
     expect(await untilDetail('none is paused')).toMatchObject({ ok: true, hint: null });
   } finally {
