@@ -13,7 +13,7 @@ let tenant: TestTenant;
 let accounts: AccountClient;
 
 beforeAll(async () => {
-  rehearsal = await startRehearsal({}, { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1,1,1' });
+  rehearsal = await startRehearsal({}, { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1,1,1,5' });
   ({ fake, service } = rehearsal);
   tenant = await service.tenant({ balanceMinor: 0, features: { virtual_accounts: true } });
   accounts = accountClient(tenant);

@@ -15,7 +15,7 @@ let tenant: TestTenant;
 let payments: PaymentClient;
 
 beforeAll(async () => {
-  rehearsal = await startRehearsal({}, { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1,2,2' });
+  rehearsal = await startRehearsal({}, { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1,2,2,5' });
   ({ fake, service } = rehearsal);
   tenant = await service.tenant({ balanceMinor: 50_000_000 });
   payments = paymentClient(tenant);
