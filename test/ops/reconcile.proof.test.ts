@@ -94,7 +94,7 @@ async function settle() {
   await eventually('the refund, the deposit and the bill are where they stay', async () => {
     const made = await deposits.findOne({ _id: depositId('sandbox-bank', deposit) });
     const isMade = (await payments.getRefund(refund)).status === 'completed';
-    const isSent = (await bills.find(bill))?.status === 'processing';
+    const isSent = Boolean((await bills.find(bill))?.acknowledged_at);
     return isMade && isSent && made?.state === 'credited' ? true : undefined;
   });
   const { _id: refundId = '' } = (await refunds.byReference(tenant.id, refund)) ?? {};
@@ -110,10 +110,14 @@ test('reconcile finds what changed at the provider for every kind of record, and
   // Nothing here may learn of the changes in another way.
   await service.worker.kill();
   await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-  await service.bank.setBillOutcome(bill, 'paid');
+  const outcomes = [
+    await service.bank.setBillOutcome(bill, 'paid'),
+    await service.bank.setFundingOutcome(funding, 'funded'),
+    await service.bank.setFundingOutcome(unload, 'funded'),
+    await service.bank.setRefundOutcome(refundId, 'failed'),
+  ];
+  expect(outcomes).toEqual([200, 200, 200, 200]);
   await onPage(pageUrl);
-  for (const id of [funding, unload]) await service.bank.setFundingOutcome(id, 'funded');
-  await service.bank.setRefundOutcome(refundId, 'failed');
   await service.bank.reverseDeposit(deposit);
   const missed = await service.bank.deposit(account.account_number, { amount_minor: 80_000 });
 

@@ -387,6 +387,10 @@ describe('operators', () => {
 
   test('complete a refund that they had failed and the network executed nevertheless', async () => {
     const { reference } = await accepted(payments, refundRequest('006'));
+    await eventually('the network has it', async () => {
+      const refund = await service.deps.refunds.store.byReference(tenant.id, reference);
+      return refund?.acknowledged_at ?? undefined;
+    });
     await waitFor(reference, ({ attention }) => attention !== null);
     const before = await payments.get(charge.reference);
     const id = await idOf(reference);

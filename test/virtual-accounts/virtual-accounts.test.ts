@@ -36,6 +36,12 @@ const eventsOf = (id: string) =>
     .toSorted((a, b) => a.sequence - b.sequence)
     .map(({ event }) => event);
 
+const isAtBank = (id: string) =>
+  eventually(
+    `the bank has ${id}`,
+    async () => (await service.deps.virtualAccounts.store.find(id))?.acknowledged_at ?? undefined,
+  );
+
 describe('the assignment of a virtual account', () => {
   test('an account is pending, then active with a number, and its event is sent', async () => {
     const reply = await accounts.create({
@@ -120,25 +126,22 @@ describe('the assignment of a virtual account', () => {
 
   test('an undecided account calls an operator, and is never failed by itself', async () => {
     const { id } = await accounts.accepted('006');
+    await isAtBank(id);
     const stuck = await accounts.waitFor(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('pending');
     const refused = await bursar(`virtual-accounts fail ${id} --reason silent --json`, service.env);
     expect([refused.code, JSON.parse(refused.out)]).toMatchObject([1, { done: false }]);
-    await service.bank.setAccountOutcome(id, 'opened');
+    expect(await service.bank.setAccountOutcome(id, 'opened')).toBe(200);
     expect(await accounts.waitFor(id, 'active')).toMatchObject({ attention: null });
   });
 
   test('an account that is assigned after an operator has failed it waits for the operator', async () => {
     const { id } = await accounts.accepted('006');
-    await eventually('it is submitted', async () =>
-      (await service.deps.virtualAccounts.store.find(id))?.status === 'processing'
-        ? true
-        : undefined,
-    );
+    await isAtBank(id);
     const forced = `virtual-accounts fail ${id} --reason gone --force`;
     expect((await bursarApproved(forced, service.env)).code).toBe(0);
     expect(await accounts.get(id)).toMatchObject({ status: 'failed' });
-    await service.bank.setAccountOutcome(id, 'opened');
+    expect(await service.bank.setAccountOutcome(id, 'opened')).toBe(200);
     const late = await accounts.waitFor(id, ({ attention }) => attention !== null);
     expect(late).toMatchObject({ status: 'failed' });
     const done = await bursar(`virtual-accounts complete ${id} --reason exists`, service.env);
@@ -160,7 +163,8 @@ describe('the assignment of a virtual account', () => {
     const { id } = (replies.find(({ status }) => status === 201) as { body: { data: AccountView } })
       .body.data;
     await accounts.waitFor(id, 'active');
-    await accounts.close(id, { headers: { prefer: 'wait=20' } });
+    await accounts.close(id);
+    await accounts.waitFor(id, 'closed');
     expect((await accounts.create({ customer_id })).status).toBe(201);
   });
 
