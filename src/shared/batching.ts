@@ -25,7 +25,7 @@ export class OverloadError extends Error {
 }
 
 /** Settings of a lane. Queue length, batch size, and (if set) waiting time and batch weight are bounded. */
-type LaneOptions<Item, Result> = {
+export type LaneOptions<Item, Result> = {
   /** Returns one result for each item, in order. Any other number of results fails the whole batch. */
   run: (items: Item[]) => Promise<Result[]>;
   maxBatch: number;

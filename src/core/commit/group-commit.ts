@@ -1,5 +1,5 @@
 import { MongoError, MongoServerError, type ClientSession } from 'mongodb';
-import { createLane, type Lane } from '../../shared/batching.js';
+import { createLane, type Lane, type LaneOptions } from '../../shared/batching.js';
 import { TRANSACTION_OPTIONS, type Database } from '../../platform/database/client.js';
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.js';
@@ -43,6 +43,20 @@ const MAX_WAIT_MS = 4_000;
 const GATHERED_WITHIN_MS = 4;
 /** A larger batch reads everything: its mutations share the round trips, and one duplicate would spoil the work of many. */
 const MAX_PARTIAL_READ = 16;
+const DEFAULT_BYTES = 2_000;
+/** The settings of each lane, but what runs its batches. */
+const LANE: Omit<LaneOptions<PlannedMutation, CommitAttempt>, 'run'> = {
+  maxBatch: MAX_BATCH,
+  maxWaiting: MAX_WAITING,
+  maxWaitMs: MAX_WAIT_MS,
+  maxBatchWeight: MAX_BATCH_BYTES,
+  weigh: ({ mutation, input }) => mutation.weigh?.(input) ?? DEFAULT_BYTES,
+  isUrgent: ({ mutation }) => mutation.urgent === true,
+  relayed: {
+    isRelayed: ({ isForwarded }) => isForwarded === true,
+    withinMs: GATHERED_WITHIN_MS,
+  },
+};
 /** After so many conflicts, a batch of captures and permits is divided, so that one record delays none of the others. */
 const MAX_SHARED_CONFLICTS = 3;
 /** Time during which a batch is decided again after conflicts, and its commit is repeated. */
@@ -112,17 +126,8 @@ export function createGroupCommit(
       return commitBatch(batch, { ...of, isRepeat });
     };
     return createLane<PlannedMutation, CommitAttempt>({
+      ...LANE,
       run: isMongos ? byTenant(run) : run,
-      maxBatch: MAX_BATCH,
-      maxWaiting: MAX_WAITING,
-      maxWaitMs: MAX_WAIT_MS,
-      maxBatchWeight: MAX_BATCH_BYTES,
-      weigh,
-      isUrgent: ({ mutation }) => mutation.urgent === true,
-      relayed: {
-        isRelayed: ({ isForwarded }) => isForwarded === true,
-        withinMs: GATHERED_WITHIN_MS,
-      },
     });
   };
   const captureLanes = captureLanesOf(isMongos);
@@ -270,10 +275,6 @@ function retryConflicts(
     }
   };
 }
-
-const DEFAULT_BYTES = 2_000;
-const weigh = ({ mutation, input }: PlannedMutation): number =>
-  mutation.weigh?.(input) ?? DEFAULT_BYTES;
 
 /** The batch creates records in a collection that lacks a unique index. Nothing was written. */
 class MissingIndex extends Error {
