@@ -11,17 +11,15 @@ import { asPaymentAnswer, type CardIssuer } from '../src/core/providers/card-iss
 import type { ResendSafety, VerifyAnswer } from '../src/core/providers/transfer-provider.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
-import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
+import {
+  idempotentAbsenceMs,
+  type FactResult,
+  type RecordRef,
+} from '../src/core/instructions/workflow-contract.js';
 import type { CardActivityDeps } from './cards.js';
 import { load, type InstructionHandler, type ProviderCalls } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
-
-/**
- * An idempotent issuer states no time after which an unread request can no longer arrive. Our side has closed the
- * connection by then, so a request that is still unknown this long after is in no socket any more.
- */
-const UNREAD_MS = 5_000;
 
 /** The activities of card fundings and of fund reversals. Their names are in histories, so they never change. */
 export function createCardFundingActivities(deps: CardActivityDeps) {
@@ -65,7 +63,10 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
       if (balances === 'ours') return { ...ownBalance(operation), provider: issuer.name };
       return operation.reverses_operation_id === null
         ? { ...fundingCalls(deps, issuer, operation), resendSafety }
-        : { ...fundReversalCalls(issuer, operation), resendSafety: unread(resendSafety) };
+        : {
+            ...fundReversalCalls(operations, issuer, operation),
+            resendSafety: withoutResend(resendSafety),
+          };
     },
 
     async apply({ tenantId, id }, report, origin) {
@@ -134,15 +135,22 @@ function fundingCalls(
 
 /**
  * Calls of a fund reversal. While it is open, verifying also requests the reversal of a funding that is on the card or
- * may still arrive; that request is repeatable. After its end verifying only reads.
+ * may still arrive; that request is repeatable. After its end verifying only reads. Once a funding was found, "not found" is an
+ * answer of a copy that lags: it proves nothing, now or later.
  */
-function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
-  const reference = operation.reverses_operation_id ?? operation._id;
+function fundReversalCalls(
+  operations: CardActivityDeps['cards']['operations'],
+  issuer: CardIssuer,
+  operation: CardOperation,
+) {
+  const { _id: id, tenant_id: tenantId } = operation;
+  const reference = operation.reverses_operation_id ?? id;
   async function verify(signal: AbortSignal): Promise<VerifyAnswer> {
     const found = await issuer.findFunding(reference, signal);
     const { kind } = found;
     const there = kind === 'funded' || kind === 'pending';
     if (!there || !isOpen(operation)) return asPaymentAnswer(found);
+    if (operation.acknowledged_at === null) await operations.acknowledge(tenantId, id);
     failpoint('fund_reversal.before');
     const answer = await issuer.reverseFunding(reference, signal);
     failpoint('fund_reversal.answered');
@@ -154,6 +162,8 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
         return asPaymentAnswer(found);
       case 'throttled':
         return { kind: 'unknown', reason: 'throttled', providerRequestId };
+      case 'not_found':
+        return { kind: 'unknown', reason: 'conflict', providerRequestId };
       default:
         return answer;
     }
@@ -162,8 +172,11 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
   return { provider: issuer.name, submit, verify };
 }
 
-const unread = (resendSafety: ResendSafety): ResendSafety =>
-  resendSafety.kind === 'idempotent' ? { kind: 'conclusive_after', ms: UNREAD_MS } : resendSafety;
+/** A funding is not submitted again after its deadline, so its reversal needs proof that it will not be executed. */
+const withoutResend = (resendSafety: ResendSafety): ResendSafety =>
+  resendSafety.kind === 'idempotent'
+    ? { kind: 'conclusive_after', ms: idempotentAbsenceMs(resendSafety) }
+    : resendSafety;
 
 /** The fact of a result. A fund reversal that finds the funding still on the card cannot be done. */
 function asFact(

@@ -1,10 +1,11 @@
 import type { ResendSafety } from '../../src/core/providers/transfer-provider.js';
-import type {
-  ProviderCallResult,
-  FactResult,
-  InstructionLabels,
-  InstructionPolicy,
-  SubmissionCounts,
+import {
+  idempotentAbsenceMs,
+  type ProviderCallResult,
+  type FactResult,
+  type InstructionLabels,
+  type InstructionPolicy,
+  type SubmissionCounts,
 } from '../../src/core/instructions/workflow-contract.js';
 import { FIRST_POLL_MS, IDLE_POLL_MS } from '../policies.js';
 
@@ -239,8 +240,6 @@ function pollAgain(
 
 /** Longest pause before a submission that the provider's state prevents: it ends as soon as that does. */
 const NOT_NOW_MAX_MS = 60_000;
-/** Time after a request for which an idempotent provider may still be processing it. */
-const PROCESSED_AFTER_MS = 60_000;
 
 /** Pause before a submission that was explicitly not accepted is made again. */
 function pauseAfter(
@@ -259,8 +258,9 @@ function absenceProvenAfter(
 ): number {
   if (resendSafety.kind === 'conclusive_after') return resendSafety.ms;
   if (resendSafety.kind !== 'idempotent') return 0;
-  const pauseMs = resendSafety.pauseMs ?? 0;
-  return refusedCode === undefined ? pauseMs : Math.max(pauseMs, PROCESSED_AFTER_MS);
+  return refusedCode === undefined
+    ? (resendSafety.pauseMs ?? 0)
+    : idempotentAbsenceMs(resendSafety);
 }
 
 /** Reason why the instruction is never submitted again, whatever a look-up says; null if a look-up may allow it. */

@@ -240,6 +240,17 @@ export type ApplyOutcomeInput<Own = never> = RecordRef & {
   operator?: OperatorMessage;
 };
 
+/** Time after our last request for which an idempotent provider may still execute it. */
+const EXECUTED_WITHIN_MS = 60_000;
+
+/**
+ * Time between two "not found" of an idempotent provider that prove that nothing was done, where nothing is submitted again. Such a
+ * provider states no time itself.
+ */
+export const idempotentAbsenceMs = ({
+  pauseMs = 0,
+}: Extract<ResendSafety, { kind: 'idempotent' }>): number => Math.max(pauseMs, EXECUTED_WITHIN_MS);
+
 /** The activities that differ by capability. Each capability registers them under names of its own. */
 export type ProviderActivities<Own = never> = {
   /** Takes the submit permit that `submissions` names and uses it, at once and at most once. */

@@ -15,7 +15,7 @@ export type ChaosCard = { of: ChaosTenant; id: string };
 /** Outcomes by the ends of names; see docs/guide/test-values.md. A fifth leaves the outcome unknown. */
 const ISSUES = ['789', '789', '789', '789', '001', '002', '004'] as const;
 const FUNDINGS = ['789', '789', '789', '789', '789', '001', '002', '008'] as const;
-const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012'] as const;
+const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012', '022'] as const;
 const UNLOADS = ['789', '789', '001', '004', '007', '009', '010'] as const;
 const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as const;
 
