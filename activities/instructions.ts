@@ -147,7 +147,7 @@ async function submit<R extends InstructionRecord, Own>(
   const answer = await withoutVoidHandle(handler, record, said);
   const acknowledged = isFirstAcknowledgement(record, answer);
   if (answer.result) {
-    if (acknowledged) await records.acknowledge(tenantId, id);
+    if (acknowledged) await records.acknowledge(tenantId, id, attemptOf(record));
     return resultOf(handler, answer.result, record);
   }
   const refused = isRefusedRequest(record, answer);
@@ -156,7 +156,7 @@ async function submit<R extends InstructionRecord, Own>(
     const wasRejected = isRejectedTemporarily(answer) || refused;
     const extra = { wasRejected, suppressTimeline, acknowledged };
     await records
-      .recordAnswer(tenantId, id, calls.provider, answer, extra)
+      .recordAnswer(record, calls.provider, answer, extra)
       .catch((error: unknown) =>
         log.warn({ err: error, ...logIds({ tenantId, id }) }, 'could not record provider answer'),
       );
@@ -190,6 +190,9 @@ async function makeReady<R extends InstructionRecord, Own>(
   const prepared = await prepareSubmission(parts, record, { suppressTimeline, signal });
   return 'kind' in prepared ? prepared : { resendSafety, ...prepared };
 }
+
+/** The attempt of a record that has several; undefined for all others. */
+const attemptOf = (record: InstructionRecord & { attempt?: number }) => record.attempt;
 
 /** True for a rejection of this request alone, while the provider may have another one. */
 const isRefusedRequest = (record: InstructionRecord, answer: ProviderOutcome): boolean =>
@@ -278,7 +281,7 @@ async function verify<R extends InstructionRecord, Own>(
   const closed = !isOpen(record);
   if (closed && !evenIfClosed && !(await isMonitored(records, record))) {
     // A workflow that waits for an operator counts polls too, so the dispatcher does not restart it.
-    if (record.attention) await records.countPoll(tenantId, id, nextPollMs);
+    if (record.attention) await records.countPoll(record, nextPollMs);
     return { kind: 'closed', attention: record.attention?.reason ?? null };
   }
   if (record.submissions === 0) return notSubmitted(record);
@@ -294,7 +297,7 @@ async function verify<R extends InstructionRecord, Own>(
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
     const arrived = isFirstAcknowledgement(record, answer);
     const knownToRun = acknowledged && record.acknowledged_at === null;
-    await records.countPoll(tenantId, id, nextPollMs, arrived || knownToRun);
+    await records.countPoll(record, nextPollMs, arrived || knownToRun);
     // Only "not found" is added to the timeline, once: it may lead to another submission.
     const { detail, providerRequestId } = { detail: answer.kind, ...answer };
     if (detail === 'not_found' && record.timeline.at(-1)?.detail !== detail) {

@@ -41,6 +41,16 @@ export type InstructionStore<R extends InstructionRecord> = ReturnType<
   typeof createInstructionStore<R>
 >;
 
+/** A record that an answer is about. `attempt`: of a record that has several one after another. */
+type Answered = Pick<InstructionRecord, '_id' | 'tenant_id'> & { attempt?: number | undefined };
+
+/** The record, if it is still at this attempt: an answer about an earlier one says nothing about a later one. */
+const atAttempt = ({ _id, tenant_id, attempt }: Answered) => ({
+  _id,
+  tenant_id,
+  ...(attempt !== undefined && { attempt }),
+});
+
 /** Queries and writes that all instructions share. No money moves here: outcomes are committed by mutations. */
 export const createInstructionStore = <R extends InstructionRecord>(
   settings: InstructionStoreSettings<R>,
@@ -236,8 +246,11 @@ function verificationWrites<R extends InstructionRecord>({
       );
     },
 
-    /** Counts a poll without an outcome, and sets the next check after the next poll. */
-    async countPoll(tenantId: string, id: string, nextPollMs: number, acknowledged = false) {
+    /**
+     * Counts a poll without an outcome, and sets the next check after the next poll. `record`: as it was when its provider was
+     * asked; nothing is counted at a later attempt.
+     */
+    async countPoll(record: Answered, nextPollMs: number, acknowledged = false) {
       const change = {
         $set: {
           next_check_at: dueAfter(nextPollMs),
@@ -245,21 +258,13 @@ function verificationWrites<R extends InstructionRecord>({
         },
         $inc: { polls: 1, version: 1 },
       };
-      await collection.updateOne(
-        { _id: id, tenant_id: tenantId, next_check_at: { $ne: null } },
-        change,
-      );
+      await collection.updateOne({ ...atAttempt(record), next_check_at: { $ne: null } }, change);
     },
 
     /** Stores that the provider has the instruction. `attempt`: only if the record is still at this attempt. */
     async acknowledge(tenantId: string, id: string, attempt?: number) {
       await collection.updateOne(
-        {
-          _id: id,
-          tenant_id: tenantId,
-          acknowledged_at: null,
-          ...(attempt !== undefined && { attempt }),
-        },
+        { ...atAttempt({ _id: id, tenant_id: tenantId, attempt }), acknowledged_at: null },
         { $set: { acknowledged_at: clock() }, $inc: { version: 1 } },
       );
     },
@@ -271,10 +276,12 @@ function timelineWrites<R extends InstructionRecord>({
   clock,
 }: InstructionStoreSettings<R>) {
   return {
-    /** Adds an answer without an outcome to the timeline. `suppressTimeline` only counts a repeated rejection. */
+    /**
+     * Adds an answer without an outcome to the timeline. `suppressTimeline` only counts a repeated rejection. `record`: as it was
+     * submitted; nothing is added to a later attempt.
+     */
     async recordAnswer(
-      tenantId: string,
-      id: string,
+      record: Answered,
       actor: string,
       answer: { kind: string; reason?: string; code?: string; providerRequestId: string | null },
       {
@@ -289,14 +296,11 @@ function timelineWrites<R extends InstructionRecord>({
         detail,
         providerRequestId,
       });
-      await collection.updateOne(
-        { _id: id, tenant_id: tenantId },
-        {
-          $inc: { version: 1, rejected_submissions: wasRejected ? 1 : 0 },
-          ...(acknowledged && { $set: { acknowledged_at: clock() } }),
-          ...(!(suppressTimeline && wasRejected) && { $push: { timeline } }),
-        },
-      );
+      await collection.updateOne(atAttempt(record), {
+        $inc: { version: 1, rejected_submissions: wasRejected ? 1 : 0 },
+        ...(acknowledged && { $set: { acknowledged_at: clock() } }),
+        ...(!(suppressTimeline && wasRejected) && { $push: { timeline } }),
+      });
     },
 
     /** Adds a timeline entry and changes nothing else. */
