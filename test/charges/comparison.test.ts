@@ -1,7 +1,26 @@
-import type { Charge } from '../../src/capabilities/charges/record.js';
-import { chargeAgrees } from '../../src/capabilities/charges/comparison.js';
-import type { VerifyChargeAnswer } from '../../src/core/providers/payment-provider.js';
-import { chargeFields, pageCharge } from '../support/charge-facts.js';
+import { charges, readAttempt, type Charge } from '../../src/capabilities/charges/record.js';
+import { chargeAgrees, reconciledCharges } from '../../src/capabilities/charges/comparison.js';
+import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
+import { createChargeCalls } from '../../src/capabilities/charges/provider-calls.js';
+import type {
+  PaymentProvider,
+  VerifyChargeAnswer,
+} from '../../src/core/providers/payment-provider.js';
+import type { About } from '../../src/core/providers/port.js';
+import { emptyReport } from '../../src/core/reconciliation/comparison.js';
+import {
+  chargeFields,
+  days,
+  merchantCharge,
+  pageCharge,
+  paid as paidFact,
+  refused,
+  sent,
+  transition,
+} from '../support/charge-facts.js';
+import { recordSet, run } from '../support/decisions.js';
+import { withEmptyParts } from '../support/parts.js';
+import { emptySnapshot } from '../support/transfers.js';
 
 const AMOUNT = chargeFields.amount_minor;
 const trace = { providerRequestId: null };
@@ -14,6 +33,7 @@ const paid = (amountMinor: bigint): VerifyChargeAnswer => ({
   feeMinor: null,
   method: null,
 });
+const notFound: VerifyChargeAnswer = { ...trace, kind: 'not_found' };
 const answers: Record<string, VerifyChargeAnswer> = {
   paid: paid(AMOUNT),
   'paid another amount': paid(AMOUNT - 1n),
@@ -22,7 +42,7 @@ const answers: Record<string, VerifyChargeAnswer> = {
   cancelled: { ...trace, kind: 'cancelled' },
   abandoned: { ...trace, kind: 'abandoned' },
   pending: { ...trace, kind: 'pending', awaits: 'customer', redirect: null, lastDecline: null },
-  not_found: { ...trace, kind: 'not_found' },
+  not_found: notFound,
 };
 const NOT_PAID = ['abandoned', 'cancelled', 'declined', 'not_found', 'pending'];
 const PAID = ['paid', 'paid another amount', 'paid back'];
@@ -64,4 +84,78 @@ test('a paid charge whose fee is not known here does not agree with an answer th
   const withFee = { ...paid(AMOUNT), feeMinor: 100n };
   expect(chargeAgrees({ ...charge, provider_fee_minor: null }, withFee)).toBe(false);
   expect(chargeAgrees({ ...charge, provider_fee_minor: 100n }, withFee)).toBe(true);
+});
+
+/** Compares a charge with a provider that has these attempts paid, and applies what differs. Returns the charge afterwards. */
+async function compared(charge: Charge, paidAttempts: number[], fee: bigint | null = null) {
+  let state = { ...emptySnapshot(), records: recordSet() };
+  state.records.set(charges, charge);
+  const stored = () => state.records.get(charges, charge._id) as Charge;
+  const provider = withEmptyParts<PaymentProvider>({
+    verifyCharge({ reference }: About) {
+      const isPaid = paidAttempts.includes(readAttempt(reference)?.attempt ?? 0);
+      return Promise.resolve(isPaid ? { ...paid(AMOUNT), feeMinor: fee } : notFound);
+    },
+  });
+  const store = withEmptyParts({
+    get: () => Promise.resolve(stored()),
+    applyFact({ _id: id, tenant_id: tenantId }: Charge, fact: ChargeFact) {
+      const input = { kind: 'applyChargeFact', tenantId, id, of: stored(), fact } as const;
+      const decided = run(state, [[input]]);
+      state = decided.state;
+      return Promise.resolve(decided.outcomes[0]);
+    },
+  });
+  const providerCalls = createChargeCalls({
+    charges: store as never,
+    tokens: withEmptyParts({}),
+    providers: { payment: () => provider, payments: [provider] },
+    expiresAfterMs: 1_000,
+  });
+  const { reconcileOne } = reconciledCharges({
+    charges: {
+      store: store as never,
+      providerCalls,
+      starter: { notifyChangedSoon: () => undefined },
+    },
+    disputes: { readTakenBack: () => Promise.resolve() },
+    database: withEmptyParts({}),
+    providers: { payment: () => provider },
+  });
+  const report = emptyReport();
+  const [takeTurn, note] = [() => Promise.resolve(), () => Promise.resolve()];
+  await reconcileOne(
+    { apply: true, takeTurn, report, breaks: { note } },
+    charge.tenant_id,
+    charge._id,
+  );
+  return { charge: stored(), report };
+}
+
+describe('a customer who confirms an earlier attempt after its decline, and whose message is lost', () => {
+  const waiting = transition(sent(merchantCharge()), refused()).next;
+  const second = sent(waiting, days(1));
+  const done = transition(second, paidFact({ attempt: 2, feeMinor: null })).next;
+
+  test('has paid the charge, which is not tried again', async () => {
+    const { charge, report } = await compared(waiting, [1]);
+    expect(charge).toMatchObject({ status: 'completed', attempt: 1, next_attempt_at: null });
+    expect(report).toMatchObject({ differing: 1, settled: 1 });
+  });
+
+  test('has paid twice if the next attempt was paid too: that is in suspense, and calls an operator', async () => {
+    const { charge, report } = await compared(done, [1, 2]);
+    expect(charge.suspended).toMatchObject([{ attempt: 1, amount_minor: AMOUNT }]);
+    expect(charge.attention?.reason).toContain('two attempts were paid');
+    expect(report.differing).toBe(1);
+    const again = await compared(charge, [1, 2]);
+    expect(again.report.differing).toBe(0);
+    const withFee = await compared(charge, [1, 2], 100n);
+    expect(withFee.charge.suspended).toMatchObject([{ attempt: 1, fee_minor: 100n }]);
+  });
+
+  test('has paid nothing if the provider knows of no payment', async () => {
+    const { charge, report } = await compared(waiting, []);
+    expect([charge.version, report.differing]).toEqual([waiting.version, 0]);
+  });
 });

@@ -337,6 +337,22 @@ describe('a commit', () => {
     expect(JSON.stringify(outcomes.at(-1))).toContain('The payment token is revoked.');
   });
 
+  test.each([
+    ['of an earlier attempt, reported after the payment', { attempt: 1 }],
+    ['that contradicts the payment', { attempt: 2, via: 'poll' }],
+  ])('for good %s leaves the token active', (_what, changes) => {
+    const active = token({ status: 'active', authorization: 'authz_1' });
+    const charge = merchantCharge({ payment_token_id: active._id });
+    const { state } = run(withToken(active), [
+      [accept(charge)],
+      [fact(charge, refused())],
+      [fact(charge, paid({ attempt: 2 }))],
+      [fact(charge, refused({ code: 'stolen_card', decline: 'hard', ...changes }))],
+    ]);
+    expect(state.records.get(charges, charge._id)?.status).toBe('completed');
+    expect(state.records.get(paymentTokens, active._id)).toEqual(active);
+  });
+
   test.each(['card_declined', 'insufficient_funds', 'provider_declined'])(
     'for now (%s) leaves the token active',
     (code) => {

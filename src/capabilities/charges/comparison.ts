@@ -37,26 +37,30 @@ const compared = ({
   charges: { store, providerCalls, starter },
   disputes,
   providers,
-}: Deps): ComparedRecords<Charge, VerifyChargeAnswer> => ({
+}: Deps): ComparedRecords<Charge, Answer> => ({
   kind: 'charges',
   rateLimitKey: paymentRateLimitKey,
   get: store.get,
   async ask(charge, signal) {
     const { verifyCharge } = providers.payment(charge.provider);
     const verify = (page: Charge) => verifyCharge(aboutAttempt(page), signal);
-    return (await findEarlierPage(charge, verify))?.answer ?? verify(charge);
+    const earlier = await findEarlierPage(charge, verify, { ofEveryMode: true });
+    return earlier ? { ...earlier.answer, earlier: earlier.page.attempt } : verify(charge);
   },
   agrees: chargeAgrees,
   describe: describeCharge,
   /** Asks once more, because the answer of a payment brings the saved method, which is committed with it. */
   async apply(charge) {
     const { signal } = new AbortController();
-    const { kind } = await providerCalls.verify(charge, signal);
+    const { kind } = await providerCalls.verify(charge, signal, { ofEveryMode: true });
     if (kind === 'reversed') await disputes.readTakenBack(charge, signal);
     starter.notifyChangedSoon(charge);
     return verdictOf(charge, await store.get(charge.tenant_id, charge._id));
   },
 });
+
+/** An answer about a charge. `earlier`: the attempt that it is about, if that is not the present one. */
+type Answer = VerifyChargeAnswer & { earlier?: number };
 
 /** Answers that leave an open charge open. */
 const OPEN_ANSWERS: ReadonlySet<VerifyChargeAnswer['kind']> = new Set([
@@ -66,7 +70,10 @@ const OPEN_ANSWERS: ReadonlySet<VerifyChargeAnswer['kind']> = new Set([
 ]);
 
 /** True if the provider's answer allows the state of a charge. */
-export function chargeAgrees(charge: Charge, answer: VerifyChargeAnswer): boolean {
+export function chargeAgrees(charge: Charge, answer: Answer): boolean {
+  if (answer.earlier !== undefined && answer.kind === 'succeeded') {
+    return isInSuspense(charge, answer.earlier) && answer.feeMinor === null;
+  }
   if (isOpen(charge)) return OPEN_ANSWERS.has(answer.kind);
   if (charge.status === 'failed') {
     const isPaid = answer.kind === 'succeeded' || answer.kind === 'reversed';
@@ -79,6 +86,9 @@ export function chargeAgrees(charge: Charge, answer: VerifyChargeAnswer): boolea
   }
   return answer.kind === 'reversed' && charge.refunded_minor + charge.disputed_minor >= paidMinor;
 }
+
+const isInSuspense = ({ suspended }: Charge, attempt: number): boolean =>
+  suspended.some((payment) => payment.attempt === attempt);
 
 const WORDS: Partial<Record<VerifyChargeAnswer['kind'], string>> = {
   succeeded: 'paid',

@@ -22,7 +22,7 @@ import {
   revokeLateMethod,
   type PaymentToken,
 } from '../payment-tokens/record.js';
-import { charges, isOfPage, type Charge } from './record.js';
+import { charges, earlierOf, isOfPage, type Charge } from './record.js';
 import type { ChargeFact } from './facts.js';
 import { transitionCharge, type Transition } from './transitions.js';
 import { withChargeEvent } from './webhook-events.js';
@@ -58,7 +58,7 @@ type SetChargeAction = {
   attempt: number;
   url: string;
   handle: string | null;
-  /** When the charge fails if nobody pays; a charge that has such a time keeps it. */
+  /** When the charge fails if nobody pays; a charge that has an earlier time keeps it. */
   expiresAt: Date;
   providerRequestId: string | null;
 };
@@ -211,7 +211,9 @@ function decideFact(uow: UnitOfWork, input: ApplyChargeFact, now: Date): ApplyCh
     });
   }
   if (input.fact.kind === 'succeeded') bind(uow, next, input.fact, now);
-  if (input.fact.kind === 'rejected') revoke(uow, next, input.fact, now);
+  // An outdated decline, or one of a charge that was paid, says nothing about the token.
+  const isDeclined = changed && next.status !== 'completed';
+  if (isDeclined && input.fact.kind === 'rejected') revoke(uow, next, input.fact, now);
   return { kind: 'fact', verdict: transition.verdict, charge: next };
 }
 
@@ -267,7 +269,7 @@ function decideAction(uow: UnitOfWork, input: SetChargeAction, now: Date): SetCh
     ...charge,
     next_action: { type: 'redirect', url: input.url },
     handle: input.handle ?? charge.handle,
-    expires_at: charge.expires_at ?? input.expiresAt,
+    expires_at: earlierOf(input.expiresAt, charge.expires_at),
     version: charge.version + 1,
     updated_at: now,
     timeline: [...charge.timeline, entry],

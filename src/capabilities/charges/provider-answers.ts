@@ -8,7 +8,7 @@ import type {
 import { faultOf, type Rejected } from '../../core/providers/port.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { isOfPage, type Charge } from './record.js';
+import { earlierOf, isOfPage, type Charge } from './record.js';
 import type { Charges } from './store.js';
 import type { ChargeFact } from './facts.js';
 
@@ -54,8 +54,9 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
   async function requireAction(before: Charge, page: PageAddress): Promise<ProviderOutcome> {
     failpoint('charge.answered');
     const now = clock();
-    const expiresAt = new Date(now.getTime() + expiresAfterMs);
-    const after = await charges.requireAction(before, { ...page, expiresAt });
+    const { closesAt, ...address } = page;
+    const expiresAt = earlierOf(new Date(now.getTime() + expiresAfterMs), closesAt);
+    const after = await charges.requireAction(before, { ...address, expiresAt });
     const { providerRequestId } = page;
     const result = awaitingCustomer(after ?? before, now);
     return { kind: 'pending', providerRequestId, result };
@@ -107,14 +108,23 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
   return record;
 }
 
-type PageAddress = { url: string; handle: string | null; providerRequestId: string | null };
+/** `closesAt`: when the provider closes the page; null if it never does. */
+type PageAddress = {
+  url: string;
+  handle: string | null;
+  closesAt: Date | null;
+  providerRequestId: string | null;
+};
 
 /** The page in an answer: the charge's own, or one on which the customer confirms it. */
 function pageIn(answer: Answer): PageAddress | null {
   const { providerRequestId } = answer;
-  if (answer.kind === 'page') return { url: answer.url, handle: answer.handle, providerRequestId };
+  if (answer.kind === 'page') {
+    const { url, handle, expiresAt: closesAt } = answer;
+    return { url, handle, closesAt, providerRequestId };
+  }
   if (answer.kind !== 'pending' || answer.redirect === null) return null;
-  return { url: answer.redirect, handle: null, providerRequestId };
+  return { url: answer.redirect, handle: null, closesAt: null, providerRequestId };
 }
 
 /** True if the answer proves that there is a page that can be paid. */

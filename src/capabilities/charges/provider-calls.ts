@@ -23,6 +23,16 @@ type Deps = {
 /** The calls to the providers of charges. */
 export type ChargeCalls = ReturnType<typeof createChargeCalls>;
 
+/**
+ * How a charge is asked about. `withoutDeadline` excludes the provider's time from the deadline of the request. `opensPages`: a
+ * page whose address was lost is given up, and another one is opened. `ofEveryMode`: as in `findEarlierPage`.
+ */
+type Verify = {
+  withoutDeadline?: WithoutDeadline | undefined;
+  opensPages?: boolean;
+  ofEveryMode?: boolean;
+};
+
 /** The code of a charge whose token was deleted before it was submitted. */
 const TOKEN_REVOKED = 'token_revoked';
 
@@ -102,23 +112,17 @@ export function createChargeCalls({
 
     requestCancellation: createCancellation({ charges, providers }),
 
-    /**
-     * Asks about the charge, or asks to cancel it if its tenant has. `withoutDeadline` excludes the provider's time from the deadline of the request.
-     * `opensPages`: a page whose address was lost is given up, and another one is opened.
-     */
+    /** Asks about the charge, or asks to cancel it if its tenant has. */
     async verify(
       charge: Charge,
       signal: AbortSignal,
-      {
-        withoutDeadline = (wait) => wait,
-        opensPages = false,
-      }: { withoutDeadline?: WithoutDeadline | undefined; opensPages?: boolean } = {},
+      { withoutDeadline = (wait) => wait, opensPages = false, ofEveryMode = false }: Verify = {},
     ): Promise<ProviderOutcome> {
       const provider = providers.payment(charge.provider);
       // A cancellation that was not answered is asked for again. Its answer is the charge's state.
       const ask = (isToCancel(charge) && provider.cancelCharge) || provider.verifyCharge;
       const verify = (of: Charge) => withoutDeadline(ask(aboutAttempt(of), signal));
-      const earlier = await findEarlierPage(charge, verify);
+      const earlier = await findEarlierPage(charge, verify, { ofEveryMode });
       if (earlier) return recordAnswer(earlier.page, earlier.answer, 'poll');
       return recordAnswer(charge, await verify(charge), 'poll', { opensPages });
     },
@@ -185,12 +189,16 @@ const createCancellation =
     return outcome.kind === 'fact' ? outcome.charge : charge;
   };
 
-/** An earlier page of a charge that was paid, or that the provider says nothing about; null if there is none. */
+/**
+ * An earlier page of a charge that was paid, or that the provider says nothing about; null if there is none. `ofEveryMode`: each
+ * attempt without the customer may have had a page too, on which it was to be confirmed, and which is paid after a decline.
+ */
 export async function findEarlierPage(
   charge: Charge,
   verify: (page: Charge) => Promise<VerifyChargeAnswer>,
+  { ofEveryMode }: { ofEveryMode: boolean },
 ): Promise<{ page: Charge; answer: VerifyChargeAnswer } | null> {
-  if (!isOfPage(charge)) return null;
+  if (!isOfPage(charge) && !ofEveryMode) return null;
   for (let attempt = 1; attempt < charge.attempt; attempt += 1) {
     if (isBooked(charge, attempt)) continue;
     const page = { ...charge, attempt, handle: null };

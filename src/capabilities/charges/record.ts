@@ -226,6 +226,19 @@ export const chargeFailure = failureWith(
 export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt'>): string =>
   `${_id}-${attempt}`;
 
+/** The earlier of two times, of which the second may be missing. */
+export const earlierOf = (at: Date, other: Date | null): Date =>
+  other !== null && other < at ? other : at;
+
+/** The fields of a charge whose attempt (null: the present one) was paid. The provider's id is that of the latest attempt. */
+export const atAttempt = (
+  { attempt: present, handle }: Pick<Charge, 'attempt' | 'handle'>,
+  attempt: number | null,
+): Pick<Charge, 'attempt' | 'handle'> =>
+  attempt === null || attempt === present
+    ? { attempt: present, handle }
+    : { attempt, handle: null };
+
 /** An attempt, as its provider is asked about it. */
 export const aboutAttempt = (
   charge: Pick<Charge, '_id' | 'attempt' | 'handle' | 'next_action' | 'capture_mode'>,

@@ -10,6 +10,7 @@ import {
 } from './facts.js';
 import { acceptPosting, suspenseFeePosting, suspensePosting } from './postings.js';
 import {
+  atAttempt,
   attentionOfSuspense,
   isUndecided,
   RETURNED_PAYMENT,
@@ -171,7 +172,7 @@ export function accept(
   return {
     set: {
       status: 'completed',
-      attempt,
+      ...atAttempt(charge, attempt),
       next_attempt_at: null,
       provider_fee_minor: feeMinor,
       settled_amount_minor: settled,

@@ -10,6 +10,7 @@ import {
   isOutdatedRejection,
 } from '../../core/instructions/transition.js';
 import {
+  atAttempt,
   attentionOfSuspense,
   chargeFailure,
   isOfPage,
@@ -139,7 +140,7 @@ function pay(
   return {
     set: {
       status: 'completed',
-      attempt: fact.attempt ?? charge.attempt,
+      ...atAttempt(charge, fact.attempt),
       next_attempt_at: null,
       provider_fee_minor: fact.feeMinor,
       surcharge_minor: fact.surchargeMinor === 0n ? null : fact.surchargeMinor,
