@@ -12,6 +12,7 @@ import type {
 } from '../../src/core/providers/card-issuer.js';
 import type { ResendSafety } from '../../src/core/providers/port.js';
 import { initialProgress, nextStep, type Step } from '../../workflows/instruction/progress.js';
+import { asActivity } from '../support/activity-context.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { pendingFunding } from '../support/fundings.js';
 import { withEmptyParts } from '../support/parts.js';
@@ -63,7 +64,9 @@ async function lateFunding() {
     }),
   );
   const verify = (): Promise<ProviderCallResult> =>
-    verifyCardFunding({ tenantId: reversal.tenant_id, id: reversal._id, nextPollMs: 1_000 });
+    asActivity(() =>
+      verifyCardFunding({ tenantId: reversal.tenant_id, id: reversal._id, nextPollMs: 1_000 }),
+    );
   return { answers, verify };
 }
 

@@ -112,7 +112,7 @@ async function compared(charge: Charge, paidAttempts: number[], fee: bigint | nu
     providers: { payment: () => provider, payments: [provider] },
     expiresAfterMs: 1_000,
   });
-  const { reconcileOne } = reconciledCharges({
+  const reconciled = reconciledCharges({
     charges: {
       store: store as never,
       providerCalls,
@@ -124,7 +124,7 @@ async function compared(charge: Charge, paidAttempts: number[], fee: bigint | nu
   });
   const report = emptyReport();
   const [takeTurn, note] = [() => Promise.resolve(), () => Promise.resolve()];
-  await reconcileOne(
+  await reconciled.reconcileOne(
     { apply: true, takeTurn, report, breaks: { note } },
     charge.tenant_id,
     charge._id,

@@ -2,15 +2,23 @@ import { createChargeActivities, type ChargeActivityDeps } from '../../activitie
 import { createChargeCalls } from '../../src/capabilities/charges/provider-calls.js';
 import { charges as collection, type Charge } from '../../src/capabilities/charges/record.js';
 import { createCharges } from '../../src/capabilities/charges/store.js';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
 import type { GroupCommit } from '../../src/core/commit/group-commit.js';
-import type { ProviderCallResult } from '../../src/core/instructions/workflow-contract.js';
 import type {
   ChargeAnswer,
   PaymentProvider,
   VerifyChargeAnswer,
 } from '../../src/core/providers/payment-provider.js';
 import { createLog } from '../../src/shared/log.js';
-import { days, merchantCharge, refused, sent, transition } from '../support/charge-facts.js';
+import {
+  customer,
+  days,
+  merchantCharge,
+  refused,
+  sent,
+  transition,
+} from '../support/charge-facts.js';
+import { asActivity } from '../support/activity-context.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { withEmptyParts } from '../support/parts.js';
 
@@ -21,6 +29,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+const token = withEmptyParts<PaymentToken>({
+  _id: 'ptk_1',
+  status: 'active',
+  authorization: 'authz_1',
+  method_email: null,
+  customer,
+});
 const trace = { providerRequestId: null };
 const PENDING = {
   ...trace,
@@ -40,7 +55,7 @@ async function frozenDuring(
 ) {
   const records = database.db.collection<Charge>(collection.name);
   const store = createCharges(database, withEmptyParts<GroupCommit>({}), 2_000);
-  const charge = merchantCharge();
+  const charge = merchantCharge({ payment_token_id: token._id });
   const first = call === 'submitCharge' ? charge : sent(charge);
   const second = sent(transition(sent(charge), refused()).next, days(1));
   await records.insertOne(first);
@@ -62,7 +77,7 @@ async function frozenDuring(
         store,
         providerCalls: createChargeCalls({
           charges: store,
-          tokens: { get: () => Promise.resolve({ status: 'active', authorization: 'a' } as never) },
+          tokens: { get: () => Promise.resolve(token) },
           providers: { payment: () => provider, payments: [] },
           expiresAfterMs: 1_000,
         }),
@@ -75,12 +90,10 @@ async function frozenDuring(
     }),
   );
   const ref = { tenantId: first.tenant_id, id: first._id };
-  const result: ProviderCallResult = await activities[call]({
-    ...ref,
-    submissions: 0,
-    nextPollMs: 1_000,
+  await asActivity(async () => {
+    await activities[call]({ ...ref, submissions: 0, nextPollMs: 1_000 });
   });
-  return { result, before: second, after: await records.findOne({ _id: first._id }) };
+  return { before: second, after: await records.findOne({ _id: first._id }) };
 }
 
 test.each([
