@@ -41,7 +41,7 @@ function opened(): Charge {
     attempt: 1,
     url: 'https://pages.example/1',
     handle: HANDLE,
-    expiresAt: NOW,
+    expiresAt: new Date(NOW.getTime() + DAY_MS),
     providerRequestId: null,
   } as const;
   const [stored] = run(state, [[action]]).state.records.all(charges);
