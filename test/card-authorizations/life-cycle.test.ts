@@ -23,7 +23,7 @@ const WALLET_MINOR = 4_000n;
 const amount = fc.constantFrom(500n, 2_000n, 5_000n, 12_000n);
 const kind = fc.constantFrom('authorization' as const, 'increment' as const, 'financial' as const);
 
-/** A report of the network about one payment. Its place in the list is its time. */
+/** A report of the network about one payment. Without other times, its place in the list is its time. */
 type Report =
   | { kind: 'stand-in' | 'refunded' | 'reversed' | 'corrected'; minor: bigint }
   | { kind: 'cleared'; minor: bigint; partial: boolean }
@@ -50,8 +50,8 @@ const report: fc.Arbitrary<Report> = fc.oneof(
   },
 );
 
-function mutationOf(one: Report, i: number): AnyMutation {
-  const [at, key] = [i + 10, `report-${i}`];
+function mutationOf(one: Report, i: number, at = i + 10): AnyMutation {
+  const key = `report-${i}`;
   switch (one.kind) {
     case 'stand-in':
       return standInMutation(one.minor, { message: `stand-in-${i}`, at });
@@ -132,6 +132,26 @@ const withoutRepeats = (reports: readonly Report[]) =>
         i,
   );
 
+type Timed = { one: Report; i: number; at: number };
+
+/** The order of reports with the same time, by kind. */
+const KINDS: readonly Report['kind'][][] = [
+  ['stand-in', 'advice'],
+  ['declined'],
+  ['cleared', 'taken'],
+  ['reversed', 'whole reversal'],
+  ['expired'],
+  ['refunded'],
+  ['corrected'],
+];
+const rankOf = ({ kind: of }: Report) => KINDS.findIndex((kinds) => kinds.includes(of));
+
+/** The reports in the order in which they happened: at the same time by kind, and then by their ids. */
+const inOrderOf = (timed: readonly Timed[]): Report[] =>
+  timed
+    .toSorted((a, b) => a.at - b.at || rankOf(a.one) - rankOf(b.one) || a.i - b.i)
+    .map(({ one }) => one);
+
 /** One report after the other, in the order in which they happened. Stand-ins are left out of the model of holds. */
 function modelOf(start: Model, reports: readonly Report[]): Model {
   return reports.reduce<Model>(({ held, taken, refunded }, one) => {
@@ -193,13 +213,14 @@ const request = (minor: bigint, i: number, more: object = {}) =>
     ...more,
   });
 
-test('the end of a payment depends on its facts, and on neither their order of arrival nor repeats', () => {
+test('the end of a payment depends on its facts, whose times may be equal, and on neither their order of arrival nor repeats', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ minor: amount, kind }), { maxLength: 3 }),
       fc.array(report, { maxLength: 6 }),
+      fc.array(fc.nat({ max: 1 }), { minLength: 6, maxLength: 6 }),
       fc.infiniteStream(fc.nat()),
-      (amounts, reports, random) => {
+      (amounts, reports, pauses, random) => {
         const start = stateWith(openCard({ available_minor: CARD_MINOR }), WALLET_MINOR);
         const asked = run(
           start,
@@ -212,7 +233,12 @@ test('the end of a payment depends on its facts, and on neither their order of a
             one.kind !== 'stand-in' && (one.kind !== 'advice' || isFinancial(messages, one.of)),
         );
         const approved = approvedModel(messages, plain);
-        const inOrder = plain.map(mutationOf);
+        // A pause of zero: the report has the time of the one before it.
+        const timed = plain.map((one, i) => {
+          const at = pauses.slice(0, i + 1).reduce((sum, pause) => sum + pause, 10);
+          return { one, i, at };
+        });
+        const inOrder = timed.map(({ one, i, at }) => mutationOf(one, i, at));
         const shuffled = [...inOrder, ...inOrder.slice(0, 2)]
           .map((mutation) => ({ mutation, rank: random.next().value as number }))
           .toSorted((a, b) => a.rank - b.rank)
@@ -225,7 +251,7 @@ test('the end of a payment depends on its facts, and on neither their order of a
         checkBooks(one);
         checkBooks(other);
         expect(endOf(other)).toEqual(endOf(one));
-        const { held, taken, refunded } = modelOf(approved, withoutOwn(messages, plain));
+        const { held, taken, refunded } = modelOf(approved, withoutOwn(messages, inOrderOf(timed)));
         if (one.records.all(cardAuthorizations).length === 0) return;
         const known = endOf(one);
         // A payment that nobody approved has nothing to reverse, until money has moved.
