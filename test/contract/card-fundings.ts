@@ -6,7 +6,7 @@ import type {
 import { never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
 
 export function describeFundings(at: Subject): void {
-  const { fundingOrder, read } = ordersFor(at);
+  const { fundingOrder, stateOrder, newCard, read } = ordersFor(at);
   const findUntil = async (reference: string, kind: FindFundingAnswer['kind']) => {
     for (;;) {
       const answer = await at.issuer.findFunding(reference, never);
@@ -44,6 +44,36 @@ export function describeFundings(at: Subject): void {
         expect(await at.issuer.findFunding(order.reference, never)).toEqual(funded);
       },
     );
+
+    test('two cards of one holder are apart, and so is their money', async () => {
+      // Both have the client reference of the holder.
+      const [one, other] = [await newCard(), await newCard()];
+      expect(one).not.toBe(other);
+      const [first, second] = [
+        { ...fundingOrder('later', 700n), card: one },
+        { ...fundingOrder('later', 900n), card: other },
+      ];
+      await Promise.all([first, second].map((order) => at.issuer.fund(order, never)));
+      for (const { reference, card, amountMinor } of [first, second]) {
+        const [callback] = await at.harness.callbacksAbout(reference, 1);
+        const state = { subject: 'funding', state: { kind: 'funded', amountMinor } };
+        expect(callback && read(callback)).toMatchObject({ event: { card, reference, state } });
+      }
+      expect(await at.issuer.reverseFunding(first.reference, never)).toMatchObject({
+        kind: 'reversed',
+      });
+      expect(await at.issuer.findFunding(second.reference, never)).toMatchObject({
+        kind: 'funded',
+        amountMinor: 900n,
+      });
+      await at.issuer.setState(stateOrder('set', 'closed', 1, one), never);
+      const [closed, open] = [one, other].map((card) => ({ ...fundingOrder('funded'), card }));
+      expect(await at.issuer.fund(closed, never)).toMatchObject({
+        kind: 'rejected',
+        code: 'card_closed',
+      });
+      expect(await at.issuer.fund(open, never)).toMatchObject({ kind: 'funded' });
+    });
 
     test('a conclusive refusal of a funding is reported with our code', async () => {
       const order = fundingOrder('refused');

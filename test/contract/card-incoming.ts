@@ -1,15 +1,15 @@
 import { never, ordersFor, type Delivered, type Subject } from './card-subject.js';
 
 export function describeCardEvents(at: Subject): void {
-  const { fundingOrder, read } = ordersFor(at);
+  const { cardOrder, read } = ordersFor(at);
 
   describe('messages from the issuer', () => {
     let delivered: Delivered;
     let request: Delivered;
 
     beforeAll(async () => {
-      const order = fundingOrder('later');
-      await at.issuer.fund(order, never);
+      const order = cardOrder('later');
+      await at.issuer.issue(order, never);
       const [first] = await at.harness.callbacksAbout(order.reference, 1);
       if (!first) throw new Error('no callback');
       delivered = first;
@@ -78,6 +78,20 @@ export function describeCardEvents(at: Subject): void {
       expect(told.map(({ state }) => state.kind)).toEqual(['cleared', 'cleared', 'cleared']);
       expect(found.reports).toEqual(told);
       expect(new Set(told.map(({ state }) => state.messageId)).size).toBe(3);
+    });
+
+    test('a message with several reports reads as all of them, each with an id of its own, as a query finds them', async () => {
+      const [paid, message] = await at.harness.reportedTogether(at.card, 10_000);
+      const [asked, reading] = [read(paid), read(message)];
+      if (asked.kind !== 'authorization') throw new Error('no request');
+      if (reading.kind !== 'event') throw new Error(`the message is ${reading.kind}`);
+      const { reports = [], card, reference } = reading.event;
+      expect([card, reference]).toEqual([at.card, asked.request.token]);
+      expect(reports.length).toBeGreaterThan(1);
+      expect(new Set(reports.map(({ state }) => state.messageId)).size).toBe(reports.length);
+      const found = await at.issuer.findAuthorization(asked.request.token, never);
+      expect(found).toMatchObject({ kind: 'authorization', reports });
+      expect(read(message)).toEqual(reading);
     });
 
     test('a repeat of one delivery reads the same', () => {

@@ -10,11 +10,16 @@ import {
   renewed,
   unknown,
   type CardIssuerHarness,
+  type IssuerTraits,
   type Subject,
 } from './card-subject.js';
 
 /** The contract of every card issuer. Runs against the real issuer, or its sandbox, over HTTP. */
-export function describeCardIssuer(name: string, setup: () => Promise<CardIssuerHarness>): void {
+export function describeCardIssuer(
+  name: string,
+  setup: () => Promise<CardIssuerHarness>,
+  traits: IssuerTraits = { balances: 'issuer', stateSequence: 'issuer' },
+): void {
   describe(`card issuer ${name}`, () => {
     const at = {} as Subject;
     const orders = ordersFor(at);
@@ -45,6 +50,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
     });
 
     test('an issuer that holds the balances can be asked for them back', () => {
+      expect(at.issuer.cards).toMatchObject(traits);
       const canUnload = 'unload' in at.issuer && 'findUnload' in at.issuer;
       expect(canUnload || at.issuer.cards.balances === 'ours').toBe(true);
     });
@@ -119,10 +125,20 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
       });
     });
 
-    describeFundings(at);
-    describeUnloads(at);
+    if (traits.balances === 'issuer') {
+      describeFundings(at);
+      describeUnloads(at);
+    } else {
+      test('an issuer that holds no balances funds no card', async () => {
+        const order = fundingOrder('funded');
+        expect(await at.issuer.fund(order, never)).toMatchObject({ kind: 'unknown' });
+        expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+          kind: 'not_found',
+        });
+      });
+    }
     describeDisputes(at);
-    describeCardStates(at);
+    describeCardStates(at, traits);
     describeCardEvents(at);
 
     test('a call to an unreachable issuer is unknown, never an error and never a refusal', async () => {

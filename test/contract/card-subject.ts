@@ -42,10 +42,15 @@ export type CardIssuerHarness = {
   callbacksAbout(reference: string, count: number): Promise<Delivered[]>;
   /** Someone pays with the card; answers the request that comes in for it. */
   authorizationRequest(card: string, amountMinor: number): Promise<Delivered>;
+  /** Someone pays with the card, and one message has several reports about the payment. Answers its request and the message. */
+  reportedTogether(card: string, amountMinor: number): Promise<[Delivered, Delivered]>;
   /** Money of an approved payment is taken in these parts, and each part is reported by a message of its own. */
   reportedClearings(token: string, amounts: readonly number[]): Promise<Delivered[]>;
   close(): Promise<void>;
 };
+
+/** The traits that decide which parts of the contract an issuer has. The suite compares them with the issuer's own. */
+export type IssuerTraits = Pick<CardIssuer['cards'], 'balances' | 'stateSequence'>;
 
 /** Values shared by the parts of the suite; set before the first test. */
 export type Subject = {

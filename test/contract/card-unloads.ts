@@ -13,10 +13,6 @@ export function describeUnloads(at: Subject): void {
   });
 
   describe('unloading', () => {
-    test('the issuer says that it holds the balances', () => {
-      expect(at.issuer.cards.balances).toBe('issuer');
-    });
-
     test('an amount is given back to the unit, also by a closed card, and is found by its reference', async () => {
       const { unload, findUnload } = calls();
       const card = await ordersFor(at).newCard();

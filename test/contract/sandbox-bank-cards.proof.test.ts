@@ -14,15 +14,19 @@ import {
   temporaryFolder,
 } from '../sandbox-bank/support.js';
 import { describeCardIssuer } from './card-issuer.js';
+import type { CardIssuerHarness } from './card-subject.js';
 
 const never = new AbortController().signal;
 
-function issuerAt(url: string, deduplicates = true) {
-  return createSandboxBankIssuer(optionsAt(url, deduplicates));
+type Traits = { cardBalances?: 'issuer' | 'ours'; cardStateSequence?: 'issuer' | 'ours' };
+
+function issuerAt(url: string, deduplicates = true, traits: Traits = {}) {
+  return createSandboxBankIssuer({ ...optionsAt(url, deduplicates), ...traits });
 }
 
-for (const deduplicate of [true, false]) {
-  describeCardIssuer(`sandbox-bank, de-duplication ${deduplicate}`, async () => {
+const harnessWith =
+  (deduplicate: boolean, traits: Traits = {}) =>
+  async (): Promise<CardIssuerHarness> => {
     const folder = temporaryFolder();
     const service = await startCardService();
     const bank = await startSandboxBank({
@@ -31,11 +35,12 @@ for (const deduplicate of [true, false]) {
       deduplicate,
       conclusiveAfterMs: 1_000,
       cardCallbackUrl: service.url,
+      ...traits,
     });
     const client = cardClient(bankClient(bank.url));
     return {
-      issuer: issuerAt(bank.url, deduplicate),
-      unreachable: issuerAt('http://127.0.0.1:1', deduplicate),
+      issuer: issuerAt(bank.url, deduplicate, traits),
+      unreachable: issuerAt('http://127.0.0.1:1', deduplicate, traits),
       issues: {
         issued: 'customer-789',
         later: 'customer-001',
@@ -85,6 +90,13 @@ for (const deduplicate of [true, false]) {
         if (!request) throw new Error('no request');
         return request;
       },
+      async reportedTogether(card, amount_minor) {
+        const merchant = { name: 'Shop 014', category: '5411', country: 'NG' };
+        const { body } = await client.authorize(card, { amount_minor, merchant });
+        const [request, message] = await service.wait(body.token, 2);
+        if (!request || !message) throw new Error('no message');
+        return [request, message];
+      },
       async reportedClearings(token, amounts) {
         const messages = [];
         for (const [n, amount_minor] of amounts.entries()) {
@@ -99,8 +111,16 @@ for (const deduplicate of [true, false]) {
         removeFolder(folder);
       },
     };
-  });
+  };
+
+for (const deduplicate of [true, false]) {
+  describeCardIssuer(`sandbox-bank, de-duplication ${deduplicate}`, harnessWith(deduplicate));
 }
+describeCardIssuer(
+  'sandbox-bank, without balances and versions',
+  harnessWith(true, { cardBalances: 'ours', cardStateSequence: 'ours' }),
+  { balances: 'ours', stateSequence: 'ours' },
+);
 
 describe('answers that the issuer’s documentation excludes', () => {
   let answer: { status: number; body: string };
