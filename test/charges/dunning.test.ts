@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { presentCharge } from '../../src/capabilities/charges/presenter.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
 import { NOW } from '../support/transfers.js';
 import {
@@ -56,6 +57,8 @@ describe('a decline', () => {
       submissions: 0,
       next_check_at: days(1),
     });
+    expect(presentCharge(waiting).next_attempt_at).toBe(days(1).toISOString());
+    expect(presentCharge(sent(waiting, days(1))).next_attempt_at).toBeNull();
     const request = { submissions: 0, actor: 'test', dueAt: NOW };
     expect(grantPermit(waiting, request, new Date(days(1).getTime() - 1))).toBeNull();
     expect(grantPermit(waiting, request, days(1))).toMatchObject({

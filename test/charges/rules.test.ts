@@ -334,9 +334,15 @@ describe('operators', () => {
     await onPage(url);
     await payments.waitFor(reference, ({ attention }) => attention !== null);
     const id = await idOf(reference);
-    const accept = (minor: number) => cli(`complete ${id} --reason agreed --amount-minor ${minor}`);
-    expect((await accept(149_999)).code).toBe(1);
-    expect((await accept(150_000)).code).toBe(0);
+    const other = await cli(`complete ${id} --reason agreed --amount-minor 149999`);
+    expect([other.code, (await cli(`accept ${id} --reason agreed --attempt 2`)).code]).toEqual([
+      1, 1,
+    ]);
+    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({ code: 0, error: '' });
+    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('no payment of this attempt is in suspense') as string,
+    });
     expect(await payments.get(reference)).toMatchObject({
       status: 'completed',
       amount_minor: 300_000,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
 import type { chargeResource } from './schema.js';
-import { attemptReference, statusOf, type Charge } from './record.js';
+import { attemptReference, isUndecided, statusOf, type Charge } from './record.js';
 
 /** A charge as clients see it: every field is named here, so that a new stored field never leaks. */
 export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof chargeResource> {
@@ -17,6 +17,9 @@ export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof 
     customer_id: charge.customer.id,
     payment_token_id: charge.payment_token_id,
     next_action: charge.next_action && { type: 'redirect', url: charge.next_action.url },
+    // The record keeps the date of an attempt that has begun.
+    next_attempt_at:
+      charge.status === 'pending' ? (charge.next_attempt_at?.toISOString() ?? null) : null,
     refunded_minor: toWireAmount(charge.refunded_minor),
     disputed_minor: toWireAmount(charge.disputed_minor),
     failure: presentFailure(charge.failure),
@@ -47,10 +50,10 @@ export const presentChargeDetails = (charge: Charge) => ({
   provider: charge.provider,
   provider_reference: attemptReference(charge),
   surcharge_minor: charge.surcharge_minor === null ? null : toWireAmount(charge.surcharge_minor),
-  next_attempt_at: charge.next_attempt_at?.toISOString() ?? null,
-  suspended: charge.suspended.map(({ attempt, amount_minor }) => ({
-    attempt,
-    amount_minor: toWireAmount(amount_minor),
+  suspended: charge.suspended.map((payment) => ({
+    attempt: payment.attempt,
+    amount_minor: toWireAmount(payment.amount_minor),
+    is_returning: !isUndecided(payment),
   })),
   submissions: charge.submissions,
 });

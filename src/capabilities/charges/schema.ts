@@ -125,6 +125,7 @@ export const exampleCharge = {
   customer_id: 'customer-77',
   payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
   next_action: null,
+  next_attempt_at: null,
   refunded_minor: 0,
   disputed_minor: 0,
   failure: null,
@@ -156,6 +157,9 @@ export const chargeResource = z
       .object({ type: z.literal('redirect'), url: z.string() })
       .nullable()
       .meta({ description: 'The page to which the customer is sent next.' }),
+    next_attempt_at: timestamp(
+      'When a merchant-initiated charge that was declined softly is due to be tried again; null while no attempt waits.',
+    ).nullable(),
     refunded_minor: amountMinor('Refunded amount in kobo.'),
     disputed_minor: amountMinor('Amount in kobo of its open and lost disputes.'),
     failure: failureField,

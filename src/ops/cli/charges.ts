@@ -1,27 +1,75 @@
 import type { Command } from 'commander';
+import type { presentChargeDetails } from '../../capabilities/charges/presenter.js';
 import { returnPayment } from '../operator-api/charges.js';
 import { addApiCommand, parseWhole } from './command.js';
 import { addInstructionCommands, instructionsOf } from './instructions.js';
+import { CommandError } from './operator-client.js';
 import { print } from './print.js';
 
-/** Adds the commands for charges: those of every instruction, and the return of a payment in suspense. */
+type SuspendedRows = ReturnType<typeof presentChargeDetails>['suspended'];
+type Options = { reason: string; attempt?: number };
+
+/** Adds the commands for charges: those of every instruction, and the two ends of a payment in suspense. */
 export function addChargeCommands(program: Command): void {
   const charges = program.command('charges');
-  addInstructionCommands(charges, instructionsOf('charges'));
+  const instructions = instructionsOf('charges');
+  addInstructionCommands(charges, instructions);
+  const { show, command: commandOf } = instructions.operations;
 
-  addApiCommand<{ reason: string; attempt?: number }>(
+  addApiCommand<Options>(
+    charges,
+    'accept <charge>',
+    (command) =>
+      addOptions(command, 'accept a payment in suspense: the charge completes with what was paid'),
+    async (operator, { json, args, options: { reason, attempt } }) => {
+      const id = String(args[0]);
+      const missing = `there is no charge ${id}`;
+      const { record } = await operator.call(show, { params: { id } }, missing);
+      const amount = amountOf(record['suspended'] as SuspendedRows, attempt);
+      const input = { params: { id }, body: { reason, amount_minor: amount } };
+      const answer = await operator.call(commandOf('complete'), input, missing);
+      print(json, answer);
+      if (!answer.done) process.exitCode = 1;
+    },
+  );
+
+  addApiCommand<Options>(
     charges,
     'return <charge>',
     (command) =>
-      command
-        .description('return a payment in suspense to the customer, by a refund of its attempt')
-        .option('--attempt <number>', 'the attempt that was paid', parseWhole(1, 9_999))
-        .requiredOption('--reason <text>', 'the reason, for the audit log'),
+      addOptions(
+        command,
+        'return a payment in suspense to the customer, by a refund of its attempt',
+      ),
     async (operator, { json, args, options: { reason, attempt } }) => {
       const id = String(args[0]);
       const body = { reason, ...(attempt !== undefined && { attempt }) };
       const input = { params: { id }, body };
       print(json, await operator.call(returnPayment, input, `there is no charge ${id}`));
     },
+  );
+}
+
+const addOptions = (command: Command, description: string): Command =>
+  command
+    .description(description)
+    .option('--attempt <number>', 'the attempt that was paid', parseWhole(1, 9_999))
+    .requiredOption('--reason <text>', 'the reason, for the audit log');
+
+/** The amount of the payment that is meant. Without an attempt, the payments that nobody returns must have one amount. */
+function amountOf(suspended: SuspendedRows, attempt?: number): number {
+  const meant = suspended.filter(
+    (each) => !each.is_returning && (attempt === undefined || each.attempt === attempt),
+  );
+  const [amount, ...others] = new Set(meant.map(({ amount_minor: amountMinor }) => amountMinor));
+  if (amount === undefined) {
+    throw new CommandError(
+      'no payment of this attempt is in suspense, or it is being returned already',
+    );
+  }
+  if (others.length === 0) return amount;
+  const attempts = meant.map((each) => each.attempt).join(', ');
+  throw new CommandError(
+    `payments of several attempts are in suspense: ${attempts}; name one by --attempt`,
   );
 }
