@@ -83,7 +83,8 @@ export type Operations = Merged<
 >;
 
 /** The webhook events of any capability, with the type of their data. */
-export type CapabilityEvents = NonNullable<Listed['events']>;
+export type CapabilityEvents = Each<NonNullable<Listed['events']>>;
+type Each<E> = E extends readonly (infer One)[] ? One : E;
 
 /** Each capability's handler of provider events, made of the parts that exist before the pipeline. */
 export const providerEventHandlers = (parts: ProviderEventParts): ProviderEventHandler[] =>

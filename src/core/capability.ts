@@ -97,7 +97,7 @@ export type Capability<
   /** Mutations that change wallets, by name: while a wallet is contended, one process commits them for all others. */
   mutations?: MutationsByName;
   /** Webhook events that tenants receive. */
-  events?: Events;
+  events?: Events | readonly Events[];
   /** Its part of the ledger audit. */
   audit?: RecordAudit;
   /** Its records that an archive takes. */
@@ -151,7 +151,7 @@ export const defineCapability = <
   Parts = never,
   N extends Needs = never,
   O extends Readonly<Record<string, Operation>> = never,
-  E extends Events = never,
+  E extends Events | readonly Events[] = never,
 >(
   capability: Capability<RouteDeps, PartDeps, EventDeps, ReconciledDeps> &
     Typed<Name, N, Parts, O, E>,

@@ -1,4 +1,5 @@
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/record.js';
+import type { TimelineEntry } from '../../src/core/instructions/timeline.js';
 import { eachAtOnce } from '../support/at-once.js';
 import { cardClient, type CardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
@@ -116,6 +117,30 @@ test('the payments of all cards are listed by card, status and day, and each is 
   expect((await of(`?card_id=${card}&end_date=2020-01-01`)).data).toEqual([]);
   const other = cardClient(await service.tenant());
   expect((await other.call('GET', `/cards/authorizations/${id}`)).status).toBe(404);
+});
+
+test('the timeline of a payment has every decision and every report of its issuer in order, for its tenant alone', async () => {
+  const card = await fundedCard();
+  const { token } = await issuer.pay(card, { amount_minor: AMOUNT });
+  const more = { authorization: token, kind: 'increment', amount_minor: FUNDED } as const;
+  expect(await issuer.pay(card, more)).toMatchObject({ approved: false });
+  await issuer.end(token, 'cleared', 6_000);
+  const { _id: id } = await eventually('it is cleared', async () => {
+    const found = await ofCard(card);
+    return found?.status === 'cleared' ? found : undefined;
+  });
+  const path = `/cards/authorizations/${id}/timeline`;
+  const { data, pagination } = (await cards.call<TimelineEntry[]>('GET', path)).body;
+  expect(pagination).toMatchObject({ total: data.length });
+  const entries = data.filter(({ type }) => type !== 'webhook_delivered');
+  expect(entries.map(({ type, detail }) => `${type}: ${detail}`)).toEqual([
+    'accepted: approved',
+    'accepted: declined: insufficient_balance',
+    'webhook: cleared: 6000',
+    'captured: taken',
+  ]);
+  const other = cardClient(await service.tenant());
+  expect((await other.call('GET', path)).status).toBe(404);
 });
 
 test('auto-reload in the body of a new card fills it as soon as it is active', async () => {

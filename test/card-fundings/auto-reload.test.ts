@@ -3,7 +3,11 @@ import { type AnyMutation } from '../support/mutations.js';
 import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/record.js';
 import { changeCard } from '../../src/capabilities/cards/mutations.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
-import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import {
+  createUnitOfWork,
+  type Snapshot,
+  type Writes,
+} from '../../src/core/commit/unit-of-work.js';
 import { lagosDay, type Wallet } from '../../src/core/ledger/wallet.js';
 import { apply, run } from '../support/decisions.js';
 import { CARD, openCard } from '../support/card-record.js';
@@ -26,12 +30,15 @@ const reloadsIn = (state: Snapshot) =>
   state.records.all(cardOperations).filter(({ type }) => type === 'auto_reload');
 
 /** Lowers the card's balance by the function that every kind of spending uses. */
-function spend(state: Snapshot, amountMinor: bigint, now = NOW): Snapshot {
+function spending(state: Snapshot, amountMinor: bigint, now = NOW): Writes {
   const uow = createUnitOfWork(state, now);
   const card = cardIn(state);
   changeCard(uow, card, { available_minor: card.available_minor - amountMinor }, now);
-  return apply(state, uow.writes());
+  return uow.writes();
 }
+
+const spend = (state: Snapshot, amountMinor: bigint, now = NOW) =>
+  apply(state, spending(state, amountMinor, now));
 
 const spendings = (state: Snapshot, ...amounts: bigint[]) =>
   amounts.reduce((before, amount) => spend(before, amount), state);
@@ -128,6 +135,43 @@ test('after three refusals in a row the card is not reloaded until its settings 
   const again = put(rich);
   expect(cardIn(again).auto_reload).toMatchObject({ refusals: 0, attention: null });
   expect(reloadsIn(again)).toHaveLength(1);
+});
+
+test('the stop after refusals is one event of the card; after the settings are saved again, another one', () => {
+  let state = start({ wallet: 0n });
+  const emitted: unknown[] = [];
+  const spendAgain = (amountMinor: bigint) => {
+    const writes = spending(state, amountMinor);
+    emitted.push(writes.events.map(({ name, sequence, data }) => [name, sequence, data]));
+    state = apply(state, writes);
+  };
+  const attention = { reason: expect.stringContaining('3 times in a row') as string };
+  const stop = (sequence: number) => [
+    'card.auto_reload.stopped',
+    sequence,
+    expect.objectContaining({
+      card_id: CARD,
+      refusals: 3,
+      attention: expect.objectContaining(attention) as object,
+    }),
+  ];
+  [250n, 1n, 1n, 1n].forEach(spendAgain);
+  expect(emitted.splice(0)).toEqual([[], [], [stop(1)], []]);
+  // The settings themselves are the first attempt.
+  state = put(state);
+  [1n, 1n].forEach(spendAgain);
+  expect(emitted).toEqual([[], [stop(2)]]);
+  expect(cardIn(state).event_sequence).toBe(2);
+});
+
+test('a stop by refusals of the issuer is the same event', () => {
+  const state = spend(start({}, { refusals: 2 }), 250n);
+  const id = String(cardIn(state).auto_reload?.operation_id);
+  const fact = { ...byProvider, kind: 'rejected', code: 'funding_refused' } as const;
+  const key = { tenantId: 'ten_a', id, card: CARD };
+  const { commits } = run(state, [[{ kind: 'applyCardFundingFact', ...key, fact }]]);
+  const names = commits.flatMap(({ events }) => events.map(({ name }) => name));
+  expect(names.toSorted()).toEqual(['card.auto_reload.stopped', 'card.operation.failed']);
 });
 
 test('a reload that the issuer refuses counts as refused and restores the cap, and the next spending triggers another one', () => {

@@ -1,4 +1,7 @@
+import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
+import { offsetQuery } from '../../platform/http/wire.js';
+import { timelineEntryResource } from '../../core/instructions/api-fields.js';
 import {
   CARDS_TAG as tag,
   cardParams as params,
@@ -10,6 +13,8 @@ import {
 } from '../cards/index.js';
 import { idSchema } from '../../shared/ids.js';
 import { cardAuthorizationResource, listAuthorizationsQuery } from './schema.js';
+
+const authorizationParams = { id: idSchema('authorization') };
 
 /** `GET /cards/{card_id}/security`. */
 export const getCardSecurity = operation({
@@ -75,8 +80,23 @@ export const getAuthorization = operation({
   path: '/cards/authorizations/{id}',
   summary: 'Get an authorization',
   feature: 'cards',
-  params: { id: idSchema('authorization') },
+  params: authorizationParams,
   answer: { status: 200, data: cardAuthorizationResource },
+});
+
+/** `GET /cards/authorizations/{id}/timeline`. */
+export const getAuthorizationTimeline = operation({
+  id: 'getAuthorizationTimeline',
+  tag,
+  method: 'get',
+  path: '/cards/authorizations/{id}/timeline',
+  summary: 'Get the timeline of an authorization',
+  description:
+    'Every decision, every report of the issuer and every delivered webhook in order, with its time and its actor.',
+  feature: 'cards',
+  params: authorizationParams,
+  query: z.strictObject(offsetQuery(100)),
+  answer: { status: 200, data: timelineEntryResource, list: true },
 });
 
 /** The operations of this capability, for the router and the API reference. */
@@ -86,4 +106,5 @@ export const cardAuthorizationOperations = {
   listCardAuthorizations,
   listAuthorizations,
   getAuthorization,
+  getAuthorizationTimeline,
 };

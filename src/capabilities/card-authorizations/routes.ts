@@ -1,13 +1,17 @@
 import { setCardSecurity } from './mutations.js';
 import { ApiError } from '../../shared/errors.js';
-import { callerOf } from '../../platform/http/context.js';
+import { callerOf, type Context } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
+import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { cardFinder, presentSecurity, securityOf, type CardParts } from '../cards/index.js';
 import {
   getAuthorization,
+  getAuthorizationTimeline,
   getCardSecurity,
   listAuthorizations,
   listCardAuthorizations,
@@ -21,9 +25,15 @@ export function cardAuthorizationRoutes(deps: {
   cards: Pick<CardParts, 'store'>;
   cardAuthorizations: { store: Pick<AuthorizationStore, 'get' | 'list'> };
   groupCommit: GroupCommit;
+  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
 }): Route[] {
-  const { cards, cardAuthorizations, groupCommit } = deps;
+  const { cards, cardAuthorizations, groupCommit, webhooks } = deps;
   const find = cardFinder(cards.store);
+  const findAuthorization = async (ctx: Context, id: string) => {
+    const found = await cardAuthorizations.store.get(callerOf(ctx).tenant.id, id);
+    if (!found) throw new ApiError('not_found');
+    return found;
+  };
 
   return [
     route(getCardSecurity, async (ctx, { params }) => {
@@ -59,9 +69,15 @@ export function cardAuthorizationRoutes(deps: {
     }),
 
     route(getAuthorization, async (ctx, { params }) => {
-      const found = await cardAuthorizations.store.get(callerOf(ctx).tenant.id, params.id);
-      if (!found) throw new ApiError('not_found');
-      sendData(ctx, 200, presentAuthorization(found));
+      sendData(ctx, 200, presentAuthorization(await findAuthorization(ctx, params.id)));
+    }),
+
+    route(getAuthorizationTimeline, async (ctx, { params, query }) => {
+      const found = await findAuthorization(ctx, params.id);
+      const events = await webhooks.deliveries.timelineOf(found.tenant_id, found._id);
+      const all = timelineWithDeliveries(found, events).map(presentTimelineEntry);
+      const items = all.slice(query.offset, query.offset + query.limit);
+      sendList(ctx, items, { ...query, total: all.length });
     }),
   ];
 }

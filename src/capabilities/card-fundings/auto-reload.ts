@@ -1,6 +1,7 @@
 import { holdPosting } from '../../core/ledger/hold-postings.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
+import { countEvent, type WithEvent } from '../../core/instructions/events.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { Card, AutoReload } from '../cards/record.js';
 import {
@@ -10,6 +11,8 @@ import {
   fundingHold,
   type Funding,
 } from '../cards/card-operation.js';
+import { presentAutoReload } from './presenter.js';
+import type { cardAutoReloadEvents } from './webhook-events.js';
 
 /** After this many consecutive refusals no reload is tried until the tenant saves the settings again. */
 const MAX_REFUSALS = 3;
@@ -121,4 +124,16 @@ function recordRefusal(reload: AutoReload, why: string, now: Date): AutoReload {
   const reason = `refused ${refusals} times in a row, the last time as ${why}`;
   const attention = refusals >= MAX_REFUSALS ? { since: now, reason } : reload.attention;
   return { ...reload, refusals, attention };
+}
+
+/** Returns the card after a change with the event of the stop of its auto-reload counted, and the event; null without a stop. */
+export function withStopEvent(before: Card, after: Card): WithEvent<Card> {
+  if (before.auto_reload?.attention || !after.auto_reload?.attention) {
+    return { next: after, event: null };
+  }
+  const name: keyof typeof cardAutoReloadEvents.when = 'card.auto_reload.stopped';
+  return countEvent(after, after, (next) => ({
+    name,
+    data: presentAutoReload(next, next.updated_at),
+  }));
 }

@@ -14,6 +14,7 @@ import { reconciledFundings } from './comparison.js';
 import { createCardFunding } from './create.js';
 import { fundingEventHandler } from './provider-events.js';
 import { cardFundingRoutes } from './routes.js';
+import { cardAutoReloadEvents } from './webhook-events.js';
 import { cardFundingContract, type CardFundingInput } from './workflow-contract.js';
 import { acceptCardFunding, applyCardFundingFact, expireCardFunding } from './mutations.js';
 
@@ -62,7 +63,7 @@ export const cardFundingCapability = defineCapability({
   mutations: forwardable({ acceptCardFunding, applyCardFundingFact, expireCardFunding }),
   needs: { cards: cardCapability },
   operations: cardFundingOperations,
-  events: cardOperationEvents,
+  events: [cardOperationEvents, cardAutoReloadEvents],
   create: createCardFundingParts,
   routes: cardFundingRoutes,
   reconciled: reconciledFundings,

@@ -37,7 +37,7 @@ import {
 import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
-export { autoReloadAfter, tryAutoReload } from './auto-reload.js';
+export { autoReloadAfter, tryAutoReload, withStopEvent } from './auto-reload.js';
 
 /** The input of `acceptCardFunding`. */
 type AcceptCardFunding = {

@@ -12,7 +12,7 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
-import { autoReloadAfter } from '../card-fundings/mutations.js';
+import { autoReloadAfter, withStopEvent } from '../card-fundings/mutations.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { startUnload } from '../card-unloads/mutations.js';
 import { cards, isTerminal, type Card } from './record.js';
@@ -127,15 +127,17 @@ export const commitIssuanceFact = (
 /**
  * Changes a card within a commit. Every change of a card goes through this function, because two rules follow any change:
  * the balance of a closed or expired card without open holds returns to the wallet, and a balance below the threshold starts
- * an auto-reload. The mutation must have read the card and the wallet, and must make its own change of the wallet first.
+ * an auto-reload, whose stop after refusals is an event. The mutation must have read the card and the wallet, and must make its own change of the wallet first.
  */
 export function changeCard(uow: UnitOfWork, before: Card, set: Partial<Card>, now: Date): Card {
   const changed: Card = { ...before, ...set, version: before.version + 1, updated_at: now };
   const mustReturnBalance =
     isTerminal(changed) && changed.open_holds === 0 && changed.available_minor > 0n;
   const left = mustReturnBalance ? returnBalance(uow, changed, now) : changed;
-  const next = { ...left, auto_reload: autoReloadAfter(uow, before, left, now) };
+  const reload = autoReloadAfter(uow, before, left, now);
+  const { next, event } = withStopEvent(before, { ...left, auto_reload: reload });
   uow.change(cards, next);
+  uow.emit(event);
   return next;
 }
 

@@ -47,9 +47,9 @@ const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
 
 /** Events that one resource may have many times. Others occur once, as no operator debits suspense in the random-fault run. */
 const RECURS =
-  /^(?:card\.locked|card\.unlocked|card\.authorization\..+|card\.dispute\.(?:credited|cancellation_refused)|recurring_charge\..+|payment_token\..+)$/;
+  /^(?:card\.locked|card\.unlocked|card\.authorization\..+|card\.auto_reload\..+|card\.dispute\.(?:credited|cancellation_refused)|recurring_charge\..+|payment_token\..+)$/;
 /** Events about a part of their resource, in the order of arrival: its status follows from all of them, or from others. */
-const OF_PARTS = /^(?:card\.authorization|payment_token)\./;
+const OF_PARTS = /^(?:card\.authorization|card\.auto_reload|payment_token)\./;
 
 /** The event of a check's end, whatever its result, and the results. */
 const CHECKED = new Set(['kyc.completed']);

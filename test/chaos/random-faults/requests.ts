@@ -22,8 +22,13 @@ export type SentRequest<Body = Record<string, unknown>> = {
 
 /** The id or reference under which a resource can be read. */
 export const nameOf = (data: object): string => {
-  const names = data as { id?: string; payment_token_id?: string; reference?: string };
-  return String(names.id ?? names.reference ?? names.payment_token_id);
+  const names = data as {
+    id?: string;
+    payment_token_id?: string;
+    reference?: string;
+    card_id?: string;
+  };
+  return String(names.id ?? names.reference ?? names.payment_token_id ?? names.card_id);
 };
 
 /** Temporary answers: the client repeats the request with its key. Every other answer is final, a 500 too. */
