@@ -1042,6 +1042,8 @@ export type Charge = {
     /** Address of the page that the customer has to open. */
     url: string;
   } | null;
+  /** When a merchant-initiated charge that was declined softly is due to be tried again; null while no attempt waits. */
+  next_attempt_at: string | null;
   /** Refunded amount in kobo. */
   refunded_minor: number;
   /** Amount in kobo of its open and lost disputes. */
@@ -1670,6 +1672,20 @@ export type WebhookEvent =
       sequence: number;
       /** The resource after the change. */
       data: CardOperation;
+    }
+  | {
+      /** Id of the event: the same in every attempt, and in `webhook-id`. */
+      id: string;
+      /** Name of the event. */
+      event: 'card.auto_reload.stopped';
+      /** The same name, as Standard Webhooks call the field. */
+      type: 'card.auto_reload.stopped';
+      /** Time of the event. */
+      created_at: string;
+      /** Counts the changes of this resource: an event with a lower number is older. */
+      sequence: number;
+      /** The resource after the change. */
+      data: CardAutoReload;
     }
   | {
       /** Id of the event: the same in every attempt, and in `webhook-id`. */
@@ -2569,6 +2585,28 @@ export type Operations = {
       id: string;
     };
     data: CardAuthorization;
+  };
+  /**
+   * Get the timeline of an authorization.
+   *
+   * Every decision, every report of the issuer and every delivered webhook in order, with its time and its actor.
+   */
+  getAuthorizationTimeline: {
+    input: {
+      /** Id of the resource. */
+      id: string;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+      /**
+       * Number of results to skip. Beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: TimelineEntry;
   };
   /**
    * Dispute a card payment.
@@ -3524,6 +3562,12 @@ export const operations = {
     safe: true,
   },
   getAuthorization: { method: 'GET', path: '/api/v1/cards/authorizations/{id}', safe: true },
+  getAuthorizationTimeline: {
+    method: 'GET',
+    path: '/api/v1/cards/authorizations/{id}/timeline',
+    list: true,
+    safe: true,
+  },
   createCardDispute: {
     method: 'POST',
     path: '/api/v1/cards/authorizations/{id}/disputes',

@@ -67,7 +67,8 @@ export function describeFundings(at: Subject): void {
         amountMinor: 900n,
       });
       await at.issuer.setState(stateOrder('set', 'closed', 1, one), never);
-      const [closed, open] = [one, other].map((card) => ({ ...fundingOrder('funded'), card }));
+      const closed = { ...fundingOrder('funded'), card: one };
+      const open = { ...fundingOrder('funded'), card: other };
       expect(await at.issuer.fund(closed, never)).toMatchObject({
         kind: 'rejected',
         code: 'card_closed',
