@@ -81,6 +81,90 @@ export const SEEDED_BUGS = {
     only: 'cards,wallets',
     seenBy: /approved \d+ without a hold of it/,
   },
+  'over-clearing-unseen': {
+    what: 'more is cleared than was approved and is tolerated, and no operator is called',
+    patches: [
+      [
+        'src/capabilities/card-authorizations/transitions.js',
+        'return isOverCleared({ clearedMinor, approvedMinor }, terms)',
+        'return isOverCleared({ clearedMinor: 0n, approvedMinor }, terms)',
+      ],
+    ],
+    only: 'cards,wallets',
+    seenBy: /took \d+ of \d+ approved, and calls no operator/,
+  },
+  'reversal-to-card': {
+    what: 'all that comes back of a card payment goes to the card, whoever paid',
+    patches: [
+      [
+        'src/capabilities/card-authorizations/postings.js',
+        "add(last.from === 'card' ? 'card' : 'wallet', part);",
+        "add('card', part);",
+      ],
+    ],
+    only: 'cards,wallets',
+    seenBy: /went back to the card and \d+ to the wallet, who had paid/,
+  },
+  'partial-clearing-ends-hold': {
+    what: 'a clearing that is not the last one releases the rest of the hold',
+    patches: [
+      [
+        'src/capabilities/card-authorizations/facts.js',
+        'const left = fact.final ? 0n : without(heldMinor, byHold);',
+        'const left = 0n;',
+      ],
+    ],
+    only: 'cards,wallets',
+    seenBy: /\/clear(-\d+)?: by its fact -?\d+ is held/,
+  },
+  'merchant-refund-ignored': {
+    what: 'a refund of a merchant is stored with the card payment, and moves nothing',
+    patches: [
+      [
+        'src/capabilities/card-authorizations/facts.js',
+        'status: knownStatus(status), refundedMinor: refundedMinor + amount };',
+        'status: knownStatus(status), refundedMinor };',
+      ],
+    ],
+    only: 'cards,wallets',
+    seenBy: /\/refund(-\d+)?: by its fact 0 is held/,
+  },
+  'dispute-ignored': {
+    what: 'a report about a dispute of a charge is taken, and changes nothing',
+    patches: [
+      [
+        'src/capabilities/disputes/store.js',
+        'applyFact: (charge, about, fact) => groupCommit.commit(applyDisputeFact, {',
+        "applyFact: async (charge, about, fact) => ({ verdict: 'unchanged' }) ?? groupCommit.commit(applyDisputeFact, {",
+      ],
+    ],
+    only: 'charges,wallets',
+    seenBy: /the dispute .+ is not booked/,
+  },
+  'desk-refund-ignored': {
+    what: "a refund that was made at the provider's own desk is not recorded",
+    patches: [
+      [
+        'src/capabilities/refunds/store.js',
+        'async recordDeskRefund(charge, made) {',
+        "async recordDeskRefund(charge, made) { if (made) return 'unchanged';",
+      ],
+    ],
+    only: 'charges,wallets',
+    seenBy: /was refunded \d+ times at the desk, and \d+ are booked/,
+  },
+  'refund-failure-ignored': {
+    what: 'a refund that fails after it was made stays completed',
+    patches: [
+      [
+        'src/capabilities/refunds/transitions.js',
+        'const known = meantBy(refund, fact);',
+        "const meant = meantBy(refund, fact); const known = refund.status === 'completed' && meant.kind === 'reversed' ? { ...meant, kind: 'succeeded' } : meant;",
+      ],
+    ],
+    only: 'charges,refunds,wallets',
+    seenBy: /is completed and not refunded/,
+  },
   'lease-off': {
     // A process that takes its time between the read of a wallet and its first write: a short run meets the bug then.
     what: 'processes write one wallet side by side, each from the copy that it has read',

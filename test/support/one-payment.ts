@@ -4,11 +4,14 @@ import {
   authorizationFactMutation,
   decideAuthorizationMutation,
   stateWith,
+  TERMS,
 } from './authorizations.js';
 import { openCard } from './card-record.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { balances, run } from './decisions.js';
+import { bookProblems } from './authorization-books.js';
 import type { AnyMutation } from './mutations.js';
+import { storedPostings } from './stored-postings.js';
 import { NOW } from './transfers.js';
 
 /** One payment after these mutations in sequence: the record, its card, and the sums of the ledger. */
@@ -39,6 +42,10 @@ export function after(mutations: AnyMutation[], card: Partial<Card> = {}, wallet
   };
 }
 
+/** The postings of a payment after these commits. */
+export const postingsOf = (state: Snapshot, id: string) =>
+  storedPostings([...state.postings.values()].filter((each) => each.id.startsWith(`${id}/`)));
+
 /** Money is where the postings say, nothing is below zero, and nothing appears or vanishes. */
 export function checkBooks(state: Snapshot): void {
   const books = balances(state);
@@ -55,6 +62,9 @@ export function checkBooks(state: Snapshot): void {
   for (const one of state.records.all(cardAuthorizations)) {
     sum.held += one.held_minor;
     sum.taken += one.cleared_minor - one.refunded_minor;
+    const funding = card?.funding ?? 'prepaid';
+    const postings = postingsOf(state, one._id);
+    expect(bookProblems({ one, postings, funding, tolerance: TERMS })).toEqual([]);
   }
   expect(of('card:crd_a:held') + of('wallet:ten_a:held')).toBe(sum.held);
   expect(of('network:sandbox-bank')).toBe(sum.taken);

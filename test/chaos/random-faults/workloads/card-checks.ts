@@ -2,6 +2,7 @@ import type { CardAuthorization } from '../../../../src/capabilities/card-author
 import type { Card } from '../../../../src/capabilities/cards/record.js';
 import type { ProviderEvent } from '../../../../src/core/provider-events/event.js';
 import { isShown, type CardOperation } from '../../../../src/capabilities/cards/card-operation.js';
+import { checkAuthorizationBooks } from '../../../support/authorization-books.js';
 import type { newCard } from '../../../support/cards.js';
 import type { SentRequest } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';
@@ -10,7 +11,7 @@ import type { ReceivedWebhooks } from '../received-webhooks.js';
 
 export type NamedBody = { request_id: string } & Record<string, unknown>;
 
-/** Checks the guarantees to clients. test/support compares the ledger with the issuer's journal. */
+/** Checks the guarantees to clients, and the books of payments. test/support compares the ledger with the issuer's journal. */
 export async function checkCards(
   cluster: ChaosCluster,
   received: ReceivedWebhooks,
@@ -19,7 +20,8 @@ export async function checkCards(
   /** Cards that the issuer has changed by itself. */
   byIssuer: ReadonlySet<string>,
 ): Promise<string[]> {
-  const { db } = cluster.service.deps.database;
+  const { config, database } = cluster.service.deps;
+  const { db } = database;
   const cards = await db.collection<Card>('cards').find().toArray();
   const operations = await db.collection<CardOperation>('card_operations').find().toArray();
   const asFor = <Body extends object>(
@@ -39,6 +41,7 @@ export async function checkCards(
     ),
     ...eventProblems(received, cards, operations.filter(isShown), byIssuer),
     ...received.missing([...cards, ...operations, ...payments]),
+    ...(await checkAuthorizationBooks(db, config.cards.authorizationTerms)),
     ...(await nothingLeft(cluster, cards)),
     ...(await isolated(cluster, cards, {
       one: (id) => `/cards/${id}`,

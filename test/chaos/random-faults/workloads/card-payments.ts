@@ -120,8 +120,10 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
     const [outcome, share] = chooseOf<[Outcome, number]>(random, [
       [50, ['cleared', 1]],
       [20, ['cleared', random.between(0.1, 0.9)]],
-      // Clearing may exceed the approval, as with tips, and is accepted.
+      // Clearing may exceed the approval, as with tips, and takes its money.
       [4, ['cleared', 1.2]],
+      // This is beyond the tolerance, and calls an operator.
+      [6, ['cleared', 1.5]],
       [20, ['reversed', 1]],
       [6, ['expired', 1]],
     ]);

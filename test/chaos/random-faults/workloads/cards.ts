@@ -8,6 +8,7 @@ import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import { checkCards, type NamedBody } from './card-checks.js';
 import { createPayers } from './card-payments.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
+import { makeFirstPayments } from './first-payments.js';
 import { createIssuerLocks } from './issuer-locks.js';
 
 export type ChaosCard = { of: ChaosTenant; id: string };
@@ -19,6 +20,8 @@ const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012', '022'] as const;
 const UNLOADS = ['789', '789', '001', '004', '007', '009', '010'] as const;
 const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as const;
 
+/** The money of a new card. */
+const FUNDED_MINOR = 100_000;
 const MOST_CARDS = 40;
 /** Cards that are requested before the run, so that at least one is issued. */
 const AT_FIRST = 6;
@@ -81,7 +84,7 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     // Some requests use a card that was not issued, to exercise the refusal.
     if (cardStatus !== 'active' && random.chance(0.8)) return;
     cards.push(card);
-    await requestFor(card, 'fund', '789', funding('789', 100_000));
+    await requestFor(card, 'fund', '789', funding('789', FUNDED_MINOR));
   }
 
   /** A request about a card, with a reference that its issuer also receives. */
@@ -149,12 +152,13 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
   return {
     name: 'cards',
     weight: 4,
-    /** Cards with money: a short random-fault run on a slow machine would be over before the first payment. */
+    /** Cards with money, and payments: a short random-fault run on a slow machine would be over before the first ones. */
     async prepare() {
       await eventually('cards before the random-fault run', async () => {
         await (cards.length + unissued.length < AT_FIRST ? issue : receive)();
         return cards.length >= AT_FIRST ? true : undefined;
       });
+      await makeFirstPayments(cluster, (cards[0] as ChaosCard).id, FUNDED_MINOR);
     },
     async act() {
       const isFull = cards.length + unissued.length >= (cards.length === 0 ? AT_FIRST : MOST_CARDS);

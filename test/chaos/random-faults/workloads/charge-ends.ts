@@ -22,6 +22,9 @@ export const PAGES = [
   [1.5, '024'],
 ] as const;
 
+/** The ends of the first pages, which are paid: a plain payment, a refund from the acquirer's desk, and a dispute that is lost. */
+export const FIRST_PAGES = ['789', '019', '022'] as const;
+
 /** Ends of charges without the customer. Left out is 005, because a request that is always lost needs an operator. */
 export const CHARGES = [
   [20, '789'],
@@ -72,8 +75,9 @@ export const REUSABLE: ReadonlySet<string | null> = new Set([
 ]);
 export const DECLINED: ReadonlySet<string | null> = new Set(['low_funds', 'stolen']);
 
-/** Ends whose charges wait for somebody, or differ from a plain payment. */
+/** Ends whose charges wait for somebody, or differ from a plain payment; and a plain one. */
 export const END = {
+  plain: '789',
   pending: '006',
   halfPaid: '014',
   declinedFirst: '016',

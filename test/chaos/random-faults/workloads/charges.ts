@@ -24,7 +24,16 @@ import {
   type Page,
   type TokenBody,
 } from './charge-checks.js';
-import { CHARGES, CHOICES, CONFIRMATIONS, DECLINED, END, endOf, PAGES } from './charge-ends.js';
+import {
+  CHARGES,
+  CHOICES,
+  CONFIRMATIONS,
+  DECLINED,
+  END,
+  endOf,
+  FIRST_PAGES,
+  PAGES,
+} from './charge-ends.js';
 import { chooseOf, pickRecent, setOnceThere, untilDone } from './choosing.js';
 
 const RETURN_URL = 'https://shop.example/paid';
@@ -100,6 +109,11 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   /** A charge on the acquirer's page; most of them also bind a new token. Customers who wait come first. */
   async function begin(): Promise<void> {
     if (unvisited().length > MOST_WAITING) return visit();
+    await order(chooseOf<string>(random, PAGES), chooseOf<string | null>(random, CHOICES));
+  }
+
+  /** A charge whose reference ends so, on whose page the customer makes this choice. */
+  async function order(end: string, choice: string | null): Promise<void> {
     const of = cluster.anyTenant(random);
     const customer = newCustomer();
     const path = '/payments/tokens/card';
@@ -107,14 +121,13 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
       ? (await tokens.send({ of, path, body: { customer }, key: `chaos ${customer.id}` })).id
       : null;
     const bound = token !== null && { payment_token_id: token };
-    const body = chargeBody(chooseOf<string>(random, PAGES), {
+    const body = chargeBody(end, {
       amount_minor: anyAmount(),
       customer,
       return_url: RETURN_URL,
       ...bound,
     });
     const { status } = await ask(of, body);
-    const choice = chooseOf<string | null>(random, CHOICES);
     const about = { of, reference: body.reference, token, customer, choice };
     if (status === 201) pages.push({ ...about, ...NEW_PAGE });
   }
@@ -288,12 +301,14 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   return {
     name: 'charges',
     weight: 2.4,
-    /** Waits for some paid charges, which token charges and refunds need. */
+    /** Waits for some paid charges, which token charges and refunds need. The first ones also have what is rare later. */
     async prepare() {
+      for (const end of FIRST_PAGES) await order(end, 'good');
       await eventually('customers who have paid before the random-fault run', async () => {
         await begin();
         await visit();
-        return counts.pages_paid >= PAID_AT_FIRST ? true : undefined;
+        const areVisited = pages.slice(0, FIRST_PAGES.length).every(({ visited }) => visited);
+        return areVisited && counts.pages_paid >= PAID_AT_FIRST ? true : undefined;
       });
     },
     act: async () => (pages.length === 0 ? begin() : chooseOf(random, acts)()),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refund } from '../../../../src/capabilities/refunds/record.js';
+import { eventually } from '../../../support/eventually.js';
 import type { ChargeView } from '../../../support/payments.js';
 import type { Workload } from '../workload.js';
 import { createRequests } from '../requests.js';
@@ -9,6 +10,7 @@ import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
 import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import type { ReceivedWebhooks } from '../received-webhooks.js';
+import { END, endOf } from './charge-ends.js';
 import { chooseOf, pickRecent, setOnceThere } from './choosing.js';
 
 type RefundBody = { charge_reference: string; reference: string; amount_minor?: number };
@@ -30,6 +32,8 @@ const ENDS = [
   [2, '012'],
   [2, '015'],
 ] as const;
+/** The end of refunds whose money comes back after they were made. */
+const RETURNED = '011';
 /** The end of refunds that stay pending until the network is told the outcome, after this time. */
 const PENDING = '006';
 const PENDING_MS = [5_000, 25_000] as const;
@@ -58,8 +62,11 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
     return found && found.length > 0 ? random.pick(found) : null;
   }
 
-  async function refund(of: ChaosTenant, charge: ChargeView): Promise<void> {
-    const suffix = chooseOf<string>(random, ENDS);
+  async function refund(
+    of: ChaosTenant,
+    charge: ChargeView,
+    suffix = chooseOf<string>(random, ENDS),
+  ): Promise<void> {
     const reference = `refund-${process.pid}-${(named += 1)}-${suffix}`;
     // A third has no amount, and so refunds all that is left.
     const amount_minor = Math.ceil(charge.amount_minor * random.between(0.1, 0.6));
@@ -114,6 +121,18 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
   return {
     name: 'refunds',
     weight: 1.2,
+    /** A refund whose money comes back, of a charge of the workload `charges`: a short run may have no other. */
+    async prepare() {
+      if ((await db.collection('charges').countDocuments()) === 0) return;
+      await eventually('a refund before the random-fault run', async () => {
+        for (const of of cluster.tenants) {
+          const found = await get<ChargeView[]>(of, '/payments/charges?status=completed&limit=20');
+          const plain = found?.find(({ reference }) => endOf(reference) === END.plain);
+          if (plain) return refund(of, plain, RETURNED).then(() => true);
+        }
+        return undefined;
+      });
+    },
     async act() {
       if (random.chance(0.1)) {
         counts.accounts_named += await operators.nameAccounts().catch(() => 0);
