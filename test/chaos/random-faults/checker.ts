@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
 import type { Workload } from './workload.js';
@@ -33,13 +34,15 @@ export async function check(
   return [...problems, ...(await leaksInDataFiles(cluster))];
 }
 
+const PARKED_WITHIN_MS = 120_000;
+
 /** The dead endpoint gets nothing and is parked. Its deliveries stay, and no workflow is about a single one. */
 async function deadDeliveries({ service, deadEndpoint }: ChaosCluster): Promise<string[]> {
   const { database, temporal, webhooks } = service.deps;
   const deliveries = database.db.collection('webhook_deliveries');
   const about = { endpoint_id: deadEndpoint };
   const delivered = await deliveries.countDocuments({ ...about, status: 'delivered' });
-  const endpoint = await webhooks.endpoints.get(deadEndpoint);
+  const endpoint = await parked(() => webhooks.endpoints.get(deadEndpoint));
   const runs = new Set<string>();
   const query = "WorkflowType = 'webhookDelivery'";
   for await (const { workflowId } of temporal.client.workflow.list({ query })) runs.add(workflowId);
@@ -50,6 +53,16 @@ async function deadDeliveries({ service, deadEndpoint }: ChaosCluster): Promise<
     ...(endpoint?.status === 'parked' ? [] : [`the dead endpoint is ${endpoint?.status}`]),
     ...[...runs].map((id) => `${id} is the workflow of no endpoint`),
   ];
+}
+
+/** An endpoint that fails is parked after a time (`cluster.ts`), which a short run may not have reached. */
+async function parked<E extends { status: string } | null>(read: () => Promise<E>): Promise<E> {
+  const end = performance.now() + PARKED_WITHIN_MS;
+  for (;;) {
+    const endpoint = await read();
+    if (endpoint?.status === 'parked' || performance.now() > end) return endpoint;
+    await sleep(1_000);
+  }
 }
 
 const LEAKS = fileURLToPath(new URL('../../support/log-leaks.mjs', import.meta.url));
