@@ -163,7 +163,7 @@ function fundReversalCalls(
       case 'throttled':
         return { kind: 'unknown', reason: 'throttled', providerRequestId };
       case 'not_found':
-        return { kind: 'unknown', reason: 'conflict', providerRequestId };
+        return { kind: 'unknown', reason: 'mismatch', providerRequestId };
       default:
         return answer;
     }

@@ -41,8 +41,8 @@ export type LaneOptions<Item, Result> = {
    */
   isUrgent?: (item: Item) => boolean;
   /**
-   * Items that other processes send. The next ones need a while to come, so after a batch with some of them the lane waits,
-   * `withinMs` at most, for as many items as were in the batch and waited beside it.
+   * Items that other processes send. The next ones need a while to come. So after a batch with some of them the lane waits,
+   * `withinMs` at most, for as many items as the batch had, plus those that waited when it ended.
    */
   relayed?: { isRelayed: (item: Item) => boolean; withinMs: number };
 };

@@ -207,6 +207,21 @@ describe('a late funding', () => {
     expect([steps, verdicts(outcomes)]).toEqual([['hold'], ['stale']]);
   });
 
+  test('a late funding that its issuer reports is known to be there, however often and before or after the expiry', () => {
+    const [accepted] = late as [AnyMutation];
+    const reports = [
+      [accepted, applyFact('cop_a', paid)],
+      [...late, applyFact('cop_a', paid)],
+      [...late, applyFact('cop_a', paid), applyFact('cop_a', paid)],
+    ];
+    for (const mutations of reports) {
+      const { fundReversal, steps } = after(mutations);
+      expect(fundReversal).toMatchObject({ status: 'processing', acknowledged_at: NOW });
+      expect(steps).toEqual(['hold']);
+    }
+    expect(after(late).fundReversal?.acknowledged_at).toBeNull();
+  });
+
   test('an expiry before the deadline of a funding changes nothing', () => {
     const early = accept('cop_a', { type: 'jit_fund', deadline_at: new Date(NOW.getTime() + 1) });
     const { operation, outcomes } = after([early, expire('cop_a'), expire('cop_a')]);

@@ -154,6 +154,12 @@ describe('a customer who confirms an earlier attempt after its decline, and whos
     expect(withFee.charge.suspended).toMatchObject([{ attempt: 1, fee_minor: 100n }]);
   });
 
+  test('does not hide what becomes of the payment that completed the charge', async () => {
+    const { charge } = await compared(done, [1, 2]);
+    const { report } = await compared(charge, [1]);
+    expect(report.differing).toBe(1);
+  });
+
   test('has paid nothing if the provider knows of no payment', async () => {
     const { charge, report } = await compared(waiting, []);
     expect([charge.version, report.differing]).toEqual([waiting.version, 0]);

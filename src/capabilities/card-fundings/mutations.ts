@@ -30,6 +30,7 @@ import {
 import {
   expire,
   fundReversalIdOf,
+  reported,
   transitionCardFunding,
   type Expired,
   type FundingFact,
@@ -166,7 +167,10 @@ function decideFundingFact(
   const { operation, card } = found;
   // The funding may not be expired yet, but a success after the deadline is late.
   const late = input.fact.kind === 'succeeded' ? expire(operation, now) : null;
-  if (late?.fundReversal) return { ...applyExpiry(uow, operation, late, now), verdict: 'stale' };
+  if (late?.fundReversal) {
+    const fundReversal = reported(late.fundReversal, now);
+    return { ...applyExpiry(uow, operation, { ...late, fundReversal }, now), verdict: 'stale' };
+  }
   const wallet = uow.wallet(input.tenantId);
   const { available_minor: cardMinor } = card;
   const { availableMinor, receivableMinor } = wallet;

@@ -9,7 +9,7 @@ import {
   type CardParts,
 } from '../cards/index.js';
 import { commitFundingFact } from './mutations.js';
-import { fundingFactOf } from './transitions.js';
+import { fundingFactOf, fundReversalIdOf } from './transitions.js';
 
 /** Applies the events of issuers to fundings. An issuer may confuse references: a funding of another card is not this one. */
 export const fundingEventHandler = (deps: {
@@ -22,8 +22,13 @@ export const fundingEventHandler = (deps: {
     const { reference, tenantId, card } = fact;
     const found = reference === null ? null : await operations.get(tenantId, reference);
     const funding = found?.card_id === card && isFunding(found) ? found : null;
-    return applyToOperation(operations, starter, funding, (operation) => {
-      const reported = fundingFactOf(fact.state, fact.source);
-      return reported && commitFundingFact(deps.groupCommit, operation, reported);
-    });
+    const end = fundingFactOf(fact.state, fact.source);
+    // A report that is not final proves that the issuer has the funding, also to its reversal.
+    if (funding && !end) await operations.acknowledge(tenantId, fundReversalIdOf(funding._id));
+    return applyToOperation(
+      operations,
+      starter,
+      funding,
+      (operation) => end && commitFundingFact(deps.groupCommit, operation, end),
+    );
   });

@@ -49,7 +49,9 @@ export function transitionCardFunding(
   const funding = operation as Funding;
   const interpreted =
     operation.reverses_operation_id === null ? fact : interpretLateFact(funding, fact);
-  if (interpreted === 'stale' || interpreted.kind === 'not_reversible') {
+  if (interpreted === 'stale')
+    return { verdict: 'stale', next: reported(operation, now), ...NO_EFFECTS };
+  if (interpreted.kind === 'not_reversible') {
     return { verdict: 'stale', next: operation, ...NO_EFFECTS };
   }
   const rules = transitionRules(funding, fact, now, balances);
@@ -60,6 +62,17 @@ export function transitionCardFunding(
   const known = isReversed ? { ...next, reversed_at: now } : next;
   return { verdict, next: known, ...moveMoney(known as Funding, ledgerEffects, now, balances) };
 }
+
+/** A fund reversal whose funding the issuer has reported: a later "not found" proves nothing. */
+export const reported = (fundReversal: CardOperation, now: Date): CardOperation =>
+  fundReversal.acknowledged_at === null
+    ? {
+        ...fundReversal,
+        acknowledged_at: now,
+        version: fundReversal.version + 1,
+        updated_at: now,
+      }
+    : fundReversal;
 
 /**
  * Facts about a funding that is being reversed: `succeeded` is ignored (it is why we reverse); `reversed` and `rejected`

@@ -71,9 +71,7 @@ const OPEN_ANSWERS: ReadonlySet<VerifyChargeAnswer['kind']> = new Set([
 
 /** True if the provider's answer allows the state of a charge. */
 export function chargeAgrees(charge: Charge, answer: Answer): boolean {
-  if (answer.earlier !== undefined && answer.kind === 'succeeded') {
-    return isInSuspense(charge, answer.earlier) && answer.feeMinor === null;
-  }
+  if (answer.earlier !== undefined && answer.kind === 'succeeded') return false;
   if (isOpen(charge)) return OPEN_ANSWERS.has(answer.kind);
   if (charge.status === 'failed') {
     const isPaid = answer.kind === 'succeeded' || answer.kind === 'reversed';
@@ -86,9 +84,6 @@ export function chargeAgrees(charge: Charge, answer: Answer): boolean {
   }
   return answer.kind === 'reversed' && charge.refunded_minor + charge.disputed_minor >= paidMinor;
 }
-
-const isInSuspense = ({ suspended }: Charge, attempt: number): boolean =>
-  suspended.some((payment) => payment.attempt === attempt);
 
 const WORDS: Partial<Record<VerifyChargeAnswer['kind'], string>> = {
   succeeded: 'paid',

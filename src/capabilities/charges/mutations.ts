@@ -211,9 +211,11 @@ function decideFact(uow: UnitOfWork, input: ApplyChargeFact, now: Date): ApplyCh
     });
   }
   if (input.fact.kind === 'succeeded') bind(uow, next, input.fact, now);
-  // An outdated decline, or one of a charge that was paid, says nothing about the token.
-  const isDeclined = changed && next.status !== 'completed';
-  if (isDeclined && input.fact.kind === 'rejected') revoke(uow, next, input.fact, now);
+  const { kind, attempt } = input.fact;
+  // A decline of an earlier attempt, or one of a charge that was paid, says nothing about the token.
+  const isPresent = attempt === null || attempt === charge.attempt;
+  const isDeclined = isPresent && transition.verdict !== 'stale' && next.status !== 'completed';
+  if (isDeclined && kind === 'rejected') revoke(uow, next, input.fact, now);
   return { kind: 'fact', verdict: transition.verdict, charge: next };
 }
 

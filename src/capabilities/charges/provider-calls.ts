@@ -190,8 +190,8 @@ const createCancellation =
   };
 
 /**
- * An earlier page of a charge that was paid, or that the provider says nothing about; null if there is none. `ofEveryMode`: each
- * attempt without the customer may have had a page too, on which it was to be confirmed, and which is paid after a decline.
+ * An earlier attempt of a charge that was paid, or that the provider says nothing about; null if there is none. `ofEveryMode`: an
+ * attempt with a saved method may have had a page for its confirmation, which the customer can still pay after its decline.
  */
 export async function findEarlierPage(
   charge: Charge,
@@ -203,6 +203,7 @@ export async function findEarlierPage(
     if (isBooked(charge, attempt)) continue;
     const page = { ...charge, attempt, handle: null };
     const answer = await verify(page);
+    if (answer.kind === 'succeeded' && isKnown(charge, attempt, answer)) continue;
     if (answer.kind === 'succeeded' || answer.kind === 'unknown') return { page, answer };
   }
   return null;
@@ -212,6 +213,15 @@ export async function findEarlierPage(
 const isBooked = (charge: Charge, attempt: number): boolean =>
   charge.returned_attempts.includes(attempt) ||
   charge.suspended.some((each) => each.attempt === attempt && each.fee_minor !== null);
+
+/** True if the answer has nothing that the payment of this attempt in suspense has not: its fee is told later. */
+const isKnown = (
+  { suspended }: Charge,
+  attempt: number,
+  { amountMinor, feeMinor }: Extract<VerifyChargeAnswer, { kind: 'succeeded' }>,
+): boolean =>
+  feeMinor === null &&
+  suspended.some((each) => each.attempt === attempt && each.amount_minor === amountMinor);
 
 /** True if the saved method of a token may be charged. */
 const isChargeable = (

@@ -56,15 +56,23 @@ const addOptions = (command: Command, description: string): Command =>
     .option('--attempt <number>', 'the attempt that was paid', parseWhole(1, 9_999))
     .requiredOption('--reason <text>', 'the reason, for the audit log');
 
-/** The amount of the payment that is meant. Without an attempt, the payments that nobody returns must have one amount. */
+/**
+ * The amount of the payment that is meant. Without an attempt, the payments that nobody returns must have one amount. The amount
+ * names the payment, so of several with the same amount only the first can be accepted.
+ */
 function amountOf(suspended: SuspendedRows, attempt?: number): number {
-  const meant = suspended.filter(
-    (each) => !each.is_returning && (attempt === undefined || each.attempt === attempt),
-  );
+  const undecided = suspended.filter((each) => !each.is_returning);
+  const meant = undecided.filter((each) => attempt === undefined || each.attempt === attempt);
   const [amount, ...others] = new Set(meant.map(({ amount_minor: amountMinor }) => amountMinor));
   if (amount === undefined) {
     throw new CommandError(
       'no payment of this attempt is in suspense, or it is being returned already',
+    );
+  }
+  const first = undecided.find((each) => each.amount_minor === amount);
+  if (attempt !== undefined && first?.attempt !== attempt) {
+    throw new CommandError(
+      `the payment of attempt ${first?.attempt} has the same amount: return one of the two first`,
     );
   }
   if (others.length === 0) return amount;

@@ -56,7 +56,7 @@ async function isRight(cluster: Cluster, id: string, { status, times }: Outcome)
  */
 async function onlyApiEndsIt({ service }: Cluster): Promise<void> {
   const operations = service.deps.database.db.collection('card_operations');
-  const submitted = { status: 'processing', submissions: { $gt: 0 } };
+  const submitted = { type: 'jit_fund', status: 'processing', submissions: { $gt: 0 } };
   await eventually('the funding is submitted, or has ended', async () =>
     !service.api.isRunning() || (await operations.findOne(submitted)) ? true : undefined,
   );

@@ -103,6 +103,7 @@ const microBatchDies = (
         if (by === 'micro-batch') await postpone(cluster, ids);
         return;
       }
+      throw new Error(`posted ${TRIES} times, and the worker never died`);
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
       await submitsLocally(cluster);
