@@ -105,11 +105,15 @@ test('a payment and a reversal that were scheduled before kill -9 still happen, 
   const later = first.transferRequest('001');
   const reversed = first.transferRequest('008');
   const failing = first.transferRequest('007');
-  for (const request of [later, reversed, failing, failing]) await first.submit(request);
+  for (const request of [reversed, failing, failing, later]) await first.submit(request);
   await first.kill();
+  // Read here: on a slow machine it may be paid before the restarted bank can be asked.
+  const paid = readFileSync(journalFile(), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"paid"') && line.includes(later.reference));
+  expect(paid).toEqual([]);
 
   const second = await start(env);
-  expect((await second.lookup(later.reference)).body.status).toBe('pending');
   await receiver.wait(later.reference, 1);
   await receiver.wait(reversed.reference, 1);
   expect((await second.lookup(reversed.reference)).body.status).toBe('reversed');
@@ -140,12 +144,12 @@ test('a callback that was not accepted before kill -9 is sent again after it', a
 test('a request that waited in the socket of a frozen bank is refused after the thaw', async () => {
   const bank = await start({
     SANDBOX_BANK_DEDUPLICATE: 'false',
-    SANDBOX_BANK_CONCLUSIVE_AFTER_MS: '1000',
+    SANDBOX_BANK_CONCLUSIVE_AFTER_MS: '4000',
   });
   const stale = bank.transferRequest('789');
   bank.child.kill('SIGSTOP');
   expect(await staysSilent((init) => bank.submit(stale, init))).toBe(true);
-  await sleep(1_000);
+  await sleep(4_000);
   bank.child.kill('SIGCONT');
 
   const fresh = bank.transferRequest('789');

@@ -64,7 +64,7 @@ test('an API that is killed while it accepts bulk transfers leaves each of them 
   }
   expect(new Set(again.map(({ body }) => body.data.id)).size).toBe(requests.length);
   for (const reply of again) await expectEachPaidOnce(reply, 40);
-}, 120_000);
+});
 
 test('a bulk transfer whose API died before it started a workflow is submitted', async () => {
   const temporal = `127.0.0.1:${await service.deadPort()}`;
@@ -87,7 +87,7 @@ test('every transfer of a bulk transfer is paid once although the worker is kill
   await service.bank.faults([]);
   await service.worker.start();
   await expectEachPaidOnce(reply, 120);
-}, 120_000);
+});
 
 test('a bulk transfer whose workflow is terminated in Temporal is continued', async () => {
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 150 }]);
@@ -100,7 +100,7 @@ test('a bulk transfer whose workflow is terminated in Temporal is continued', as
   await handle.terminate('by mistake');
   await service.bank.faults([]);
   await expectEachPaidOnce(reply, 120);
-}, 120_000);
+});
 
 test('after the crashes the ledger balances and agrees with the bank', async () => {
   await service.allEnded();

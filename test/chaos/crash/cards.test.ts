@@ -13,7 +13,13 @@ let issuer: ReturnType<typeof cardEventSender>;
 let fundings: ReturnType<typeof fundingsOf>;
 
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,0.3' } });
+  service = await startService({
+    env: {
+      BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,0.3',
+      // Longer than a slow machine needs to kill the worker while it waits for an answer.
+      SANDBOX_BANK_TIMEOUT_MS: '10000',
+    },
+  });
   tenant = await service.tenant();
   cards = cardClient(tenant);
   issuer = cardEventSender(service);

@@ -86,4 +86,4 @@ test('a charge whose worker dies after the acquirer charged and before that is r
     expect(effects.map(({ kind }) => kind)).toEqual(['charged']);
   }
   expect(await service.problems()).toEqual([]);
-}, 150_000);
+});

@@ -106,7 +106,7 @@ test('mongod killed under load loses no answer; requests meanwhile get a 503, an
   await service.allEnded();
   expectAllRunning();
   expect(await service.problems()).toEqual([]);
-}, 150_000);
+});
 
 test('a primary that steps down under load causes 503 at most, and no process ends', async () => {
   const load = startLoad(8);
@@ -120,7 +120,7 @@ test('a primary that steps down under load causes 503 at most, and no process en
   await service.allEnded();
   expectAllRunning();
   expect(await service.problems()).toEqual([]);
-}, 150_000);
+});
 
 test('transfers accepted while Temporal is down are completed once when it is back', async () => {
   process.kill(temporal.pid, 'SIGKILL');

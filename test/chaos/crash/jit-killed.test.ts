@@ -79,4 +79,4 @@ test('every just-in-time funding becomes terminal after a crash around its deadl
     if (fundReversal?.status === 'completed') expect(funding?.attention).not.toBeNull();
   }
   expect(await service.problems()).toEqual([]);
-}, 200_000);
+});

@@ -56,5 +56,5 @@ describe('a process that writes an event and dies', () => {
       ]);
     }
     expect(await all.service.problems()).toEqual([]);
-  }, 180_000);
+  });
 });

@@ -145,6 +145,7 @@ export function createAccountLoad(
 
   /** Makes what a short run on a slow machine may not have had yet: money on a closed account, and its return by an operator. */
   async function makeMissing(): Promise<void> {
+    if (checks.length === 0) await check();
     if (counts.returns > 0) return;
     await payLate();
     await sendAnyBack();

@@ -3,16 +3,18 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { MongoClient } from 'mongodb';
 import type { DevFile, Secrets } from '../../../devstack/data-dir.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { listProcesses } from '../../../devstack/processes.js';
 import { collectLogs, noteSecret } from '../../support/logs.js';
+import { inTries } from '../../support/tries.js';
 import { temporaryFolder } from '../../devstack/support.js';
 import { startPaystack } from '../../fakes/paystack/server.js';
 
 /** Each test starts complete copies of the stack, on a machine of any speed. */
-const TIME_LIMIT_MS = 180_000;
+const TIME_LIMIT_MS = 600_000;
 
 const supervisors: ChildProcess[] = [];
 // Hooks run in the order of their definition: the processes stop before their folder is removed.
@@ -432,14 +434,22 @@ test(
     ]);
     expect(await call(dev, '/balance')).toMatchObject({ available_minor });
 
-    expect(run('card-programme.mjs', 'driver-1')).toEqual([
+    const programme = [
       'card: active',
       'fuel: funding completed ₦12,000.00',
       'fuel: payment approved',
       'late-012: funding failed deadline_exceeded',
       'online: funding completed ₦3,000.00',
       'online: payment declined channel_not_allowed',
-    ]);
+    ];
+    // A busy machine may miss the two seconds of a just-in-time funding; then another driver gets a card.
+    let drivers = 0;
+    const lines = await inTries(
+      3,
+      async () => run('card-programme.mjs', `driver-${(drivers += 1)}`),
+      (printed) => isDeepStrictEqual(printed, programme),
+    );
+    expect(lines).toEqual(programme);
     await hooks.has('transfer.completed', 'salary-2026-11-e-01');
     const ids = hooks.kept().map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

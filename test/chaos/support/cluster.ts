@@ -34,10 +34,11 @@ export async function openCluster<Mongod extends Engine = PrivateMongod>(
     const service = await startService({
       apis: 2,
       workers: 2,
-      bank: { deduplicate: false },
       mongodbUri: mongod.uri,
       temporalAddress: temporal.address,
       ...options,
+      // Requests of a backlog may take longer than the default on a slow machine, and would be refused as too old.
+      bank: { deduplicate: false, conclusiveAfterMs: 6_000, ...options.bank },
       env: { ...TIMES_OF_PRODUCTION, ...options.env },
     });
     const loads: Load[] = [];
