@@ -46,6 +46,7 @@ const charge = (changes: Partial<Record<keyof ChargeView, unknown>>) => ({
   currency: 'NGN',
   customer_id: customer.id,
   next_action: null,
+  next_attempt_at: null,
   settled_amount_minor: null,
   refunded_minor: 0,
   disputed_minor: 0,
