@@ -5,4 +5,6 @@ export default {
   ...config,
   testRegex: ['/test/proofs/.*\\.test\\.ts$', '\\.proof\\.test\\.ts$'],
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/chaos/'],
+  // Each wait has a bound of its own; this one is for a machine that is busy with other proofs.
+  testTimeout: 15 * 60_000,
 };

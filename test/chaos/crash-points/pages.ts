@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chargeBody, acquirerEffects, onPage } from '../../support/payments.js';
+import { activeToken, chargeBody, acquirerEffects, onPage } from '../../support/payments.js';
 import {
   BOOKING_DEATHS,
   casesOf,
@@ -67,9 +67,13 @@ const PAGE_POINTS = {
   dispatcher: [],
 };
 
-/** A charge of a saved payment method, for which the provider wants the customer on a page. */
-function confirmedRequest({ tokens: { good } }: Cluster): NewRequest {
-  const { customer, token } = good;
+/**
+ * A charge of a saved payment method, for which the provider wants the customer on a page. Each has a method of its own, because a
+ * decline may revoke it.
+ */
+async function confirmedRequest(cluster: Cluster): Promise<NewRequest> {
+  const { customer, token } = await activeToken(cluster.payments);
+  await cluster.isQuiet();
   const { payment_token_id } = token;
   const given = { capture_mode: 'merchant_initiated', customer, payment_token_id };
   return { path: '/payments/charges', body: chargeBody('026', given) };
@@ -79,7 +83,7 @@ function confirmedRequest({ tokens: { good } }: Cluster): NewRequest {
 const confirmed = (deaths: readonly Death[], outcome: Outcome): Case => ({
   name: `a charge of a saved method that its customer confirms, ${outcome.name}, reported by an event: ${namesOf(deaths)}`,
   async run(cluster) {
-    const request = { ...confirmedRequest(cluster), key: randomUUID() };
+    const request = { ...(await confirmedRequest(cluster)), key: randomUUID() };
     const reference = referenceOf((await cluster.post(request)).body.data);
     await cluster.payments.waitFor(reference, 'requires_action');
     await cluster.dies(deaths, () => customerActs(cluster, reference, outcome));
