@@ -93,7 +93,7 @@ const chargesOf = (id: string) =>
 /** Longest wait for the submission of a period's charge before the next period is charged. */
 const SUBMITTED_WITHIN_MS = 3_000;
 
-/** Whether a period's charge was submitted before the next one was made, as it is unless the wait for it takes too long. */
+/** False if the next period was charged because the longest wait for the submission of this charge had ended. */
 function isWaitedFor(charge: Charge, next: Charge | undefined): next is Charge {
   if (!next) return false;
   const { created_at: madeAt, first_submitted_at: submittedAt } = charge;
