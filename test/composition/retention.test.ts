@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { migrations } from '../../src/composition/migrations.js';
 import { wantedOf } from '../../src/platform/database/migrations.js';
 
-const guide = readFileSync('docs/operating.md', 'utf8');
+const guide = readFileSync('docs/operating/backup-and-archive.md', 'utf8');
 const [, section = ''] = guide.split('\n## Retention and archive\n');
 const rows = section
   .split('\n## ')[0]

@@ -58,6 +58,6 @@ test('every relative link and anchor of the README and of all pages leads to a f
 });
 
 test('a link to a missing file or heading is found', () => {
-  expect(anchorsOf('docs/operating.md')).toContain('backup-and-restore');
-  expect(anchorsOf('docs/operating.md')).not.toContain('no-such-heading');
+  expect(anchorsOf('docs/operating/backup-and-archive.md')).toContain('backup-and-restore');
+  expect(anchorsOf('docs/operating/backup-and-archive.md')).not.toContain('no-such-heading');
 });

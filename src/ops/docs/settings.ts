@@ -21,7 +21,7 @@ All settings are environment variables, and a setting that is empty is not set. 
 it and does not start. \`npm run openapi\` makes this page from the schema that checks them, so do not edit it.
 
 Times in \`…_MS\` are milliseconds, amounts in \`…_MINOR\` kobo. **required**: there is no default, and no process starts without it.
-The column "in live" has what live asks beyond the type. [The operator's guide](operating.md#settings) has the secrets that may come
+The column "in live" has what live asks beyond the type. [The operator's guide](operating/processes.md#settings) has the secrets that may come
 from files, and [deploying](deploying.md#connection-to-temporal) Temporal's own variables, such as \`TEMPORAL_TLS\`.
 `;
 

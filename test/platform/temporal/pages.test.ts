@@ -18,7 +18,7 @@ test('the page of a workflow is at its id below the namespace, and there is none
 
 test('the command for administrators registers every search attribute, and the view for operators has each as a column', () => {
   const deploying = readFileSync('docs/deploying.md', 'utf8');
-  const [, view = ''] = readFileSync('docs/operating.md', 'utf8').split(
+  const [, view = ''] = readFileSync('docs/operating/stuck-transfers.md', 'utf8').split(
     '**A view for operators.**',
   );
   const [columns = ''] = view.split('Save these queries');
