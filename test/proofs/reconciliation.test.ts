@@ -1,10 +1,12 @@
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { depositId } from '../../src/capabilities/deposits/record.js';
 import { billClient, BILL_MINOR } from '../support/bill-payments.js';
 import { cardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { paymentClient } from '../support/payments.js';
 import { startService, type Service } from '../support/service.js';
 import { ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+import { accountClient } from '../support/virtual-accounts.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -161,5 +163,40 @@ test('what an issuer does with a card without a message is found by the schedule
   );
   expect((await cards.balance(closed.id)).available_minor).toBe(0);
   await service.allEnded();
+  expect(await service.problems()).toEqual([]);
+});
+
+test('a deposit whose message was lost is found by the scheduled comparison, and so is its reversal', async () => {
+  const account = await accountClient(tenant).active();
+  const before = await tenant.balance();
+  const theirs = await service.bank.deposit(account.account_number, {
+    amount_minor: 250_000,
+    sender_name: 'Ada Obi',
+  });
+  const state = (wanted: string) =>
+    eventually(`the deposit is ${wanted}`, async () => {
+      const found = await service.deps.deposits.store.find(depositId('sandbox-bank', theirs));
+      return found?.state === wanted ? true : undefined;
+    });
+  await state('credited');
+  expect(await tenant.balance()).toEqual({ ...before, available: before.available + 250_000 });
+  await service.bank.reverseDeposit(theirs);
+  await state('reversed');
+  expect(await tenant.balance()).toEqual(before);
+});
+
+test('a dispute of a charge, and its decision, are found by the scheduled comparison when their messages are lost', async () => {
+  const payments = paymentClient(tenant);
+  const { reference } = await payments.paid();
+  const status = (wanted: string) =>
+    eventually(`the dispute is ${wanted}`, async () => {
+      const path = `/payments/disputes?charge_reference=${reference}`;
+      const { body } = await payments.call<{ status: string }[]>('GET', path);
+      return body.data[0]?.status === wanted ? true : undefined;
+    });
+  expect(await service.bank.dispute(reference, 'opened')).toBe(200);
+  await status('open');
+  expect(await service.bank.dispute(reference, 'won')).toBe(200);
+  await status('won');
   expect(await service.problems()).toEqual([]);
 });
