@@ -117,7 +117,7 @@ async function startProcesses(stack: Stack, { mongod, temporal }: Engines) {
 function createOverHttp(mongod: number, load: Child<LoadQuestion, Loop>, key: string) {
   return (url: string, processes: Processes<string>): Subject =>
     async (pace) => {
-      const work = () => load.request({ url, key, ...pace });
+      const work = () => load.request({ urls: [url], key, ...pace });
       const all = { load: load.pid, mongod, ...processes };
       const { result, ...cpu } = await measureCpu(all, work);
       return { loop: result, ...cpu, appliedPerSecond: null };

@@ -5,8 +5,8 @@ import { serveParent } from './child.js';
 import { closedLoop, type Loop } from './support.js';
 import { transferBody } from './transfers.js';
 
-/** The load that this process produces. */
-export type LoadQuestion = { url: string; key: string; clients: number; forMs: number };
+/** The load that this process produces. The clients are spread evenly over the addresses. */
+export type LoadQuestion = { urls: readonly string[]; key: string; clients: number; forMs: number };
 
 const pools = new Map<string, Pool>();
 let count = 0;
@@ -17,14 +17,14 @@ function poolOf(url: string, connections: number): Pool {
   return pool;
 }
 
-function load({ url, key, clients, forMs }: LoadQuestion): Promise<Loop> {
-  const pool = poolOf(url, clients);
+function load({ urls, key, clients, forMs }: LoadQuestion): Promise<Loop> {
+  const pools = urls.map((url) => poolOf(url, clients));
   return closedLoop({
     clients,
     forMs,
-    async act() {
+    async act(client) {
       count += 1;
-      const { statusCode, body } = await pool.request({
+      const { statusCode, body } = await (pools[client % pools.length] as Pool).request({
         method: 'POST',
         path: '/api/v1/transfers',
         headers: {

@@ -1,4 +1,7 @@
-/** Measures one hot wallet over several API processes, and a quiet wallet beside it. See docs/performance.md. */
+/**
+ * Measures one hot wallet over several processes, and a quiet wallet beside it: whole API processes over HTTP, and their commit
+ * engines alone. See docs/performance.md.
+ */
 import { migrations } from '../src/composition/migrations.js';
 import { migrate } from '../src/platform/database/migrations.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
@@ -21,6 +24,7 @@ import {
   whole,
 } from './support.js';
 import { createRichTenant } from './transfers.js';
+import { startApis } from './wallet-apis.js';
 
 const CLIENTS = [40, 240];
 const PROCESSES = [1, 2, 5];
@@ -38,18 +42,42 @@ type Run = {
   cpuMs: number;
   othersShare: number;
 };
-type Shape = { processes: number; forwards: boolean; clients: number };
+/** `overHttp`: whole API processes, and not their commit engines alone. */
+type Shape = { overHttp: boolean; processes: number; forwards: boolean; clients: number };
 
-const nameOf = ({ processes, forwards, clients }: Shape) =>
-  `${clients} clients, ${processes} process${processes === 1 ? '' : 'es'}${processes === 1 || forwards ? '' : ', without forwarding'}`;
+const nameOf = ({ overHttp, processes, forwards, clients }: Shape) => {
+  const kind = `${overHttp ? 'API ' : ''}process${processes === 1 ? '' : 'es'}`;
+  const how = processes === 1 || forwards ? '' : ', without forwarding';
+  return `${clients} clients, ${processes} ${kind}${how}`;
+};
 
+// One process forwards nothing, also while its wallet is contended.
 const SHAPES: readonly Shape[] = CLIENTS.flatMap((clients) => [
-  ...PROCESSES.map((processes) => ({ processes, forwards: true, clients })),
-  { processes: MOST, forwards: false, clients },
+  { overHttp: true, processes: 1, forwards: false, clients },
+  { overHttp: true, processes: MOST, forwards: true, clients },
+  ...PROCESSES.map((processes) => ({
+    overHttp: false,
+    processes,
+    forwards: processes > 1,
+    clients,
+  })),
+  { overHttp: false, processes: MOST, forwards: false, clients },
 ]);
 
 /** Runs the clients of the hot wallet spread over the processes, and one client of the quiet wallet in the last one. */
-async function runShape(
+async function runShape(shape: Shape, parts: Parts & { forMs: number }): Promise<Run> {
+  return shape.overHttp ? runApis(shape, parts) : runEngines(shape, parts);
+}
+
+async function runApis(
+  { processes, clients }: Shape,
+  { apis, forMs }: Parts & { forMs: number },
+): Promise<Run> {
+  const { hot, quiet, ...used } = await apis.run({ processes, clients, forMs });
+  return { ...used, ...hot, quietP50Ms: quiet.p50Ms };
+}
+
+async function runEngines(
   { processes, forwards, clients }: Shape,
   { workers, mongod, hot, quiet, forMs }: Parts & { forMs: number },
 ): Promise<Run> {
@@ -80,7 +108,13 @@ async function runShape(
   };
 }
 
-type Parts = { workers: Worker[]; mongod: number; hot: Tenant; quiet: Tenant };
+type Parts = {
+  workers: Worker[];
+  mongod: number;
+  hot: Tenant;
+  quiet: Tenant;
+  apis: Awaited<ReturnType<typeof startApis>>;
+};
 
 function print(results: Record<string, Run[]>): void {
   const of = (name: string, pick: (run: Run) => number) =>
@@ -98,28 +132,37 @@ function print(results: Record<string, Run[]>): void {
   );
   const ratio = (above: Shape, below: Shape, pick: (run: Run) => number) =>
     ratioOf((results[nameOf(above)] ?? []).map(pick), (results[nameOf(below)] ?? []).map(pick));
+  const compare = (clients: number, overHttp: boolean) => {
+    const kind = overHttp ? 'API processes' : 'processes';
+    const one = { overHttp, processes: 1, forwards: false, clients };
+    const most = { overHttp, processes: MOST, forwards: true, clients };
+    return [
+      {
+        what: `${clients} clients: accepted/s, ${MOST} ${kind} / 1`,
+        measured: ratio(most, one, (run) => run.perSecond),
+        goal: { least: 0.8 },
+      },
+      {
+        what: `${clients} clients: p50 of the quiet wallet, ${MOST} ${kind} / 1`,
+        measured: ratio(most, one, (run) => run.quietP50Ms),
+        goal: { most: 2 },
+      },
+    ];
+  };
+  const withoutForwarding = (clients: number) => {
+    const one = { overHttp: false, processes: 1, forwards: false, clients };
+    return {
+      what: `${clients} clients: accepted/s, ${MOST} processes without forwarding / 1`,
+      measured: ratio({ ...one, processes: MOST }, one, (run) => run.perSecond),
+      goal: null,
+    };
+  };
   printGoals(
-    CLIENTS.flatMap((clients) => {
-      const one = { processes: 1, forwards: true, clients };
-      const most = { processes: MOST, forwards: true, clients };
-      return [
-        {
-          what: `${clients} clients: accepted/s, ${MOST} processes / 1`,
-          measured: ratio(most, one, (run) => run.perSecond),
-          goal: { least: 0.8 },
-        },
-        {
-          what: `${clients} clients: p50 of the quiet wallet, ${MOST} processes / 1`,
-          measured: ratio(most, one, (run) => run.quietP50Ms),
-          goal: { most: 2 },
-        },
-        {
-          what: `${clients} clients: accepted/s, ${MOST} processes without forwarding / 1`,
-          measured: ratio({ ...most, forwards: false }, one, (run) => run.perSecond),
-          goal: null,
-        },
-      ];
-    }),
+    CLIENTS.flatMap((clients) => [
+      ...compare(clients, true),
+      ...compare(clients, false),
+      withoutForwarding(clients),
+    ]),
   );
 }
 
@@ -144,7 +187,8 @@ try {
       BENCH_DATABASE: config.mongodb.database,
     }),
   );
-  const parts = { workers, mongod: mongod.pid, hot, quiet };
+  const apis = await startApis(stack, mongod, MOST);
+  const parts = { workers, mongod: mongod.pid, hot, quiet, apis };
   const paced = (forMs: number) =>
     Object.fromEntries(
       SHAPES.map((shape) => [nameOf(shape), () => runShape(shape, { ...parts, forMs })]),
@@ -153,6 +197,7 @@ try {
   const results = await interleave(paced(FOR_MS), ROUNDS);
   printMachine({ MongoDB: mongod.version }, results);
   print(results);
+  await apis.close();
   for (const worker of workers) await worker.stop();
   await database.client.close();
 } finally {
