@@ -4,7 +4,9 @@ import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
 
 /** The queries that the guide has operators save, with their names, for this transfer. */
 function savedQueries(tenantId: string, id: string): [string, string][] {
-  const [, view = ''] = readFileSync('docs/operating/stuck-transfers.md', 'utf8').split('Save these queries:');
+  const [, view = ''] = readFileSync('docs/operating/stuck-transfers.md', 'utf8').split(
+    'Save these queries:',
+  );
   const [table = ''] = view.split('The view has no outcome');
   const rows = [...table.matchAll(/^\| (\S.*?) +\| `(.+?)` +\|$/gm)];
   return rows.map(([, name = '', query = '']) => [
