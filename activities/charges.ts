@@ -13,6 +13,7 @@ import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult } from '../src/core/instructions/workflow-contract.js';
 import type { InstructionHandler } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
+import { logIds } from './log-ids.js';
 import { PAYMENTS_STOPPED_BY } from './preparation.js';
 
 /** Parts that the activities of charges need. */
@@ -57,8 +58,9 @@ async function askForMethod(
   charge: Charge,
 ): Promise<void> {
   const signal = AbortSignal.timeout(ASKED_WITHIN_MS);
+  const ids = logIds({ tenantId: charge.tenant_id, id: charge._id });
   await Promise.race([verify(charge, signal), once(signal, 'abort')]).catch((error: unknown) =>
-    log.warn({ err: error, charge_id: charge._id }, 'could not read the saved method'),
+    log.warn({ err: error, ...ids }, 'could not read the saved method'),
   );
 }
 

@@ -11,6 +11,7 @@ import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { InstructionHandler } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
+import { logIds } from './log-ids.js';
 import { PAYMENTS_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
@@ -56,8 +57,9 @@ async function readRefunded(
   if (!charge || attemptReference(charge) !== refund.provider_charge_reference) return;
   const signal = AbortSignal.timeout(READ_WITHIN_MS);
   const read = disputes.readAfterVerify(charge, 'reversed', signal);
+  const ids = logIds({ tenantId: refund.tenant_id, id: refund._id });
   await Promise.race([read, once(signal, 'abort')]).catch((error: unknown) =>
-    log.warn({ err: error, refund_id: refund._id }, 'could not read what was given back'),
+    log.warn({ err: error, ...ids }, 'could not read what was given back'),
   );
 }
 
