@@ -7,6 +7,7 @@ import { isGuessable } from './sealing-keys.js';
 import { withSecretFiles } from './secret-files.js';
 import { allowsSandboxBank, checkProviders, providersOf } from './provider-settings.js';
 import { settings } from './settings.js';
+import { StartRefused } from './start-refused.js';
 import { temporalOf } from './temporal-settings.js';
 
 /** The names of the environment variables of API, worker and command line. */
@@ -46,16 +47,20 @@ const environment = settings
 /** All settings of a process, checked and converted: durations in milliseconds, defaults filled in. */
 export type Config = ReturnType<typeof loadConfig>;
 
+/** The variables that are set: an empty one is not. */
+export const definedOnly = (values: Record<string, string | undefined>) =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
+  );
+
 /**
- * Reads and checks the environment variables, and the files that `<NAME>_FILE` names; no other code reads them. Throws an
- * error that lists every invalid setting.
+ * Reads and checks the environment variables, and the files that `<NAME>_FILE` names; no other code reads them. Throws a
+ * `StartRefused` that lists every invalid setting.
  */
 export function loadConfig(given: NodeJS.ProcessEnv = process.env) {
-  const env = withSecretFiles(given);
+  const env = definedOnly(withSecretFiles(given));
   const parsed = environment.safeParse(env);
-  if (!parsed.success) {
-    throw invalid(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-  }
+  if (!parsed.success) throw invalid(parsed.error.issues.map((issue) => lineOf(issue, env)));
   const e = parsed.data;
   const temporal = temporalOf(e, env);
   if (e.BURSAR_ENV === 'live') {
@@ -122,9 +127,18 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env) {
   };
 }
 
+/** An invalid setting in a line. The schema's own message is about a value, and one that is not set has none. */
+function lineOf({ path, message }: z.core.$ZodIssue, env: object): string {
+  const name = path.join('.');
+  const fields: Record<string, z.ZodType> = settings.shape;
+  const isMissing = !(name in env) && fields[name]?.safeParse(undefined).success === false;
+  return `${name}: ${isMissing ? 'is not set, and has no default' : message}`;
+}
+
 const invalid = (problems: string[]) =>
-  new Error(
-    `The environment variables are not valid:\n${problems.map((each) => `  ${each}`).join('\n')}`,
+  new StartRefused(
+    `The environment variables are not valid:\n${problems.map((each) => `  ${each}\n`).join('')}` +
+      'docs/settings.md has the meaning of each.',
   );
 
 /** The settings of virtual accounts and deposits. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadConfig, type Config } from './config.js';
+import { definedOnly, loadConfig, type Config } from './config.js';
 import { withSecretFiles } from './secret-files.js';
 
 /**
@@ -34,7 +34,7 @@ export function findService(given: NodeJS.ProcessEnv = process.env): Config {
   return loadConfig({ BURSAR_LOG_LEVEL: 'error', ...definedOnly(found), ...definedOnly(env) });
 }
 
-const homeOf = (env: NodeJS.ProcessEnv) => resolve(env.BURSAR_HOME ?? '.bursar');
+const homeOf = (env: NodeJS.ProcessEnv) => resolve(env.BURSAR_HOME || '.bursar');
 
 /** Reads the `dev.json` of a service that `npm start` runs; null if none was ever started here. */
 export const readDevJson = (env: NodeJS.ProcessEnv) =>
@@ -50,8 +50,3 @@ function readJson(file: string): Record<string, string> | null {
     ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
     : null;
 }
-
-const definedOnly = (values: Record<string, string | undefined>) =>
-  Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
-  );

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { StartRefused } from './start-refused.js';
 
 /** The environment variables with a secret. */
 export const SECRETS = [
@@ -36,15 +37,16 @@ export function withSecretFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 function readSecret(name: string, path: string, env: NodeJS.ProcessEnv): string {
-  if (env[name]) throw new Error(`${name} and ${name}_FILE are both set: remove one of them`);
+  if (env[name])
+    throw new StartRefused(`${name} and ${name}_FILE are both set: remove one of them`);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const { code = 'unreadable' } = error as NodeJS.ErrnoException;
-    throw new Error(`${name}_FILE: ${path} cannot be read (${code})`, { cause: error });
+    throw new StartRefused(`${name}_FILE: ${path} cannot be read (${code})`, { cause: error });
   }
   const value = text.replace(/[\r\n]+$/, '');
-  if (value === '') throw new Error(`${name}_FILE: ${path} is empty`);
+  if (value === '') throw new StartRefused(`${name}_FILE: ${path} is empty`);
   return value;
 }

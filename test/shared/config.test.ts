@@ -93,3 +93,8 @@ test('metrics and the operator API listen on the loopback address, wherever the 
   });
   expect([http.host, metrics.host, operators.host]).toEqual(['0.0.0.0', '127.0.0.1', '127.0.0.1']);
 });
+
+test('a setting that is empty is not set', () => {
+  const { http, mongodb } = loadConfig({ ...REQUIRED, PORT: '', BURSAR_DATABASE: '' });
+  expect([http.port, mongodb.database]).toEqual([8080, 'bursar_sandbox']);
+});

@@ -29,3 +29,25 @@ test.each([
   });
   expect(stdout + stderr).not.toMatch(/0123456789|ADAEZE/);
 });
+
+test.each([
+  ['the API', compiled('src', 'main.js')],
+  ['the worker', compiled('worker', 'main.js')],
+  ['both in one process', compiled('worker', 'all-in-one.js')],
+])('a start without its settings names them in plain text, without a stack: %s', (_, program) => {
+  const env = { PATH: process.env['PATH'], PORT: '', BURSAR_TASK_QUEUE: '' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program], {
+    encoding: 'utf8',
+    env,
+  });
+  expect(status).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr.split('\n')).toEqual([
+    'bursar: The environment variables are not valid:',
+    '  MONGODB_URI: is not set, and has no default',
+    '  BURSAR_KEY_PEPPER: is not set, and has no default',
+    '  BURSAR_SEALING_KEYS: is not set, and has no default',
+    'docs/settings.md has the meaning of each.',
+    '',
+  ]);
+});

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { StartRefused } from '../../shared/start-refused.js';
 import { isDuplicate } from './duplicate.js';
 
 type Environment = 'sandbox' | 'live';
@@ -15,7 +16,7 @@ export async function claimDatabase(db: Db, environment: Environment): Promise<v
     return mark(db, environment);
   });
   if (owner !== environment) {
-    throw new Error(
+    throw new StartRefused(
       `The database ${db.databaseName} belongs to the ${owner} environment, and this is ${environment}: ` +
         'give it a BURSAR_DATABASE of its own.',
     );

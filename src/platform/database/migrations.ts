@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { MongoServerError, type Db, type Document, type IndexDescription } from 'mongodb';
+import { StartRefused } from '../../shared/start-refused.js';
 import { isDuplicate } from './duplicate.js';
 import { lackingIndexes } from './indexes.js';
 import type { SealedField } from './sealed-field.js';
@@ -60,7 +61,7 @@ export async function asMigrator(db: Db, work: () => Promise<void>): Promise<voi
     await work();
   } catch (error) {
     if (!(error instanceof MongoServerError && error.code === UNAUTHORIZED)) throw error;
-    throw new Error(
+    throw new StartRefused(
       `The database ${db.databaseName} has to be migrated, and this user may not do that: ` +
         'run bursar migrate as the user that may, then start again.',
       { cause: error },
@@ -81,7 +82,7 @@ function refuseEarlierLayout(
   const newest = Math.max(...migrations.map(({ id }) => numberOf(id)));
   const replaced = recorded.find((id) => !known.has(id) && numberOf(id) <= newest);
   if (replaced === undefined) return;
-  throw new Error(
+  throw new StartRefused(
     `The database ${db.databaseName} has an earlier layout (${replaced}), which this version cannot read. ` +
       'If npm start made it, stop it, delete .bursar and start again; otherwise use an empty database.',
   );
