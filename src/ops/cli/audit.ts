@@ -3,6 +3,7 @@ import { EXPORTED, exportAudit, listAudit, verifyAudit } from '../operator-api/a
 import { LISTED } from '../operator-api/schema.js';
 import { addApiCommand } from './command.js';
 import { print, printLatest, printTable } from './print.js';
+import { createProgress } from './progress.js';
 
 type List = { target?: string; operator?: string; action?: string };
 
@@ -36,12 +37,15 @@ export function addAuditCommands(program: Command): void {
         'print all entries with their hashes, the oldest first, as a JSON line each',
       ),
     async (client) => {
-      for (let after = 0; ;) {
+      const progress = createProgress('entries exported');
+      for (let after = 0, count = EXPORTED; count === EXPORTED;) {
         const entries = await client.call(exportAudit, { query: { after: String(after) } });
         for (const entry of entries) console.log(JSON.stringify(entry));
-        if (entries.length < EXPORTED) return;
-        after = Number(entries.at(-1)?.['sequence']);
+        count = entries.length;
+        after = Number(entries.at(-1)?.['sequence'] ?? after);
+        progress.at(after);
       }
+      progress.end();
     },
   );
 

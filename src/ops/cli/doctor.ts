@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addPlainCommand } from './command.js';
 import { printTable } from './print.js';
+import { whileWaiting } from './progress.js';
 
 /** Adds the command that checks the service and its dependencies. */
 export function addDoctorCommand(program: Command): void {
@@ -13,7 +14,7 @@ export function addDoctorCommand(program: Command): void {
         import('../doctor/doctor.js'),
         import('../../shared/find-service.js'),
       ]);
-      const checks = await examineService(findService());
+      const checks = await whileWaiting(() => examineService(findService()));
       if (json) printTable(json, checks);
       else {
         printTable(

@@ -5,6 +5,7 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import {
   archiveLedger,
   closeLedger,
+  getVerification,
   LEAST_DAYS,
   listArchived,
   MOST_DAYS,
@@ -40,7 +41,9 @@ export function addLedgerCommands(program: Command): void {
         ...(tenant !== undefined && { tenant }),
         ...(from !== undefined && { from }),
       };
-      const report = await operator.call(verifyLedger, { body });
+      const report = await operator.call(verifyLedger, { body }, undefined, async () =>
+        inWords(await operator.call(getVerification, {})),
+      );
       print(json, report);
       if (report['ok'] !== true) process.exitCode = 1;
     },
@@ -62,6 +65,13 @@ export function addLedgerCommands(program: Command): void {
   addArchiveCommand(ledger);
   addArchivedCommands(ledger.command('archived').description('read records that are in archives'));
 }
+
+/** The counts of a verification, such as `1200 postings, 31 closed days, 40 transfers`. */
+const inWords = (counts: Record<string, unknown>): string =>
+  Object.entries(counts)
+    .filter(([name]) => name !== 'step')
+    .map(([name, count]) => `${String(count)} ${name.replaceAll('_', ' ')}`)
+    .join(', ');
 
 type ArchivedOptions = { from: string; tenant: string; kind: 'transfers' | 'bill-payments' };
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addPlainCommand } from './command.js';
 import { print } from './print.js';
+import { whileWaiting } from './progress.js';
 
 /** Adds the command that migrates the database. API and worker do the same at their start. */
 export function addMigrateCommand(program: Command): void {
@@ -13,7 +14,7 @@ export function addMigrateCommand(program: Command): void {
         import('../../composition/deps.js'),
         import('../../shared/find-service.js'),
       ]);
-      await migrateFirst(findService());
+      await whileWaiting(() => migrateFirst(findService()));
       print(json, { migrated: true });
     },
   );

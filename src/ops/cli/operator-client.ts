@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { OPERATOR_PREFIX, type Operation } from '../../platform/http/operation.js';
 import { readDevJson } from '../../shared/find-service.js';
 import { withSecretFiles } from '../../shared/secret-files.js';
-import { showWaiting } from './progress.js';
+import { showWaiting, type ReadPosition } from './progress.js';
 
 /** A command that could not be carried out: printed as one line, with exit code 1. */
 export class CommandError extends Error {}
@@ -24,11 +24,15 @@ type AnyInput = { params?: object; query?: object; body?: object };
 
 /** A client of the operator API: one method for every operation, typed by the operation's schemas. */
 export type OperatorClient = {
-  /** Returns the answer's data. Throws a `CommandError` with the API's message, or with `missing` for a 404. */
+  /**
+   * Returns the answer's data. Throws a `CommandError` with the API's message, or with `missing` for a 404. Where the service
+   * keeps how far it has come, `position` reads that for a person who waits.
+   */
   call<O extends Operation>(
     operation: O,
     input: CallInput<O>,
     missing?: string,
+    position?: ReadPosition,
   ): Promise<z.output<O['answer']['data']>>;
 };
 
@@ -73,12 +77,12 @@ export function findOperatorUrl(env: NodeJS.ProcessEnv): string {
 
 /** The client of an operator API that sends this key or token. */
 export const clientWith = (url: string, bearer: () => Promise<string>): OperatorClient => ({
-  call: async (operation, input, missing) =>
-    send({ url, bearer: await bearer() }, operation, input, missing),
+  call: async (operation, input, missing, position) =>
+    send({ url, bearer: await bearer(), position }, operation, input, missing),
 });
 
 async function send<O extends Operation>(
-  { url, bearer }: { url: string; bearer: string },
+  { url, bearer, position }: { url: string; bearer: string; position: ReadPosition | undefined },
   { method, path }: O,
   input: AnyInput,
   missing: string | undefined,
@@ -88,7 +92,7 @@ async function send<O extends Operation>(
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) target.searchParams.set(name, String(value));
   }
-  const endWaiting = showWaiting();
+  const endWaiting = showWaiting(position);
   const response = await fetch(target, {
     method: method.toUpperCase(),
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { Deps } from '../../composition/deps.js';
 import {
   CHAIN_START,
   followChain,
@@ -12,6 +13,7 @@ import { revocationsIn } from '../revocations.js';
 import { addCommand, CommandError } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
+import { whileWaiting } from './progress.js';
 
 const ACTION = 'database.restored';
 
@@ -40,32 +42,38 @@ export function addRestoredCommand(program: Command): void {
     async (deps, { json, options }) => {
       const question = 'Are API and worker stopped, and was the database restored?';
       await confirm(question, { json, yes: options.yes });
-      const exported = options.audit === undefined ? null : readExport(options.audit);
-      const newest = await newestEntry(deps.audit);
-      if (exported) refuseOlder(exported, newest);
-      const lost = exported && (await entriesAfterBackup(deps.audit, exported));
-      const revocations =
-        lost &&
-        (await revocationsIn(lost, async (tenantId, id) => {
-          const customer = await deps.customers.store.getById(tenantId, id);
-          return customer?.customer_id ?? null;
-        }));
-      const { capabilities } = await import('../../composition/capabilities.js');
-      // Before the records change, as every act that is no single transaction.
-      await deps.audit.record(restoredAct());
-      const presumed: Record<string, number> = {};
-      for (const { name, instruction } of capabilities) {
-        if (instruction) presumed[name] = await instruction.records(deps).store.presumeSubmitted();
-      }
-      const report = {
-        presumed_submitted: presumed,
-        newest_audit_entry: presentPlace(newest),
-        ...(lost && { newest_exported_entry: presentPlace(exported?.at(-1)) }),
-      };
+      const { report, revocations } = await whileWaiting(() => prepare(deps, options.audit));
       print(json, json && revocations ? { ...report, revocations } : report);
       if (!json && revocations) printTable(json, revocations);
     },
   );
+}
+
+/** Presumes that the bank has what the database did not see, and reads what took rights away since the backup. */
+async function prepare(deps: Deps, audit: string | undefined) {
+  const exported = audit === undefined ? null : readExport(audit);
+  const newest = await newestEntry(deps.audit);
+  if (exported) refuseOlder(exported, newest);
+  const lost = exported && (await entriesAfterBackup(deps.audit, exported));
+  const revocations =
+    lost &&
+    (await revocationsIn(lost, async (tenantId, id) => {
+      const customer = await deps.customers.store.getById(tenantId, id);
+      return customer?.customer_id ?? null;
+    }));
+  const { capabilities } = await import('../../composition/capabilities.js');
+  // Before the records change, as every act that is no single transaction.
+  await deps.audit.record(restoredAct());
+  const presumed: Record<string, number> = {};
+  for (const { name, instruction } of capabilities) {
+    if (instruction) presumed[name] = await instruction.records(deps).store.presumeSubmitted();
+  }
+  const report = {
+    presumed_submitted: presumed,
+    newest_audit_entry: presentPlace(newest),
+    ...(lost && { newest_exported_entry: presentPlace(exported?.at(-1)) }),
+  };
+  return { report, revocations };
 }
 
 type Log = { after(sequence: number, limit: number): Promise<AuditEntry[]> } & {

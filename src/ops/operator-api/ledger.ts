@@ -61,6 +61,17 @@ export const verifyLedger = operation({
   answer: { status: 200, data: printed },
 });
 
+/** Shows how far the verification has come that is under way or was interrupted. */
+export const getVerification = operation({
+  id: 'getVerification',
+  tag,
+  method: 'get',
+  path: '/ledger/verification',
+  summary: 'Show how far the last verification has come that has not ended',
+  roles: READERS,
+  answer: { status: 200, data: printed },
+});
+
 /** Closes the days that are over. */
 export const closeLedger = operation({
   id: 'closeLedger',
@@ -144,6 +155,10 @@ export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
     });
   }),
 
+  route(getVerification, async (ctx) => {
+    sendData(ctx, 200, await shownVerification(reports.db));
+  }),
+
   route(closeLedger, async (ctx, { body }) => {
     await audit.record(actOf(ctx, 'ledger.close', 'ledger', { reason: body.reason ?? null }));
     const { closed, refused } = await closeDueDays(reports.db, '');
@@ -195,6 +210,15 @@ export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
     sendData(ctx, 200, rows.toSorted(latestFirst));
   }),
 ];
+
+/** The counts of the last verification that has not ended. */
+async function shownVerification(db: OperatorDeps['reports']['db']) {
+  const open = await resumeVerification(db);
+  if (!open) throw noSuch('verification');
+  const { position, postings, closedDays, counts, problemsFound } = open.state;
+  const found = { postings, closed_days: closedDays, ...counts, problems_found: problemsFound };
+  return { step: position.step, ...found };
+}
 
 /** How a capability presents its records, and their collection. */
 function archivedInstruction(capability: z.output<typeof archivedCapability>) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
 import type { Deps } from '../../../src/composition/deps.js';
+import { beginVerification } from '../../../src/core/ledger/verifications.js';
 import type { OperatorRole } from '../../../src/platform/operators/operator.js';
 import { newId } from '../../../src/shared/ids.js';
 import { bursar } from '../../support/cli.js';
@@ -331,5 +332,15 @@ test('every refusal of the operator API is counted by its code: a guessed key, a
     invalid_key: Number(before['invalid_key']) + 1,
     expired_key: Number(before['expired_key']) + 1,
     forbidden: Number(before['forbidden']) + 1,
+  });
+});
+
+test('who reads sees how far a verification of the ledger has come that has not ended', async () => {
+  const { key } = await signedIn(['viewer']);
+  const path = '/ledger/verification';
+  expect((await request(key, 'GET', path)).status).toBe(404);
+  await beginVerification(database.db, {});
+  expect((await request(key, 'GET', path)).body).toMatchObject({
+    data: { step: 'days', postings: 0, closed_days: 0, problems_found: 0 },
   });
 });
