@@ -1,7 +1,11 @@
 import { Client, type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../../shared/config.js';
 import { createConnection } from '../../platform/temporal/client.js';
-import { findSearchAttributeProblems } from '../../platform/temporal/namespace.js';
+import {
+  findSearchAttributeProblems,
+  namespaceCommand,
+  searchAttributesCommand,
+} from '../../platform/temporal/namespace.js';
 import { ACTIVITY_TASKS, pollersOf, WORKFLOW_TASKS } from '../../platform/temporal/pollers.js';
 import {
   hasWorkflows,
@@ -19,7 +23,7 @@ export async function examineTemporal(
   { temporal }: Config,
   providers: readonly RateLimit[],
 ): Promise<Check[]> {
-  const { address, connection: options, namespace, taskQueue } = temporal;
+  const { address, connection: options, namespace, taskQueue, registers } = temporal;
   const { connection, close } = createConnection(options, WITHIN_MS);
   try {
     const hint = 'start it, or correct TEMPORAL_ADDRESS; transfers are accepted meanwhile and wait';
@@ -28,10 +32,10 @@ export async function examineTemporal(
       return pass(`answers at ${address}`);
     });
     if (!reached.ok) return [reached];
-    const found = await examineNamespace(connection, namespace);
+    const found = await examineNamespace(connection, { namespace, registers });
     if (!found.ok) return [reached, found];
     const rest = [
-      examineSearchAttributes(connection, namespace),
+      examineSearchAttributes(connection, { namespace, registers }),
       examineSchedules(connection, { namespace, taskQueue }),
       ...queuesOf(taskQueue, providers).map((queue) => examineQueue(connection, namespace, queue)),
     ];
@@ -41,8 +45,16 @@ export async function examineTemporal(
   }
 }
 
-function examineNamespace(connection: Connection, namespace: string): Promise<Check> {
-  const hint = 'start a worker, which registers it, or correct TEMPORAL_NAMESPACE';
+type Registration = { namespace: string; registers: boolean };
+
+function examineNamespace(
+  connection: Connection,
+  { namespace, registers }: Registration,
+): Promise<Check> {
+  const how = registers
+    ? 'start a worker, which registers it'
+    : `an administrator runs: ${namespaceCommand(namespace)}`;
+  const hint = `${how}; or correct TEMPORAL_NAMESPACE`;
   return examine('temporal: namespace', hint, async () => {
     try {
       await connection.workflowService.describeNamespace({ namespace });
@@ -54,17 +66,24 @@ function examineNamespace(connection: Connection, namespace: string): Promise<Ch
   });
 }
 
-function examineSearchAttributes(connection: Connection, namespace: string): Promise<Check> {
-  const hint = 'start a worker, which registers them';
+function examineSearchAttributes(
+  connection: Connection,
+  { namespace, registers }: Registration,
+): Promise<Check> {
+  const hint = 'see the log of Temporal';
   return examine('temporal: search attributes', hint, async () => {
     const { missing, wrong: other } = await findSearchAttributeProblems(connection, namespace);
     if (other.length > 0) {
       const detail = `of a wrong type: ${other.join(', ')}`;
       return fail(detail, 'use a namespace for Bursar alone, or remove them from this one');
     }
-    return missing.length > 0
-      ? fail(`not registered: ${missing.join(', ')}`, hint)
-      : pass('registered');
+    if (missing.length === 0) return pass('registered');
+    return fail(
+      `not registered: ${missing.join(', ')}`,
+      registers
+        ? 'start a worker, which registers them'
+        : `an administrator runs: ${searchAttributesCommand(namespace, missing)}`,
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 import { isGrpcServiceError, type Connection } from '@temporalio/client';
 import { SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import { StartRefused } from '../../shared/start-refused.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** The server's numbers for the value types of search attributes. */
@@ -71,22 +72,31 @@ export async function checkNamespace(
     .describeNamespace({ namespace })
     .catch((error: unknown) => {
       if (!isGrpcServiceError(error) || error.code !== GRPC_NOT_FOUND) throw error;
-      throw new Error(
+      throw new StartRefused(
         `There is no Temporal namespace ${namespace}, and BURSAR_TEMPORAL_REGISTER is false. An administrator runs: ` +
-          `temporal operator namespace create --namespace ${namespace} --retention ${RETENTION_DAYS}d`,
+          namespaceCommand(namespace),
       );
     });
   refuseOther(found.namespaceInfo?.data?.[OWNER], namespace, environment);
   const { missing, wrong } = await findSearchAttributeProblems(connection, namespace);
-  if (wrong.length > 0) throw new Error(otherType(wrong[0]));
+  if (wrong.length > 0) throw new StartRefused(otherType(wrong[0]));
   if (missing.length === 0) return;
+  throw new StartRefused(
+    `The namespace ${namespace} lacks search attributes, and BURSAR_TEMPORAL_REGISTER is false. An administrator runs: ` +
+      searchAttributesCommand(namespace, missing),
+  );
+}
+
+/** The command by which an administrator registers a namespace. */
+export const namespaceCommand = (namespace: string) =>
+  `temporal operator namespace create --namespace ${namespace} --retention ${RETENTION_DAYS}d`;
+
+/** The command by which an administrator registers these search attributes. */
+export function searchAttributesCommand(namespace: string, missing: readonly string[]): string {
   const pairs = Object.values(searchAttributes)
     .filter(({ name }) => missing.includes(name))
     .map(({ name, type }) => `--name ${name} --type ${TypedSearchAttributes.toMetadataType(type)}`);
-  throw new Error(
-    `The namespace ${namespace} lacks search attributes, and BURSAR_TEMPORAL_REGISTER is false. An administrator runs: ` +
-      `temporal operator search-attribute create --namespace ${namespace} ${pairs.join(' ')}`,
-  );
+  return `temporal operator search-attribute create --namespace ${namespace} ${pairs.join(' ')}`;
 }
 
 /** Claims the namespace: like a database, it belongs to the environment that used it first. */
@@ -103,7 +113,7 @@ async function claim(connection: Connection, namespace: string, environment: str
 /** Throws if a namespace belongs to the other environment. */
 function refuseOther(owner: string | null | undefined, namespace: string, environment: string) {
   if (!owner || owner === environment) return;
-  throw new Error(
+  throw new StartRefused(
     `The Temporal namespace ${namespace} belongs to the ${owner} environment, and this is ${environment}: ` +
       'give it a TEMPORAL_NAMESPACE of its own.',
   );
