@@ -30,9 +30,14 @@ const of = (capability: string, ...names: string[]) =>
     .enum([SANDBOX_BANK, ...names, NONE])
     .optional()
     .describe(
-      `provider of new ${capability}; \`none\` turns them off. Without it Paystack, if it serves them and has its settings, else the sandbox bank`,
+      `provider of new ${capability}; \`none\` turns them off. Without it ` +
+        (names.includes(PAYSTACK)
+          ? 'Paystack if it has the settings for them, else the sandbox bank'
+          : 'the sandbox bank'),
     )
-    .meta({ live: 'not `sandbox-bank`, unless `BURSAR_LIVE_REHEARSAL` is set' });
+    .meta({
+      live: 'without it `none` in place of the sandbox bank, which needs `BURSAR_LIVE_REHEARSAL`',
+    });
 
 /** The settings that name the provider of each capability's new records; `none` turns the capability off. */
 export const providerFields = {

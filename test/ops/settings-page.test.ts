@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { settingsPage } from '../../src/ops/docs/settings.js';
+import { commandLineFields } from '../../src/shared/command-line-settings.js';
 import { CONFIG_VARIABLES, loadConfig } from '../../src/shared/config.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 
@@ -28,7 +29,25 @@ test('docs/settings.md has every variable that the processes read, once', () => 
   const named = [...read('docs', 'settings.md').matchAll(/^\| `(\w+)`/gm)].map(
     ([, name = '']) => name,
   );
-  expect(named.toSorted()).toEqual(CONFIG_VARIABLES.toSorted());
+  const ofCommands = Object.keys(commandLineFields);
+  expect(named.toSorted()).toEqual([...CONFIG_VARIABLES, ...ofCommands].toSorted());
+});
+
+test('docs/settings.md has every variable that commands read for themselves, and none that no command reads', () => {
+  const folders = [inRoot('src', 'ops', 'cli'), inRoot('src', 'shared')];
+  const sources = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.ts') && name !== 'command-line-settings.ts')
+      .map((name) => readFileSync(join(folder, name), 'utf8')),
+  );
+  const byProcesses = new Set(CONFIG_VARIABLES);
+  const given = sources.flatMap((text) => [
+    ...text.matchAll(/\benv\)?(?:\.|\[')(BURSAR_\w+)/g),
+    ...text.matchAll(/^ {2}'(BURSAR_DATABASE_PASSWORD_\w+)',$/gm),
+  ]);
+  const names = new Set(given.map(([, name = '']) => name));
+  const ofCommands = [...names].filter((name) => !byProcesses.has(name));
+  expect(ofCommands.toSorted()).toEqual(Object.keys(commandLineFields).toSorted());
 });
 
 test('docs/settings.md has the type, default and need of a setting as the process takes them', () => {

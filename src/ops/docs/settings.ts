@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { commandLineFields } from '../../shared/command-line-settings.js';
 import { SETTING_GROUPS } from '../../shared/settings.js';
 
 /** The parts of a JSON Schema from which the type of a setting is read. */
@@ -25,11 +26,13 @@ The column "in live" has what live asks beyond the type. [The operator's guide](
 from files, and [deploying](deploying.md#connection-to-temporal) Temporal's own variables, such as \`TEMPORAL_TLS\`.
 `;
 
+const GROUPS = { ...SETTING_GROUPS, 'The command line': commandLineFields };
+
 const SHARED_WITH_THE_BANK = '(*) Set the same value for the process of the bank.';
 
 /** docs/settings.md: every setting with its type, default and meaning, from the schema that checks it. */
 export function settingsPage(): string {
-  const groups = Object.entries(SETTING_GROUPS).map(([title, fields]) => {
+  const groups = Object.entries(GROUPS).map(([title, fields]) => {
     const rows = Object.entries<z.ZodType>(fields).map(([name, field]) => rowOf(name, field));
     const text = [
       ['setting', 'type', 'default', 'meaning', 'in live'],
