@@ -7,6 +7,9 @@ import type { AcquirerContext } from './context.js';
 import type { Dispute } from './dispute-state.js';
 import { noSuchCharge, presentDispute } from './wire.js';
 
+/** Disputes on one page of the list of all. */
+const PAGE = 50;
+
 /** A dispute that is opened, or decided. */
 type Setting = {
   outcome: 'opened' | 'won' | 'lost';
@@ -70,6 +73,16 @@ export function createDisputes({ state, journal, timers }: AcquirerContext) {
       if (charges.withReference(reference).length === 0) return noSuchCharge();
       const found = disputes.ofCharge(reference).map(presentDispute);
       return answer(200, { charge: reference, disputes: found });
+    },
+    /** A page of the disputes of all charges that were opened in a window, oldest first. */
+    listAll({ from, to, after }: { from: string; to: string; after: number }): Outcome {
+      const page = disputes.all
+        .slice(after)
+        .filter(({ createdAt }) => createdAt >= Date.parse(from) && createdAt <= Date.parse(to))
+        .slice(0, PAGE);
+      const last = page.at(-1)?.number ?? disputes.all.length;
+      const next = last + 1 < disputes.all.length ? String(last + 1) : null;
+      return answer(200, { disputes: page.map(presentDispute), next });
     },
     /** Opens a dispute of a paid charge for a test, or decides the one that is open. */
     set(name: string, { outcome, amount_minor: amountMinor, funds }: Setting): Outcome {

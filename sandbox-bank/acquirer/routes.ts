@@ -8,6 +8,7 @@ import {
   feeBody,
   pageBody,
   prepareBody,
+  disputesQuery,
   refundAccountBody,
   refundBody,
   refundsQuery,
@@ -150,6 +151,18 @@ function refundRoutes({ refunds, disputes }: Acquirer): RouteEntry[] {
           read: async (req) => {
             await readBody(req, refundAccountBody);
             return () => refunds.giveAccount(id);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/charge-disputes',
+      () => ({
+        GET: {
+          call: 'lookup',
+          read: (_req, query) => {
+            const wanted = validate(Object.fromEntries(query), disputesQuery);
+            return () => disputes.listAll(wanted);
           },
         },
       }),

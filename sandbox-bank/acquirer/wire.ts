@@ -70,6 +70,13 @@ export const refundsQuery = z.strictObject({
   after: z.coerce.number().int().min(0).default(0),
 });
 
+/** The query of the list of all disputes: those that were opened in a window, after the one that the last page ended with. */
+export const disputesQuery = z.strictObject({
+  from: z.iso.datetime({ offset: true }),
+  to: z.iso.datetime({ offset: true }),
+  after: z.coerce.number().int().min(0).default(0),
+});
+
 /** The body with the account of a customer for a refund that waits for it. */
 export const refundAccountBody = z.strictObject({
   account: z.string().regex(/^[0-9]{10}$/),

@@ -15,7 +15,12 @@ beforeAll(async () => {
   // The bank sends no callbacks, and nothing asks about a completed transfer but the scheduled reconciliation.
   service = await startService({
     bank: { callbacks: false },
-    env: { BURSAR_RECONCILIATION_DAYS: '1', BURSAR_RECONCILIATION_EVERY_MS: '2000' },
+    env: {
+      BURSAR_RECONCILIATION_DAYS: '1',
+      BURSAR_RECONCILIATION_EVERY_MS: '2000',
+      BURSAR_DEPOSIT_SEARCH_DAYS: '1',
+      BURSAR_DEPOSIT_SEARCH_EVERY_MS: '2000',
+    },
   });
   tenant = await service.tenant();
 });

@@ -15,6 +15,7 @@ import {
   bankHttp,
   errorCode,
   readLookup,
+  readReply,
   readSubmitReply,
   throttled,
   unreadable,
@@ -31,6 +32,7 @@ import { readSigned } from './signed.js';
 import {
   disputeOf,
   disputesAnswer,
+  disputesPage,
   pageAnswer,
   preparationAnswer,
   readChargeState,
@@ -102,6 +104,12 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
     async findDisputes({ reference }, signal) {
       const reply = await get(`${charge(reference)}/disputes`, signal);
       return readLookup(reply, 'charge_not_found', (answer) => readDisputes(answer, reference));
+    },
+    async listDisputes({ from, to, cursor }, signal) {
+      const window = { from: from.toISOString(), to: to.toISOString() };
+      const query = new URLSearchParams({ ...window, ...(cursor && { after: cursor }) });
+      const reply = await get(`/v1/charge-disputes?${query}`, signal);
+      return readReply(reply, readDisputesPage);
     },
     async revokeMethod({ code }, signal) {
       const reply = await post('/v1/authorizations/revoke', { authorization: code }, signal);
@@ -273,6 +281,13 @@ function readDisputes(body: unknown, reference: string) {
   return isWhole
     ? { kind: 'page' as const, items: disputes.map(disputeOf), next: null }
     : unreadable();
+}
+
+function readDisputesPage(body: unknown) {
+  const parsed = disputesPage.safeParse(body);
+  if (!parsed.success) return unreadable();
+  const { disputes, next } = parsed.data;
+  return { kind: 'page' as const, items: disputes.map(disputeOf), next };
 }
 
 function readRevocation(reply: Reply, code: string): RevokeAnswer {

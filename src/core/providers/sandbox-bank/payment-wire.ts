@@ -110,6 +110,12 @@ export const disputeAnswer = z.object({
 /** The acquirer's list of the disputes of a charge. */
 export const disputesAnswer = z.object({ charge: reference, disputes: z.array(disputeAnswer) });
 
+/** A page of the acquirer's list of all disputes. */
+export const disputesPage = z.object({
+  disputes: z.array(disputeAnswer),
+  next: z.string().max(200).nullable(),
+});
+
 /** The acquirer's answer to a revocation. */
 export const revokeAnswer = z.object({ authorization: id, revoked: z.literal(true) });
 
