@@ -4,7 +4,7 @@ import { run } from '../support/cli.js';
 import { compiled } from '../../src/shared/package-root.js';
 import { answers } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
-import { transferBody } from '../support/tenant.js';
+import { transferBody, untilTaken } from '../support/tenant.js';
 import { CERTIFICATES, startTlsProxy } from '../support/tls-proxy.js';
 
 let proxy: Awaited<ReturnType<typeof startTlsProxy>>;
@@ -68,7 +68,8 @@ test('without the certificate of a client, an API accepts a transfer and starts 
   await api.start();
   const tenant = await service.tenant();
   service.worker.freeze();
-  const { status, body } = await tenant.at(url).transfer(transferBody());
+  const sent = transferBody();
+  const { status, body } = await untilTaken((under) => tenant.at(url).transfer(sent, under));
   expect(status).toBe(201);
   await eventually('the API has tried to start it', () =>
     api.output().includes('workflow start failed, dispatcher will retry') ? true : undefined,

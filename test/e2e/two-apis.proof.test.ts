@@ -1,7 +1,13 @@
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { shareService, SHARED_OPTIONS, type Service } from '../support/service.js';
-import { apiClient, transferBody, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+import {
+  apiClient,
+  transferBody,
+  untilTaken,
+  ORDER_TOTAL_MINOR,
+  type TestTenant,
+} from '../support/tenant.js';
 
 /** The number of transfers that the wallet covers exactly. */
 const PAYS_FOR = 40;
@@ -24,7 +30,12 @@ test('with two API processes on one wallet each transfer gets the right answer, 
   const balanceMinor = PAYS_FOR * ORDER_TOTAL_MINOR + LEFT_MINOR;
   const tenant = await service.tenant({ balanceMinor });
   const replies = await Promise.all(
-    Array.from({ length: 30 }, () => both(tenant).map((at) => at.transfer(transferBody()))).flat(),
+    Array.from({ length: 30 }, () => both(tenant))
+      .flat()
+      .map((at) => {
+        const body = transferBody();
+        return untilTaken((under) => at.transfer(body, under));
+      }),
   );
   const accepted = replies.filter(({ status }) => status === 201);
   const refused = replies.filter(({ status }) => status !== 201);
@@ -46,7 +57,7 @@ test('one idempotency key at two API processes at once creates one transfer with
   }));
   const pairs = await Promise.all(
     requests.map(({ body, key }) =>
-      Promise.all(both(tenant).map((at) => at.transfer(body, { key }))),
+      Promise.all(both(tenant).map((at) => untilTaken((under) => at.transfer(body, under), key))),
     ),
   );
   for (const [one, other] of pairs) {

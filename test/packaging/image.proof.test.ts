@@ -16,7 +16,6 @@ import { join } from 'node:path';
 import { run } from '../support/cli.js';
 import { operatorSignIn, stopOperatorApis } from '../support/operators.js';
 import { startService } from '../support/service.js';
-import { transferBody } from '../support/tenant.js';
 import { installedInImage, type Lock } from './image-packages.js';
 
 const LIMIT_BYTES = 150_000_000;
@@ -85,16 +84,15 @@ test('API, worker, bank and command line run from the pruned tree', async () => 
   const service = await startService({ dist: join(image, 'dist') });
   try {
     const tenant = await service.tenant();
-    const { body } = await tenant.transfer(transferBody());
+    const id = await tenant.send();
     await service.allEnded();
-    expect(await tenant.get(body.data.id)).toMatchObject({ status: 'completed' });
+    expect(await tenant.get(id)).toMatchObject({ status: 'completed' });
     const { bin } = readJson('package.json') as { bin: { bursar: string } };
     const command = join(image, bin.bursar);
-    const shown = await run(
-      process.execPath,
-      [command, 'transfers', 'show', body.data.id, '--json'],
-      { ...service.env, ...(await operatorSignIn(service.env)) },
-    );
+    const shown = await run(process.execPath, [command, 'transfers', 'show', id, '--json'], {
+      ...service.env,
+      ...(await operatorSignIn(service.env)),
+    });
     expect(shown).toMatchObject({ code: 0, error: '' });
   } finally {
     await stopOperatorApis();

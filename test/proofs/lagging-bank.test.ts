@@ -1,7 +1,6 @@
 import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
-import { transferBody } from '../support/tenant.js';
 
 let service: Service;
 
@@ -14,7 +13,7 @@ afterAll(async () => {
 
 test('a transfer that the bank acknowledged and no longer finds gets attention, is not submitted again, and completes once the bank finds it', async () => {
   const tenant = await service.tenant({ balanceMinor: 1_000_000 });
-  const { id } = (await tenant.transfer(transferBody('006'))).body.data;
+  const id = await tenant.send('006');
   const records = service.deps.database.db.collection<Transfer>('transfers');
   const record = () => records.findOne({ _id: id });
   await eventually('the acknowledgement is stored', async () =>

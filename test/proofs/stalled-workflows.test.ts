@@ -14,7 +14,7 @@ import { sharedEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { startOwnWorker } from '../support/own-worker.js';
 import { startService, type Service } from '../support/service.js';
-import { transferBody, type TestTenant } from '../support/tenant.js';
+import { transferBody, untilTaken, type TestTenant } from '../support/tenant.js';
 
 /** Account suffix of transfers that stay pending until the test sets their outcome at the bank. */
 const PENDING = '006';
@@ -103,7 +103,8 @@ test('a transfer that no workflow can be started for, because Temporal is away, 
   const away = await createDeps(loadConfig({ ...env, BURSAR_LOG_LEVEL: 'silent' }), 'test');
   const api = await service.newApi(env);
   await api.start();
-  const { body } = await tenant.at(api.url).transfer(transferBody());
+  const sent = transferBody();
+  const { body } = await untilTaken((under) => tenant.at(api.url).transfer(sent, under));
   const { id } = body.data;
   const records = supervisedRecords(away);
   const loops = [

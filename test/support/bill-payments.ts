@@ -1,7 +1,7 @@
 import type { BillPayment as BillPaymentView } from '../../client/src/index.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
-import type { CallOptions, Reply, TestTenant } from './tenant.js';
+import { unlessKeyed, type CallOptions, type Reply, type TestTenant } from './tenant.js';
 
 export type { BillPaymentView };
 
@@ -34,11 +34,10 @@ export function billPaymentBody(suffix = '789', changes: Record<string, unknown>
 /** Creates bill payments for a tenant, and waits for their ends. */
 export function billClient(tenant: Pick<TestTenant, 'call' | 'client'>) {
   const pay = async (body: Record<string, unknown>, options?: CallOptions) =>
-    (await tenant.call(
-      'POST',
-      '/billpay/payments',
-      JSON.stringify(body),
+    (await unlessKeyed(
+      (given) => tenant.call('POST', '/billpay/payments', JSON.stringify(body), given),
       options,
+      body,
     )) as unknown as BillPaymentReply;
   const get = async (id: string): Promise<BillPaymentView> =>
     (await tenant.client.getBillPayment({ id })).data;

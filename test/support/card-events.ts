@@ -9,7 +9,7 @@ import { cardClient, type CardView } from './cards.js';
 import { callbackSender, type CallbackOptions } from './callbacks.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
-import type { CallOptions, TestTenant } from './tenant.js';
+import { unlessKeyed, type CallOptions, type TestTenant } from './tenant.js';
 
 /** A card event in an answer. */
 export type CardEventView = z.infer<typeof cardEventResource>;
@@ -70,7 +70,10 @@ export function cardEventClient(tenant: TestTenant) {
   return {
     list: (card: string, query = '') => call<CardEventView[]>('GET', `${path}/${card}${query}`),
     replay: (event: string, options?: CallOptions) =>
-      call<ReplayView>('POST', `${path}/${event}/replay`, undefined, options),
+      unlessKeyed(
+        (given) => call<ReplayView>('POST', `${path}/${event}/replay`, undefined, given),
+        options,
+      ),
     replayed: (event: string, id: string) =>
       call<ReplayView>('GET', `${path}/${event}/replays/${id}`),
   };

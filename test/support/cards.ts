@@ -8,7 +8,7 @@ import { commitIssuanceFact } from '../../src/capabilities/cards/mutations.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
-import type { CallOptions, Reply, TestTenant } from './tenant.js';
+import { unlessKeyed, type CallOptions, type Reply, type TestTenant } from './tenant.js';
 
 /** A card in an answer. */
 export type CardView = z.infer<typeof cardResource>;
@@ -70,20 +70,18 @@ export function cardClient(tenant: Pick<TestTenant, 'call'>) {
     });
   }
 
+  const create = (body: Record<string, unknown> = newCard(), options?: CallOptions) =>
+    unlessKeyed((given) => call<CardView>('POST', '/cards', body, given), options, body);
+
   return {
     call,
     get,
     waitFor,
-    create: (body: Record<string, unknown> = newCard(), options?: CallOptions) =>
-      call<CardView>('POST', '/cards', body, options),
+    create,
     /** Creates a card and waits until it is active. */
     async issue(changes: Record<string, unknown> = {}): Promise<CardView> {
-      const { status, text, body } = await call<CardView>(
-        'POST',
-        '/cards',
-        newCard('789', changes),
-        { headers: { prefer: 'wait=10' } },
-      );
+      const headers = { prefer: 'wait=10' };
+      const { status, text, body } = await create(newCard('789', changes), { headers });
       if (status !== 201) throw new Error(`not accepted: ${text}`);
       return body.data.status === 'active' ? body.data : waitFor(body.data.id, 'active');
     },
@@ -92,7 +90,11 @@ export function cardClient(tenant: Pick<TestTenant, 'call'>) {
       (await call<BalanceView>('GET', `/cards/${id}/balance`)).body.data,
     /** A POST on a card, such as `fund` or `lock`, which answers an operation. */
     act: (id: string, action: string, body: Record<string, unknown> = {}, options?: CallOptions) =>
-      call<OperationView>('POST', `/cards/${id}/${action}`, body, options),
+      unlessKeyed(
+        (given) => call<OperationView>('POST', `/cards/${id}/${action}`, body, given),
+        options,
+        body,
+      ),
     operation: async (id: string, operation: string) =>
       (await call<OperationView>('GET', `/cards/${id}/operations/${operation}`)).body.data,
     /** Waits until an operation has this status, or satisfies the function. */

@@ -70,7 +70,9 @@ export async function payerOfEachKind({ bank, deps }: Service, tenant: CallingTe
 
 /** Sends a request, and again with its key while a busy service answers 503. */
 async function accepted<Data>(
-  send: (under: CallOptions) => Promise<Pick<Reply, 'status' | 'text'> & { body: { data: Data } }>,
+  send: (
+    under: CallOptions,
+  ) => Promise<Pick<Reply, 'status' | 'headers' | 'text'> & { body: { data: Data } }>,
 ): Promise<Data> {
   const { status, text, body } = await untilTaken(send);
   if (status !== 201 && status !== 202) throw new Error(`not accepted: ${text}`);

@@ -3,7 +3,7 @@ import type { customerResource } from '../../src/capabilities/customers/schema.j
 import type { checkResource } from '../../src/capabilities/identity-checks/schema.js';
 import type { CheckType } from '../../src/core/providers/identity-provider.js';
 import { eventually } from './eventually.js';
-import type { CallOptions, Reply, TestTenant } from './tenant.js';
+import { unlessKeyed, type CallOptions, type Reply, type TestTenant } from './tenant.js';
 
 /** A check in an answer. */
 export type CheckView = z.infer<typeof checkResource>;
@@ -50,6 +50,9 @@ export function identityClient(tenant: Pick<TestTenant, 'call'>) {
   const get = async (customer: string, id: string): Promise<CheckView> =>
     (await call<CheckView>('GET', `${at(customer)}/kyc/${id}`)).body.data;
 
+  const verifyAt = (path: string, body: object, options?: CallOptions) =>
+    unlessKeyed((given) => call<CheckView>('POST', path, body, given), options, body);
+
   return {
     call,
     get,
@@ -57,13 +60,7 @@ export function identityClient(tenant: Pick<TestTenant, 'call'>) {
       customer: string,
       { type = 'bvn', body }: { type?: CheckType; body?: object } = {},
       options?: CallOptions,
-    ) =>
-      call<CheckView>(
-        'POST',
-        `${at(customer)}/kyc/${type}/verify`,
-        body ?? checkBody(type),
-        options,
-      ),
+    ) => verifyAt(`${at(customer)}/kyc/${type}/verify`, body ?? checkBody(type), options),
     checks: async (customer: string) =>
       (await call<CheckView[]>('GET', `${at(customer)}/kyc`)).body.data,
     customer: async (customer: string) => (await call<CustomerView>('GET', at(customer))).body.data,

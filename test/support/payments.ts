@@ -7,7 +7,13 @@ import type { tokenResource } from '../../src/capabilities/payment-tokens/schema
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
-import { untilTaken, type CallOptions, type Reply, type TestTenant } from './tenant.js';
+import {
+  unlessKeyed,
+  untilTaken,
+  type CallOptions,
+  type Reply,
+  type TestTenant,
+} from './tenant.js';
 
 /** A charge in an answer. */
 export type ChargeView = z.infer<typeof chargeResource>;
@@ -83,7 +89,11 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
     get,
     waitFor,
     charge: (body: Body = chargeBody(), options?: CallOptions) =>
-      call<ChargeView>('POST', '/payments/charges', body, options),
+      unlessKeyed(
+        (given) => call<ChargeView>('POST', '/payments/charges', body, given),
+        options,
+        body,
+      ),
     /** Creates a charge and waits until its page is open. */
     async page(suffix?: string, changes?: Body): Promise<ChargeView & { url: string }> {
       const body = chargeBody(suffix, changes);
@@ -101,7 +111,11 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
       return waitFor(reference, 'completed');
     },
     refund: (body: Body, options?: CallOptions) =>
-      call<RefundView>('POST', '/payments/refunds', body, options),
+      unlessKeyed(
+        (given) => call<RefundView>('POST', '/payments/refunds', body, given),
+        options,
+        body,
+      ),
     getRefund: async (reference: string): Promise<RefundView> =>
       (await call<RefundView>('GET', `/payments/refunds/${encodeURIComponent(reference)}`)).body
         .data,

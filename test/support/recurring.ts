@@ -6,7 +6,7 @@ import type { RecurringCharge } from '../../src/capabilities/recurring-charges/r
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
 import { paymentClient } from './payments.js';
 import type { Service } from './service.js';
-import type { TestTenant } from './tenant.js';
+import { untilTaken, type TestTenant } from './tenant.js';
 
 /** A recurring charge in the state after acceptance: every month from its start. */
 export function recurringCharge(changes: Partial<RecurringCharge> = {}): RecurringCharge {
@@ -92,7 +92,10 @@ export async function newRecurring(tenant: TestTenant, service: Service): Promis
     payment_token_id: await boundToken(tenant, service),
     start_at: new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString(),
   };
-  const reply = await paymentClient(tenant).call<RecurringView>('POST', RECURRING_PATH, body);
+  const { call } = paymentClient(tenant);
+  const reply = await untilTaken((under) =>
+    call<RecurringView>('POST', RECURRING_PATH, body, under),
+  );
   if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
   return reply.body.data.id;
 }

@@ -3,7 +3,7 @@ import { eventually } from './eventually.js';
 import { chargeBody } from './payments.js';
 import type { ManagedProcess } from './processes.js';
 import type { Api, Service } from './service.js';
-import { apiClient, transferBody } from './tenant.js';
+import { apiClient, transferBody, untilTaken } from './tenant.js';
 
 /** A transfer that was accepted during a rotation, with the bytes of its answer. */
 export type MadeTransfer = {
@@ -33,7 +33,7 @@ export function nameEnquiries(apiKey: () => string): Beside {
     const account = `${String((asked += 1)).padStart(7, '0')}789`;
     const body = JSON.stringify({ recipient_account: account, recipient_bank_code: '058' });
     const { call } = apiClient(at.url, apiKey());
-    return (await call('POST', '/transfers/resolve-account', body)).status;
+    return (await untilTaken(() => call('POST', '/transfers/resolve-account', body))).status;
   };
 }
 
@@ -45,7 +45,9 @@ export async function publicCharges({ deps, bank }: Service, tenantId: string) {
     if (round % BESIDE_EVERY !== 1) return null;
     const { reference: _, ...body } = chargeBody();
     const { call } = apiClient(at.url, key);
-    const answer = await call('POST', '/payments/charges', JSON.stringify(body));
+    const answer = await untilTaken((under) =>
+      call('POST', '/payments/charges', JSON.stringify(body), under),
+    );
     if (answer.status === 201) made.push(answer.body.data.reference);
     return answer.status;
   };
@@ -64,7 +66,8 @@ export async function publicCharges({ deps, bank }: Service, tenantId: string) {
 
 /**
  * Sends transfers, reads them and repeats them, at these APIs in turn, until it is stopped. A third of the recipients' accounts
- * have the digits `rare` at their end. `beside` are further requests, none of which may fail either.
+ * have the digits `rare` at their end. `beside` are further requests, none of which may fail either. A request has failed if its
+ * repeats after a 503 have failed too.
  */
 export function startClients(
   apis: () => readonly Api[],
@@ -88,9 +91,11 @@ export function startClients(
       const { call } = apiClient(at.url, apiKey());
       const key = `rotation ${number} ${round}`;
       const body = transferBody(round % 3 === 0 ? rare : '789');
-      const send = () => call('POST', '/transfers', JSON.stringify(body), { key });
+      const send = () =>
+        untilTaken((under) => call('POST', '/transfers', JSON.stringify(body), under), key);
       const [first, again] = [await send(), await send()];
-      const read = await call('GET', `/transfers/${first.body.data?.id}`, undefined);
+      const path = `/transfers/${first.body.data?.id}`;
+      const read = await untilTaken(() => call('GET', path, undefined));
       const isRight =
         again.text === first.text && read.body.data?.recipient_account === body.recipient_account;
       if (first.status !== 201 || read.status !== 200 || !isRight) {

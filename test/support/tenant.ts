@@ -74,20 +74,36 @@ export function apiClient(url: string, key: string) {
   };
 }
 
-/** Tries of a request of a set-up that a busy machine answers with 503. */
+/** Tries of a request that a busy machine answers with 503. */
 const TRIES = 6;
 
-/** Sends a request of a set-up under one key, again after a 503: a busy machine must not end the tests that follow. */
-export async function untilTaken<R extends { status: number }>(
+/**
+ * Sends a request under one key, again after a 503 and the time that it names, as a correct client does. Returns the last answer. For
+ * the requests of a set-up, and of clients whose requests may not fail: a busy machine must not end the tests that follow.
+ */
+export async function untilTaken<R extends { status: number; headers: Headers }>(
   send: (options: CallOptions) => Promise<R>,
+  key: string = randomUUID(),
 ): Promise<R> {
-  const options = { key: randomUUID() };
   for (let tries = 1; ; tries += 1) {
-    const reply = await send(options);
+    const reply = await send({ key });
     if (reply.status !== 503 || tries === TRIES) return reply;
-    await sleep(tries * 1_000);
+    await sleep(1_000 * Math.max(tries, Number(reply.headers.get('retry-after'))));
   }
 }
+
+/**
+ * The same for a request whose key does not matter. One that has a key, there or in its body, is sent once: its test sees each
+ * answer.
+ */
+export const unlessKeyed = <R extends { status: number; headers: Headers }>(
+  send: (options: CallOptions) => Promise<R>,
+  options: CallOptions = {},
+  body: { idempotency_key?: unknown } = {},
+): Promise<R> =>
+  options.key === undefined && body.idempotency_key === undefined
+    ? untilTaken((under) => send({ ...options, ...under }))
+    : send(options);
 
 /** A client of one API process. */
 export type ApiClient = ReturnType<typeof apiClient>;

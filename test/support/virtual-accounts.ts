@@ -6,7 +6,7 @@ import { depositId, type Deposit } from '../../src/capabilities/deposits/record.
 import { eventually } from './eventually.js';
 import type { PaymentReply } from './payments.js';
 import type { Service } from './service.js';
-import type { CallOptions, TestTenant } from './tenant.js';
+import { unlessKeyed, type CallOptions, type TestTenant } from './tenant.js';
 
 /** A virtual account in an answer. */
 export type AccountView = z.infer<typeof virtualAccountResource>;
@@ -32,7 +32,11 @@ export function accountClient(tenant: Pick<TestTenant, 'call'>) {
   const get = async (id: string) =>
     (await call<AccountView>('GET', `/virtual-accounts/${id}`)).body.data;
   const create = (body: Body, options?: CallOptions) =>
-    call<AccountView>('POST', '/virtual-accounts', body, options);
+    unlessKeyed(
+      (given) => call<AccountView>('POST', '/virtual-accounts', body, given),
+      options,
+      body,
+    );
 
   async function waitFor(id: string, wanted: string | ((account: AccountView) => boolean)) {
     const fits = typeof wanted === 'string' ? (a: AccountView) => a.status === wanted : wanted;
@@ -68,7 +72,10 @@ export function accountClient(tenant: Pick<TestTenant, 'call'>) {
       return { ...account, account_number: String(account.account_number) };
     },
     close: (id: string, options?: CallOptions) =>
-      call<AccountView>('POST', `/virtual-accounts/${id}/close`, undefined, options),
+      unlessKeyed(
+        (given) => call<AccountView>('POST', `/virtual-accounts/${id}/close`, undefined, given),
+        options,
+      ),
     list: (query = '') => call<AccountView[]>('GET', `/virtual-accounts${query}`),
     timeline: async (id: string) =>
       (

@@ -7,7 +7,7 @@ import { issuerClient, type Decision, type Payment } from '../../support/issuer.
 import { activeToken, paymentClient } from '../../support/payments.js';
 import { startReceiver } from '../../support/receiver.js';
 import { startService, type Service } from '../../support/service.js';
-import type { Reply } from '../../support/tenant.js';
+import { untilTaken, type Reply } from '../../support/tenant.js';
 import { runningWorkflows } from '../support/nothing-lost.js';
 
 /** The process that dies. */
@@ -120,7 +120,7 @@ export async function openCluster(env: Record<string, string> = {}) {
     },
 
     post: ({ path, body, key }: TenantRequest): Promise<Reply> =>
-      tenant.call('POST', path, JSON.stringify(body), { key }),
+      untilTaken((under) => tenant.call('POST', path, JSON.stringify(body), under), key),
 
     /** Kills a process at a point to which `act` leads, and starts it again; several deaths happen one after the other. */
     async dies<Result>(deaths: readonly Death[], act: () => Promise<Result>): Promise<Result> {

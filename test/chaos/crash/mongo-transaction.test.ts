@@ -3,6 +3,7 @@ import { startService, type Service } from '../../support/service.js';
 import {
   transferBody,
   ORDER_TOTAL_MINOR,
+  untilTaken,
   type Reply,
   type TestTenant,
 } from '../../support/tenant.js';
@@ -23,7 +24,8 @@ afterAll(async () => {
 async function dieInside(tenant: TestTenant, lost: ReturnType<typeof transferBody>): Promise<void> {
   const dying = await service.newApi({ BURSAR_FAILPOINT: 'commit.before' });
   await dying.start();
-  await expect(tenant.at(dying.url).transfer(lost)).rejects.toThrow();
+  const sent = untilTaken((under) => tenant.at(dying.url).transfer(lost, under));
+  await expect(sent).rejects.toThrow();
   expect((await dying.stop()).signal).toBe('SIGKILL');
   expect(dying.output()).toContain('failpoint commit.before');
 }
