@@ -3,6 +3,7 @@ import type { FaultRule } from '../../fakes/paystack/plans.js';
 import type { ManagedProcess } from '../../support/processes.js';
 import { startRehearsal, type Rehearsal } from '../../paystack/rehearsal.js';
 import { createOperators, unlessBusy } from '../random-faults/operators.js';
+import { QUIET_COUNTS } from '../random-faults/quiescence.js';
 import { createRandom, type Random } from '../random-faults/random.js';
 import { createAccountLoad, type AccountLoad } from './account-load.js';
 import { violations } from './checks.js';
@@ -105,13 +106,15 @@ async function countOpen(accounts: AccountLoad): Promise<number> {
 async function settle(load: Load, accounts: AccountLoad): Promise<number> {
   const operators = createOperators(rehearsal);
   let fewest = Infinity;
+  let quiet = 0;
   for (let since = performance.now(); performance.now() - since < STUCK_AFTER_MS;) {
     await load.payOpenPages();
     await accounts.settle().catch(unlessBusy);
     await operators.push();
-    const open = (await countOpen(accounts).catch(unlessBusy)) ?? fewest;
-    if (open === 0) break;
-    if (open < fewest) [fewest, since] = [open, performance.now()];
+    const open = (await countOpen(accounts).catch(unlessBusy)) ?? Infinity;
+    quiet = open === 0 ? quiet + 1 : 0;
+    if (quiet === QUIET_COUNTS) break;
+    if (open < fewest) [fewest, since] = [open || Infinity, performance.now()];
     await sleep(1_000);
   }
   return operators.figures()['operators called'];

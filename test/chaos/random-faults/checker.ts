@@ -34,7 +34,7 @@ export async function check(
   return [...problems, ...(await leaksInDataFiles(cluster))];
 }
 
-const PARKED_WITHIN_MS = 120_000;
+const PARKED_WITHIN_MS = 240_000;
 
 /** The dead endpoint gets nothing and is parked. Its deliveries stay, and no workflow is about a single one. */
 async function deadDeliveries({ service, deadEndpoint }: ChaosCluster): Promise<string[]> {
@@ -77,16 +77,20 @@ function leaksInLogs(): string[] {
 /** Filters for the open records of each collection. */
 const IN_DOUBT = { status: { $in: ['pending', 'processing'] } };
 export const RUNNING = 'ExecutionStatus = "Running"';
-/** The workflow of a message that can't be applied waits for an operator. Reconciliations start again and again. */
-const UNFINISHED = `${RUNNING} AND WorkflowType NOT IN ('depositReconciliation', 'transferReconciliation', 'recordReconciliation') AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
+/** The workflow of a message that can't be applied waits for an operator. Reconciliations and verifications start again and again. */
+const UNFINISHED = `${RUNNING} AND WorkflowType NOT IN ('depositReconciliation', 'transferReconciliation', 'recordReconciliation', 'auditVerification') AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
 const DUE = { next_check_at: { $type: 'date' } };
+/** Nothing is left in suspense at the end. */
+const SUSPENDED = { 'suspended.0': { $exists: true } };
 const OPEN: readonly (readonly [string, Documents])[] = [
   ['transfers', { $or: [IN_DOUBT, DUE] }],
   ['bulk_transfers', DUE],
   ['card_operations', { $or: [IN_DOUBT, DUE] }],
+  // Those that are still held.
+  ['card_authorizations', DUE],
   // An open dispute waits for its issuer, which is asked after a day.
   ['card_disputes', { status: 'pending' }],
-  ['charges', { $or: [IN_DOUBT, DUE] }],
+  ['charges', { $or: [IN_DOUBT, DUE, SUSPENDED] }],
   ['refunds', { $or: [IN_DOUBT, DUE] }],
   ['bill_payments', { $or: [IN_DOUBT, DUE] }],
   ['identity_checks', { $or: [IN_DOUBT, DUE] }],

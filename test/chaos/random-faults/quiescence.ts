@@ -8,6 +8,9 @@ export type Quiescence = {
   waited: Record<string, object>;
 };
 
+/** Counts in a row without open work: one may fall between the end of one piece of work and the beginning of the next. */
+export const QUIET_COUNTS = 2;
+
 /** Waits until no work is open, or until the open work has not decreased for `stuckAfterMs`. */
 export async function waitForQuiescence(
   cluster: ChaosCluster,
@@ -17,14 +20,17 @@ export async function waitForQuiescence(
   const waited: Record<string, object> = {};
   const began = performance.now();
   let fewest = Infinity;
+  let quiet = 0;
   for (let since = began; performance.now() - since < stuckAfterMs;) {
     await push();
     const open = (await countOpen(cluster)).filter(([, count]) => count > 0);
     const seconds = Math.floor((performance.now() - began) / 60_000) * 60;
     waited[`${seconds} s`] ??= Object.fromEntries(open);
     const sum = open.reduce((total, [, count]) => total + count, 0);
-    if (sum === 0) return { isQuiet: true, waited };
-    if (sum < fewest) [fewest, since] = [sum, performance.now()];
+    quiet = sum === 0 ? quiet + 1 : 0;
+    if (quiet === QUIET_COUNTS) return { isQuiet: true, waited };
+    // Work after a count without any is new.
+    if (sum < fewest) [fewest, since] = [sum || Infinity, performance.now()];
     await sleep(1_000);
   }
   return { isQuiet: false, waited };

@@ -82,16 +82,19 @@ export async function openWork({ deps }: Service): Promise<Record<string, number
 }
 
 /** Open work may take long on a busy machine, but must decrease within this time. */
-const NO_PROGRESS_MS = 120_000;
+const NO_PROGRESS_MS = 180_000;
+/** Counts in a row without open work: a callback of the bank may be on its way. */
+const QUIET_COUNTS = 2;
 
 /** Waits until no work is open, or the open work stops decreasing. */
 export async function waitUntilNoOpenWork(service: Service): Promise<void> {
   let least = Infinity;
   let since = performance.now();
-  while (least > 0 && performance.now() - since < NO_PROGRESS_MS) {
+  for (let quiet = 0; quiet < QUIET_COUNTS && performance.now() - since < NO_PROGRESS_MS;) {
     const open = Object.values(await openWork(service)).reduce((sum, count) => sum + count, 0);
+    quiet = open === 0 ? quiet + 1 : 0;
     if (open < least) [least, since] = [open, performance.now()];
-    else await sleep(500);
+    await sleep(500);
   }
 }
 
