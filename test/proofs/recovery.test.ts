@@ -8,7 +8,7 @@ import { mapWithConcurrency } from '../../src/shared/concurrency.js';
 import { createDispatcher } from '../../worker/dispatcher.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
-import { transferBody, type TestTenant } from '../support/tenant.js';
+import { transferBody, untilTaken, type TestTenant } from '../support/tenant.js';
 
 const OPEN = 300;
 /** Transfers that every dispatcher starts. */
@@ -39,9 +39,10 @@ async function acceptedWhileAway(count: number): Promise<string[]> {
   await api.start();
   const client = tenant.at(api.url);
   const ids = await mapWithConcurrency(20, Array.from({ length: count }), async () => {
-    const { status, body } = await client.transfer(transferBody());
-    expect(status).toBe(201);
-    return body.data.id;
+    const body = transferBody();
+    const reply = await untilTaken((under) => client.transfer(body, under));
+    expect(reply.status).toBe(201);
+    return reply.body.data.id;
   });
   expect(await startsOf(ids)).toEqual([]);
   await api.stop();
@@ -59,13 +60,16 @@ async function dispatched(
   const log = createLog({ level: 'warn', name: 'dispatchers', destination });
   const loops = dispatchers.map((records) => createDispatcher(records, log));
   const running = Promise.all(loops.map((loop) => loop.run()));
-  const starts = await eventually('each transfer was started', async () => {
-    const found = await startsOf(ids);
-    return isDone(found) ? found : undefined;
-  });
-  for (const loop of loops) loop.stop();
-  await running;
-  return { starts, warnings };
+  try {
+    const starts = await eventually('each transfer was started', async () => {
+      const found = await startsOf(ids);
+      return isDone(found) ? found : undefined;
+    });
+    return { starts, warnings };
+  } finally {
+    for (const loop of loops) loop.stop();
+    await running;
+  }
 }
 
 /** A worker ends all of them, each once. */
@@ -77,23 +81,32 @@ async function allPaidOnce(): Promise<void> {
   await worker.stop();
 }
 
+/** The transfers that a run was started with, by its id: its history is read once. */
+const startedWith = new Map<string, string[]>();
+
 /** The transfers among these of each workflow that was started: a micro-batch, or one that its dispatcher claimed alone. */
 async function startsOf(ids: readonly string[]): Promise<string[][]> {
   const { workflow } = service.deps.temporal.client;
   const query = `TaskQueue = '${service.env['BURSAR_TASK_QUEUE']}' AND WorkflowType IN ('transferMicroBatch', 'transfer')`;
   const found: string[][] = [];
   for await (const { workflowId, runId } of workflow.list({ query })) {
-    const { events } = await workflow.getHandle(workflowId, runId).fetchHistory();
-    const input = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-    const [started] = input.map((payload) =>
-      defaultPayloadConverter.fromPayload<TransferMicroBatchInput | RecordRef>(payload),
-    );
-    if (!started) throw new Error(`${workflowId} has no input`);
-    const all = ('transfers' in started ? started.transfers : [started]).map(({ id }) => id);
+    const all = startedWith.get(runId) ?? (await inputOf(workflowId, runId));
+    startedWith.set(runId, all);
     const own = all.filter((id) => ids.includes(id));
     if (own.length > 0) found.push(own);
   }
   return found;
+}
+
+async function inputOf(workflowId: string, runId: string): Promise<string[]> {
+  const { workflow } = service.deps.temporal.client;
+  const { events } = await workflow.getHandle(workflowId, runId).fetchHistory();
+  const input = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  const [started] = input.map((payload) =>
+    defaultPayloadConverter.fromPayload<TransferMicroBatchInput | RecordRef>(payload),
+  );
+  if (!started) throw new Error(`${workflowId} has no input`);
+  return ('transfers' in started ? started.transfers : [started]).map(({ id }) => id);
 }
 
 test('transfers that were accepted while Temporal was away are started once each, by many dispatchers, in full micro-batches', async () => {
