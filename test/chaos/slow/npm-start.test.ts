@@ -8,6 +8,7 @@ import { MongoClient } from 'mongodb';
 import type { DevFile, Secrets } from '../../../devstack/data-dir.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { listProcesses } from '../../../devstack/processes.js';
+import { eventually } from '../../support/eventually.js';
 import { collectLogs, noteSecret } from '../../support/logs.js';
 import { inTries } from '../../support/tries.js';
 import { temporaryFolder } from '../../devstack/support.js';
@@ -35,6 +36,18 @@ function collectLogsOf(name: string): void {
 
 type Copy = { supervisor: ChildProcess; dev: () => DevFile; printed: () => string };
 
+/** Resolves when the banner is complete. Returns what was printed, at any later time. */
+async function untilBanner(child: ChildProcess): Promise<() => string> {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(child, 'exit').then(() => true);
+  while (!text.includes('Ctrl-C stops')) {
+    if ((await Promise.race([ended, sleep(100)])) === true) throw new Error(text);
+  }
+  return () => text;
+}
+
 /** Starts the supervisor of `npm start` without npm and its set-up; resolves when the banner is complete. */
 async function startCopy(name: string, env: NodeJS.ProcessEnv = {}): Promise<Copy> {
   const home = join(root, name);
@@ -45,15 +58,9 @@ async function startCopy(name: string, env: NodeJS.ProcessEnv = {}): Promise<Cop
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   supervisors.push(supervisor);
-  let text = '';
-  supervisor.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  supervisor.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const ended = once(supervisor, 'exit').then(() => true);
-  while (!text.includes('Ctrl-C stops')) {
-    if ((await Promise.race([ended, sleep(100)])) === true) throw new Error(text);
-  }
+  const printed = await untilBanner(supervisor);
   const dev = () => JSON.parse(readFileSync(join(home, 'dev.json'), 'utf8')) as DevFile;
-  return { supervisor, dev, printed: () => text };
+  return { supervisor, dev, printed };
 }
 
 async function stop(supervisor: ChildProcess): Promise<void> {
@@ -64,34 +71,36 @@ async function stop(supervisor: ChildProcess): Promise<void> {
 
 type Transfer = { id: string; status: string; reference: string };
 
-async function call(dev: DevFile, path: string, init: RequestInit = {}): Promise<unknown> {
-  const headers = {
-    authorization: `Bearer ${dev.keys.secret}`,
-    'content-type': 'application/json',
-  };
-  const answer = await fetch(`${dev.api_url}/api/v1${path}`, { ...init, headers });
-  const body = (await answer.json()) as { data: unknown };
-  expect({ path, ok: answer.ok, body }).toMatchObject({ ok: true });
-  return body.data;
-}
+/** Reads from the API, again if a copy that has just started is too busy for an answer. */
+const call = (dev: DevFile, path: string): Promise<unknown> =>
+  eventually(`an answer to ${path}`, async () => {
+    const headers = { authorization: `Bearer ${dev.keys.secret}` };
+    const answer = await fetch(`${dev.api_url}/api/v1${path}`, { headers });
+    const body = (await answer.json()) as { data: unknown };
+    expect({ path, ok: answer.ok, body }).toMatchObject({ ok: true });
+    return body.data;
+  });
 
-/** Runs the curl command that the copy printed, and returns the transfer when it is terminal. */
+/** Runs the curl command that the copy printed, again if a busy copy refuses it, and returns the transfer when it is terminal. */
 async function payAsPrinted({ dev, printed }: Copy): Promise<Transfer> {
   const request = /^curl -s '[^']*\/transfers' [^]*?-d '.*'$/m.exec(printed())?.[0] ?? '';
-  const shell = spawn('sh', ['-c', request], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let out = '';
-  shell.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  await once(shell, 'close');
-  return settled(dev(), (JSON.parse(out) as { data: Transfer }).data.id);
+  const id = await eventually('the printed request is accepted', () => {
+    const { stdout: out } = spawnSync('sh', ['-c', request], { encoding: 'utf8' });
+    if (!out.includes('"success":true')) throw new Error(out);
+    return (JSON.parse(out) as { data: Transfer }).data.id;
+  });
+  return settled(dev(), id);
 }
 
-async function settled(dev: DevFile, id: string): Promise<Transfer> {
-  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
+const settled = (dev: DevFile, id: string): Promise<Transfer> =>
+  eventually(`${id} is terminal`, async () => {
     const transfer = (await call(dev, `/transfers/${id}`)) as Transfer;
-    if (transfer.status !== 'pending' && transfer.status !== 'processing') return transfer;
-  }
-  throw new Error(`${id} is not settled`);
-}
+    return ['pending', 'processing'].includes(transfer.status) ? undefined : transfer;
+  });
+
+let started: Promise<[Copy, Copy]> | null = null;
+/** Two copies that were started at the same moment. Tests use them one after the other, because a start takes long. */
+const twoCopies = () => (started ??= Promise.all([startCopy('left'), startCopy('right')]));
 
 const mentioning = (home: string) =>
   listProcesses().filter(({ args }) => args.join(' ').includes(home));
@@ -138,10 +147,10 @@ test(
 test(
   'transfers show prints the address at which the Temporal UI has the workflow of the transfer',
   async () => {
-    const copy = await startCopy('shown');
+    const [copy] = await twoCopies();
     const { id } = await payAsPrinted(copy);
     const script = join(packageRoot, 'dist', 'src', 'ops', 'cli', 'main.js');
-    const env = { ...process.env, BURSAR_HOME: join(root, 'shown') };
+    const env = { ...process.env, BURSAR_HOME: join(root, 'left') };
     const args = [script, 'transfers', 'show', id, '--json'];
     const { stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
     const { temporal_page: page } = JSON.parse(stdout) as { temporal_page: string };
@@ -172,7 +181,7 @@ function temporal(name: string, ...args: string[]): string {
 test(
   'two copies started at the same moment share nothing',
   async () => {
-    const copies = await Promise.all([startCopy('left'), startCopy('right')]);
+    const copies = await twoCopies();
     const [left, right] = copies.map((copy) => copy.dev());
     for (const key of [
       'api_url',
@@ -196,7 +205,7 @@ test(
 test(
   'a requested port that is in use is an error, and no process stays running',
   async () => {
-    const taken = await startCopy('first');
+    const [taken] = await twoCopies();
     const PORT = new URL(taken.dev().api_url).port;
     await expect(startCopy('second', { PORT })).rejects.toThrow(`Port ${PORT} is taken`);
     expect(mentioning(join(root, 'second'))).toEqual([]);
@@ -207,13 +216,13 @@ test(
 test(
   'a copy whose output is no longer read still stops every process',
   async () => {
-    const copy = await startCopy('unread');
+    const [copy] = await twoCopies();
     copy.supervisor.stdout?.destroy();
     copy.supervisor.stderr?.destroy();
     // The supervisor restarts the bank and prints that, to a closed pipe.
     process.kill(copy.dev().pids.bank ?? 0, 'SIGKILL');
     expect(await once(copy.supervisor, 'exit')).toEqual([0, null]);
-    expect(mentioning(join(root, 'unread'))).toEqual([]);
+    expect(mentioning(join(root, 'left'))).toEqual([]);
   },
   TIME_LIMIT_MS,
 );
@@ -221,10 +230,10 @@ test(
 test(
   'a copy whose folder was removed still stops every process',
   async () => {
-    const copy = await startCopy('removed');
+    const [, copy] = await twoCopies();
     const pids = new Set(Object.values(copy.dev().pids).map(Number));
     // mongod may make a file in a folder that is being removed.
-    rmSync(join(root, 'removed'), { recursive: true, maxRetries: 20, retryDelay: 50 });
+    rmSync(join(root, 'right'), { recursive: true, maxRetries: 20, retryDelay: 50 });
     await stop(copy.supervisor);
     expect(listProcesses().filter(({ pid }) => pids.has(pid))).toEqual([]);
   },
@@ -239,13 +248,7 @@ async function startByNpm(name: string, env: NodeJS.ProcessEnv = {}): Promise<Ch
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  let text = '';
-  npm.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  npm.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const ended = once(npm, 'exit').then(() => true);
-  while (!text.includes('Ctrl-C stops')) {
-    if ((await Promise.race([ended, sleep(100)])) === true) throw new Error(text);
-  }
+  await untilBanner(npm);
   return npm;
 }
 
