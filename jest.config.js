@@ -34,7 +34,8 @@ export default {
   reporters: ['default', '<rootDir>/test/support/counts.mjs'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  testTimeout: 180_000,
+  // Longer than `eventually` waits, so that a failure names its wait.
+  testTimeout: 300_000,
   // More than two cores: many tests wait for timers of the service and of the bank.
   maxWorkers: 3,
 };

@@ -25,7 +25,7 @@ beforeAll(async () => {
   url = String((await operatorSignIn(service.env))['BURSAR_OPERATOR_URL']);
   deps = await operatorDeps(service.env);
   tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
-}, 120_000);
+});
 afterAll(async () => {
   await stopOperatorApis();
   await service?.close();
@@ -116,7 +116,7 @@ test('a forced fail waits for another person, who is shown the bank’s answer, 
   ]);
   const { problems } = await deps.audit.verify();
   expect(problems).toEqual([]);
-}, 120_000);
+});
 
 test('of two approvers at once one is let through, and the transfer ends once', async () => {
   const [maker, one, other] = await Promise.all([
@@ -134,7 +134,7 @@ test('of two approvers at once one is let through, and the transfer ends once', 
   expect(await tenant.get(id)).toMatchObject({ status: 'failed' });
   const { fee_minor: fee, amount_minor: amount } = await tenant.get(id);
   expect((await tenant.balance()).available).toBe(before.available + amount + fee);
-}, 120_000);
+});
 
 test('a signal with force releases nothing: it becomes a request of somebody who says to be the sender, and needs two people', async () => {
   const [first, second] = await Promise.all([person('approver'), person('approver')]);
@@ -171,7 +171,7 @@ test('a signal with force releases nothing: it becomes a request of somebody who
     return found.some(({ actor }) => actor.claim) ? true : undefined;
   });
   expect(await tenant.get(again)).toMatchObject({ status: 'processing' });
-}, 120_000);
+});
 
 test('a target that changed since the request voids it, and an expired request is refused', async () => {
   const [maker, approver] = await Promise.all([person('operator'), person('approver')]);
@@ -190,7 +190,7 @@ test('a target that changed since the request voids it, and an expired request i
     .updateOne({ _id: expired }, { $set: { expires_at: new Date() } });
   expect(await approver.post(`/approvals/${expired}/approve`)).toMatchObject({ status: 422 });
   expect(await tenant.get(id)).toMatchObject({ status: 'processing' });
-}, 120_000);
+});
 
 test('a forced complete captures the hold only with an approval', async () => {
   const [maker, approver] = await Promise.all([person('operator'), person('approver')]);
@@ -201,7 +201,7 @@ test('a forced complete captures the hold only with an approval', async () => {
   });
   expect(await tenant.get(id)).toMatchObject({ status: 'completed' });
   await service.bank.decideTransfer(id, 'paid');
-}, 120_000);
+});
 
 test('an approved complete of another amount captures that amount with its session id, and leaves the rest in the wallet', async () => {
   const [maker, approver] = await Promise.all([person('operator'), person('approver')]);
@@ -223,7 +223,7 @@ test('an approved complete of another amount captures that amount with its sessi
   });
   expect((await tenant.balance()).available).toBe(before.available - (ordered - 1_000) - fee);
   await service.bank.setTransferOutcome(id, 'paid', ordered - 1_000);
-}, 120_000);
+});
 
 test('an approved complete of the amount that the bank reports by then ends the transfer with it', async () => {
   const [maker, approver] = await Promise.all([person('operator'), person('approver')]);
@@ -242,7 +242,7 @@ test('an approved complete of the amount that the bank reports by then ends the 
     status: 'completed',
     settled_amount_minor: ordered + 500,
   });
-}, 120_000);
+});
 
 test('tenants read that an operator acted and what became of it, but neither who nor why', async () => {
   const maker = await person('operator');
@@ -257,4 +257,4 @@ test('tenants read that an operator acted and what became of it, but neither who
   expect(text).toContain('"actor":"operator"');
   expect(text).toContain('Not completed');
   for (const secret of [REASON, maker.id, 'Test operator']) expect(text).not.toContain(secret);
-}, 120_000);
+});

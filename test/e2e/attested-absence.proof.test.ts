@@ -13,7 +13,7 @@ beforeAll(async () => {
     env: { SANDBOX_BANK_RESEND_SAFETY: 'never', SANDBOX_BANK_TIMEOUT_MS: '1000' },
   });
   tenant = await service.tenant({ balanceMinor: 1_000_000 });
-}, 120_000);
+});
 afterAll(() => service?.close());
 
 const submissionsOf = async (id: string) => (await tenant.stored(id)).submissions;

@@ -7,7 +7,7 @@ import { shareService, type Service } from '../support/service.js';
 let service: Service;
 beforeAll(async () => {
   service = await shareService();
-}, 120_000);
+});
 afterAll(() => service?.close());
 
 test('a frozen tenant starts nothing and reads everything, what is under way ends, and the freeze is in the audit log', async () => {
@@ -50,7 +50,7 @@ test('a frozen tenant starts nothing and reads everything, what is under way end
     { action: 'tenants.unfreeze', reason: 'stolen-keys', after: { frozen_at: null } },
     { action: 'tenants.freeze', before: { frozen_at: null } },
   ]);
-}, 120_000);
+});
 
 test('a tenant that is frozen before its first money has a frozen wallet when money comes, until the freeze ends', async () => {
   const { db } = service.deps.database;
@@ -65,7 +65,7 @@ test('a tenant that is frozen before its first money has a frozen wallet when mo
   await run(`ledger verify`);
   await run(`tenants unfreeze ${id} --reason new-keys`);
   expect(await wallet()).toMatchObject({ is_frozen: false, available_minor: 5_000n });
-}, 120_000);
+});
 
 test('payments with the cards of a frozen tenant are declined, and approved again after the freeze', async () => {
   const tenant = await service.tenant({ balanceMinor: 1_000_000 });
@@ -84,4 +84,4 @@ test('payments with the cards of a frozen tenant are declined, and approved agai
   await eventually('cards pay again', async () =>
     (await pay()) === 'approved' ? true : undefined,
   );
-}, 120_000);
+});

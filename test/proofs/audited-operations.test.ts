@@ -27,7 +27,7 @@ beforeAll(async () => {
   api = await startPolicyApi({ uri, name }, service.env);
   tenant = await service.tenant({ features: { identity: true } });
   rows = actRows({ service, api, tenant });
-}, 120_000);
+});
 afterAll(async () => {
   await stopOperatorApis();
   await service?.close();

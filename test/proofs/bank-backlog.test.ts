@@ -142,7 +142,7 @@ test('an operator’s command does not wait for the polls before it', async () =
     return place === -1 ? undefined : place;
   });
   expect(earlier).toBeLessThan(OPEN / 2);
-}, 120_000);
+});
 
 test('a bank that does not answer gets single calls, and after its return one question ends each transfer', async () => {
   proxy.seen.down = true;

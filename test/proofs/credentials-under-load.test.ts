@@ -18,7 +18,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   service = await startService({ apis: 2, env: SHORT_WEBHOOK_TIMES });
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await stopOperatorApis();
   await service?.close();

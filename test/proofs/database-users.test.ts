@@ -70,7 +70,7 @@ beforeAll(async () => {
   });
   operatorEnv = { ...service.env, MONGODB_URI: uriAs('operator') };
   operators = await operatorDeps(operatorEnv);
-}, 120_000);
+});
 afterAll(async () => {
   await service?.close();
   await dbAs('admin').dropDatabase();
@@ -101,7 +101,7 @@ describe('each user of MongoDB does its work', () => {
     expect(await bursarApproved(fail, operatorEnv)).toMatchObject({ code: 0 });
     expect(await tenant.get(forced)).toMatchObject({ status: 'failed' });
     expect(service.logs()).not.toMatch(/not authorized/i);
-  }, 120_000);
+  });
 
   test.each([
     'tenants create --name Other --plan sandbox --json',

@@ -115,7 +115,7 @@ beforeAll(async () => {
     workers: 0,
     env: { BURSAR_DATABASE: DATABASE, ...temporalOf('tests', API_KEYS.tests, every) },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await service?.close();
   gate?.close();

@@ -49,7 +49,7 @@ beforeAll(async () => {
   ]);
   sandbox = await service.tenant();
   live = await createTenant(liveDeps, { apiUrl: url });
-}, 120_000);
+});
 
 afterAll(async () => {
   await liveDeps?.close();

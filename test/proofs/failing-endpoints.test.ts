@@ -105,7 +105,7 @@ test('what waits for a failing endpoint is cancelled by the command that disable
     const { workflow } = all.service.deps.temporal.client;
     await workflow.getHandle(deliveryWorkflowId(endpoint)).result();
   }
-}, 180_000);
+});
 
 test('no check is left of an endpoint that is disabled while nothing waits for it', async () => {
   const { id } = await all.tenant(await all.receiver());

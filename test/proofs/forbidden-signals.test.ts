@@ -26,7 +26,7 @@ beforeAll(async () => {
   await operatorSignIn(service.env);
   deps = await operatorDeps(service.env);
   tenant = await service.tenant();
-}, 120_000);
+});
 afterAll(async () => {
   await stopOperatorApis();
   await service?.close();
@@ -240,4 +240,4 @@ test('a person without the role of an operator sends no command, and the refusal
   expect(await tenant.get(own._id)).toMatchObject({ status: 'processing' });
   await service.bank.decideTransfer(own._id, 'paid');
   await tenant.waitFor(own._id, 'completed');
-}, 120_000);
+});

@@ -46,7 +46,7 @@ beforeAll(async () => {
     OIDC_SCOPES: 'openid profile email roles offline_access',
     BURSAR_OPERATOR_URL: url,
   };
-}, 120_000);
+});
 afterAll(async () => {
   await stopOperatorApis();
   issuer.close();
@@ -160,7 +160,7 @@ test('a person signs in with a browser, and acts with the name and the roles of 
     code: 1,
     error: expect.stringContaining('other users can read'),
   });
-}, 120_000);
+});
 
 test('a token that has expired is refused, and the command line renews it until the issuer ends the sign-in', async () => {
   const at = machine();
@@ -185,7 +185,7 @@ test('a token that has expired is refused, and the command line renews it until 
     code: 1,
     error: expect.stringContaining('sign in again'),
   });
-}, 120_000);
+});
 
 test('an account that is disabled in the middle is refused at once, whatever its token says, and the refusal is in the audit log', async () => {
   const [token, admin] = await Promise.all([tokenOf('chidi+operator'), tokenOf('dayo+admin')]);
@@ -202,14 +202,14 @@ test('an account that is disabled in the middle is refused at once, whatever its
   expect(await entries({ 'actor.operator': id, 'after.refused': 'unauthorized' })).toHaveLength(1);
   await set(false);
   expect(await get(token)).toMatchObject({ status: 200 });
-}, 120_000);
+});
 
 test('a token for another client of the issuer is refused', async () => {
   const at = machine();
   const { code, error } = await signIn(at, 'efe+admin', { OIDC_CLIENT_ID: 'other' });
   expect([code, error]).toEqual([1, expect.stringContaining('aud')]);
   expect(await database.db.collection('operators').countDocuments({ name: 'efe' })).toBe(0);
-}, 120_000);
+});
 
 test('a token that the issuer has not signed is refused: changed, signed by another key, or without a signature', async () => {
   const token = await tokenOf('femi+viewer');
@@ -240,14 +240,14 @@ test('a token that the issuer has not signed is refused: changed, signed by anot
     ]);
   }
   expect(await get(token)).toMatchObject({ status: 200, data: { roles: ['viewer'] } });
-}, 120_000);
+});
 
 test('a person with no role that exists here is refused, and gets no account', async () => {
   const at = machine();
   const { code, error } = await signIn(at, 'gozie+janitor');
   expect([code, error]).toEqual([1, expect.stringContaining('none of the roles')]);
   expect(await database.db.collection('operators').countDocuments({ name: 'gozie' })).toBe(0);
-}, 120_000);
+});
 
 test('an issuer that is away for longer than its keys are kept ends no sign-in, and a token by another key is told to come again', async () => {
   const away = await startIssuer();
@@ -278,7 +278,7 @@ test('an issuer that is away for longer than its keys are kept ends no sign-in, 
   } finally {
     Date.now = now;
   }
-}, 120_000);
+});
 
 test('the issuer exchanges its signing key while a script works: no command fails, and tokens by the old key end', async () => {
   const at = machine();
@@ -292,7 +292,7 @@ test('the issuer exchanges its signing key while a script works: no command fail
     expect(await bursarProcess('operators me --json', at)).toMatchObject({ code: 0 });
   }
   expect(await get(before)).toMatchObject({ status: 401, code: 'unauthorized' });
-}, 120_000);
+});
 
 test('the issuer decides the roles: a new one takes effect with the next token, and older tokens end', async () => {
   const before = await tokenOf('hauwa+operator');
@@ -319,7 +319,7 @@ test('the issuer decides the roles: a new one takes effect with the next token, 
     status: 200,
     data: { id: first.data?.id, roles: ['operator'] },
   });
-}, 120_000);
+});
 
 test('the last role of a person is taken at the issuer: the account has none from the first token without it on, older tokens end for good, and both refusals are in the audit log', async () => {
   const [at, login] = [machine(), 'kemi+operator'];
@@ -362,7 +362,7 @@ test('beside an issuer, keys are refused, and nobody makes accounts, keys or rol
       expect.objectContaining({ code: 1 }),
     ]);
   }
-}, 120_000);
+});
 
 test('an account from before the issuer is the one of the person whose verified e-mail it has', async () => {
   const { id } = await deps.operators.create({
@@ -373,4 +373,4 @@ test('an account from before the issuer is the one of the person whose verified 
   });
   const token = await tokenOf('jide+approver');
   expect(await get(token)).toMatchObject({ data: { id, roles: ['approver'] } });
-}, 120_000);
+});

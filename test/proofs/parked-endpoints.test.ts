@@ -62,4 +62,4 @@ test('an endpoint that fails for days is parked: nothing is sent, deliveries sta
   });
   const { code } = await bursar('webhooks endpoints resume whe_nobody', all.service.env);
   expect(code).toBe(1);
-}, 180_000);
+});

@@ -56,7 +56,7 @@ test('endpoints are added, listed, rotated, disabled and removed, and a new secr
     ),
   );
   expect(refused.map(({ code }) => code)).toEqual([1, 1, 1]);
-}, 120_000);
+});
 
 test('an endpoint with an unusable address or an unknown tenant is refused with the reason', async () => {
   const { id: tenantId } = await all.service.tenant();
@@ -66,7 +66,7 @@ test('an endpoint with an unusable address or an unknown tenant is refused with 
     { code: 1, out: expect.stringContaining('neither https') },
     { code: 1, out: expect.stringContaining('there is no tenant') },
   ]);
-}, 120_000);
+});
 
 test('deliveries are listed, shown and sent again; an event is replayed', async () => {
   const at = await all.receiver();
@@ -86,7 +86,7 @@ test('deliveries are listed, shown and sent again; an event is replayed', async 
   const types = timeline.map(({ type }: { type: string }) => type);
   expect(types.filter((type: string) => type === 'webhook_delivered')).toHaveLength(2);
   expect(await json(`webhooks deliveries list --tenant ${tenant.id} --dead`)).toEqual([]);
-}, 120_000);
+});
 
 describe('doctor', () => {
   type Check = { check: string; ok: boolean; detail: string; hint: string | null };
@@ -220,7 +220,7 @@ test('a command names the dependency that does not answer', async () => {
     code: 1,
     out: expect.stringMatching(/the operator API .* does not answer/),
   });
-}, 120_000);
+});
 
 test('a wallet is shown with its available balance, its holds and its receivable', async () => {
   const tenant = await all.service.tenant({ balanceMinor: 1_000_000 });
@@ -230,4 +230,4 @@ test('a wallet is shown with its available balance, its holds and its receivable
     held_minor: ORDER_TOTAL_MINOR,
     receivable_minor: 0,
   });
-}, 120_000);
+});

@@ -95,7 +95,7 @@ test('keys create sets label, addresses and expiry, and the key is accepted acco
   });
   const livesMs = Date.parse(listed.expires_at) - Date.parse(listed.created_at);
   expect(Math.round(livesMs / DAY_MS)).toBe(30);
-}, 120_000);
+});
 
 test('keys create narrows a key to its scopes, and a rotated key keeps them', async () => {
   const made = await json(
@@ -114,7 +114,7 @@ test('keys create narrows a key to its scopes, and a rotated key keeps them', as
     const { code } = await bursar(`keys create --tenant ${tenantId} --level write ${rest}`);
     expect([rest, code]).toEqual([rest, 1]);
   }
-}, 120_000);
+});
 
 test('keys create refuses an invalid address or number of days with the reason, and creates no key', async () => {
   const create = (rest: string) => bursar(`keys create --level write ${rest}`);
@@ -129,7 +129,7 @@ test('keys create refuses an invalid address or number of days with the reason, 
     ),
   );
   expect(await count()).toBe(before);
-}, 120_000);
+});
 
 test('keys list names a key that should be rotated; keys rotate and keys revoke end it', async () => {
   const old = await json(`keys create --tenant ${tenantId} --level admin`);
@@ -156,7 +156,7 @@ test('keys list names a key that should be rotated; keys rotate and keys revoke 
     code: 'expired_key',
   });
   await Promise.all([keys.idle(), later.idle()]);
-}, 120_000);
+});
 
 test('tenants update changes plan, rate, features and safeguards by name and shows them', async () => {
   const changed = await json(
@@ -194,7 +194,7 @@ test('tenants update changes plan, rate, features and safeguards by name and sho
       }),
     ),
   );
-}, 120_000);
+});
 
 test('ledger close closes the days that are over, and ledger verify continues an interrupted verification', async () => {
   const postings = database.db.collection<{ _id: string }>('postings');

@@ -174,7 +174,7 @@ test('after a restore, the commands that bursar restored lists take away again w
   }
   expect(await rightsOf(of)).toEqual(taken);
   expect(revocations.filter(({ target: id }) => id === other.tenant)).toEqual([]);
-}, 60_000);
+});
 
 test('an export that does not continue the restored audit log is refused before anything is changed', async () => {
   const env = { ...api.env };
@@ -203,4 +203,4 @@ test('an export that does not continue the restored audit log is refused before 
     expect(ran).toMatchObject({ code: 1, error: expect.stringContaining(problem) });
   }
   expect(await api.deps.audit.latest({}, 1)).toEqual(entries);
-}, 60_000);
+});

@@ -137,7 +137,6 @@ test.each(Object.entries(ACTS))(
       { action, actor: { operator: operator.id }, after: expect.any(Object) },
     ]);
   },
-  120_000,
 );
 
 test('an endpoint is resumed after its entry in the audit log: without one, nothing of it is sent', async () => {

@@ -192,7 +192,7 @@ test('a changed or removed entry is found by audit verify', async () => {
   ]);
   await entries().insertOne({ _id, ...fields });
   expect(await verify()).toMatchObject([0, { ok: true }]);
-}, 120_000);
+});
 
 test('a role permits exactly the operations that name it, and a refused act leaves its refusal alone', async () => {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
@@ -220,7 +220,7 @@ test('a role permits exactly the operations that name it, and a refused act leav
     .toArray();
   expect(fresh).toHaveLength(refused.size);
   for (const { after } of fresh) expect(after).toEqual({ refused: expect.any(String) });
-}, 120_000);
+});
 
 test('a missing, unknown, revoked or disabled sign-in is refused at once', async () => {
   const admin = await signedIn(['admin']);
@@ -251,7 +251,7 @@ test('a missing, unknown, revoked or disabled sign-in is refused at once', async
       after: { refused: 'Another administrator changes your own account.' },
     },
   ]);
-}, 120_000);
+});
 
 test('requests with a revoked key, and those of a viewer without the role, leave a few entries a minute, and acts of others go on', async () => {
   const [old, viewer, admin] = await Promise.all([
@@ -274,7 +274,7 @@ test('requests with a revoked key, and those of a viewer without the role, leave
     // A minute may begin in between.
     expect(left).toBeLessThanOrEqual(20);
   }
-}, 120_000);
+});
 
 test('the comparison of records and each portion of a statement have their entries', async () => {
   const { id, key } = await signedIn(['operator']);

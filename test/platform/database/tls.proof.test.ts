@@ -67,22 +67,18 @@ eachAtOnce([
     ['worker', 'main.js'],
     { tls: 'true', tlsCAFile: ca },
   ],
-])(
-  'the %s ends before it serves %s',
-  async (_process, _how, script, options) => {
-    const port = await claimPort(20_000 + Math.floor(Math.random() * 10_000));
-    const env = {
-      ...settingsFor(options),
-      TEMPORAL_ADDRESS: sharedEngines().temporalAddress,
-      PORT: String(port.port),
-    };
-    const { code, out } = await run(process.execPath, [compiled(...script)], env);
-    port.release();
-    expect({ code, out }).toEqual({
-      code: 1,
-      out: expect.stringContaining('MongoServerSelectionError'),
-    });
-    expect(out).not.toMatch(/api is listening|worker is running/);
-  },
-  120_000,
-);
+])('the %s ends before it serves %s', async (_process, _how, script, options) => {
+  const port = await claimPort(20_000 + Math.floor(Math.random() * 10_000));
+  const env = {
+    ...settingsFor(options),
+    TEMPORAL_ADDRESS: sharedEngines().temporalAddress,
+    PORT: String(port.port),
+  };
+  const { code, out } = await run(process.execPath, [compiled(...script)], env);
+  port.release();
+  expect({ code, out }).toEqual({
+    code: 1,
+    out: expect.stringContaining('MongoServerSelectionError'),
+  });
+  expect(out).not.toMatch(/api is listening|worker is running/);
+});

@@ -36,7 +36,7 @@ const ALLOWED_TRANSITIONS = {
 /** Amounts differ, so that the checks detect swapped values. */
 const AMOUNTS_MINOR = [100_000, 400_000] as const;
 /** Deposits that nobody reports are found by the search, at the pauses of cluster.ts. */
-const FOUND_WITHIN_MS = 120_000;
+const FOUND_WITHIN_MS = 240_000;
 
 /** Deposits of the random-fault run on the accounts of virtual-accounts.ts, and operators who decide about suspense. */
 export function createDeposits(cluster: ChaosCluster, random: Random): Workload {
