@@ -34,7 +34,8 @@ const lines = (wanted: Line): Line[] =>
   service
     .logs()
     .split('\n')
-    .filter((text) => text.startsWith('{'))
+    // The last line may not be whole yet.
+    .filter((text) => text.startsWith('{') && text.endsWith('}'))
     .map((text) => JSON.parse(text) as Line)
     .filter((line) => Object.entries(wanted).every(([name, value]) => line[name] === value));
 

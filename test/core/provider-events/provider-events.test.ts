@@ -193,6 +193,10 @@ describe('a provider event', () => {
   });
 
   test('without a signature, with another signer’s or with a changed body is refused, and nothing is stored', async () => {
+    // Events of the cards of other tests may be on their way.
+    await eventually('the bank has sent everything', async () =>
+      (await service.bank.callbacksWaiting()) === 0 ? true : undefined,
+    );
     const before = await count({});
     const about = issuer.about('card.funded', { reference: newId('cardOperation'), card: 'ic_x' });
     for (const options of [
