@@ -1,3 +1,4 @@
+import { eachAtOnce } from '../support/at-once.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import { ORDER_TOTAL_MINOR, type TestTenant, type TransferView } from '../support/tenant.js';
@@ -137,7 +138,7 @@ describe('a bank with a fence', () => {
   beforeAll(() => start({ SANDBOX_BANK_RESEND_SAFETY: 'fence' }));
   afterAll(() => service?.close());
 
-  test.each(['005', '022'])(
+  eachAtOnce([['005'], ['022']])(
     '%s: what the bank does not know is cancelled, and the money is back',
     async (ending) => {
       const row = await send(ending);
@@ -146,7 +147,7 @@ describe('a bank with a fence', () => {
     },
   );
 
-  test.each(['004', '021'])(
+  eachAtOnce([['004'], ['021']])(
     '%s: a payment without an answer is found, and not cancelled',
     async (ending) => expectPaidOnce(await send(ending)),
   );
