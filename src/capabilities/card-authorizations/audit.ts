@@ -2,12 +2,14 @@ import {
   addTo,
   auditPages,
   type RecordAudit,
+  type RecordPage,
   type RecordWithPostings,
   type TenantAudit,
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
-import { cards } from '../cards/record.js';
+import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import { cards, type Card } from '../cards/record.js';
 import {
   cardAuthorizations,
   takenOf,
@@ -15,19 +17,42 @@ import {
   type CardAuthorization,
 } from './record.js';
 import { balanceAfter, type AuthorizationFact } from './facts.js';
+import { stepsOfFacts, type Payment } from './postings.js';
 
 /**
- * Audits authorizations: the balance of each one follows from its facts and equals its postings, the networks' accounts equal
- * the cleared amounts, and every card counts the authorizations that hold money of it.
+ * Audits authorizations: the balance of each one follows from its facts and equals its postings, its payers are those of its
+ * postings, the networks' accounts equal the cleared amounts, and every card counts the authorizations that hold money of it.
  */
 export const auditAuthorizations: RecordAudit = {
   pages: [
-    auditPages(cardAuthorizations, ({ records }) =>
-      records.flatMap((one) => [...checkBalance(one), ...checkPostings(one)]),
-    ),
+    auditPages(cardAuthorizations, async (page) => {
+      const fundings = await fundingsOf(page);
+      return page.records.flatMap((one) => [
+        ...checkBalance(one),
+        ...checkPostings(one),
+        ...payerProblems(one, one.postings, fundings.get(one.card_id) ?? 'prepaid'),
+      ]);
+    }),
   ],
   tenant: auditTenant,
 };
+
+/** The kinds of the cards of a page. */
+async function fundingsOf({
+  collections,
+  session,
+  records,
+}: RecordPage<CardAuthorization>): Promise<Map<string, Card['funding']>> {
+  const ids = [...new Set(records.map(({ card_id: card }) => card))];
+  const found = await collections
+    .records(cards)
+    .find(
+      { _id: { $in: ids } },
+      { session, projection: { funding: 1 }, ...acrossTenants('report') },
+    )
+    .toArray();
+  return new Map(found.map(({ _id, funding }) => [_id, funding]));
+}
 
 const CARDS = 500;
 
@@ -150,4 +175,154 @@ function checkPostings({ postings, ...one }: CardAuthorization & RecordWithPosti
   const expected = takenOf(one);
   if (taken !== expected) problems.push(`${id} took ${expected}, its postings ${taken}`);
   return problems;
+}
+
+/** A payment, as far as it says who paid for it. */
+export type PaidAuthorization = Pick<
+  CardAuthorization,
+  '_id' | 'tenant_id' | 'card_id' | 'provider' | 'facts' | 'payments'
+>;
+
+type StoredPosting = RecordWithPostings['postings'][number];
+
+const least = (a: bigint, b: bigint) => (a < b ? a : b);
+const positive = (minor: bigint) => (minor > 0n ? minor : 0n);
+
+/** The movement of each fact of a payment, in the order of arrival, and the name of its posting. A fact may move nothing. */
+export function movementsOf(
+  one: PaidAuthorization,
+  postings: readonly StoredPosting[],
+): { posting: string; moved: Movement }[] {
+  const moved = new Map(postings.map((each) => [each._id, movementOf(one, each)]));
+  return stepsOfFacts(one.facts).map((step) => {
+    const posting = `${one._id}/${step}`;
+    return { posting, moved: moved.get(posting) ?? NOTHING };
+  });
+}
+
+/**
+ * Compares those who have paid for a payment with its postings. It derives them from the postings alone, in another way than the
+ * commit that wrote them: what is released of a hold pays first, and what returns goes to the last payers.
+ */
+export function payerProblems(
+  one: PaidAuthorization,
+  postings: readonly StoredPosting[],
+  funding: Card['funding'],
+): string[] {
+  const movements = movementsOf(one, postings);
+  const otherwise = funding === 'jit' ? 'wallet' : 'card';
+  let payers: Payers = { card: 0n, wallet: 0n, paid: [], problem: null };
+  for (const { posting, moved } of movements) {
+    payers = payersAfter(payers, moved, otherwise);
+    if (payers.problem !== null) return [`${posting}: ${payers.problem}`];
+  }
+  const named = new Set(movements.map(({ posting }) => posting));
+  const foreign = postings.filter(({ _id }) => !named.has(_id));
+  const [said, booked] = [textOf(one.payments), textOf(payers.paid)];
+  return [
+    ...foreign.map(({ _id }) => `${_id} belongs to no fact`),
+    ...(said === booked ? [] : [`${one._id} was paid by ${said}, by its postings by ${booked}`]),
+  ];
+}
+
+/** The movement of a posting on each account that takes part. */
+export type Movement = Record<
+  'cardHeld' | 'walletHeld' | 'card' | 'wallet' | 'receivable' | 'network',
+  bigint
+>;
+const NOTHING: Movement = {
+  cardHeld: 0n,
+  walletHeld: 0n,
+  card: 0n,
+  wallet: 0n,
+  receivable: 0n,
+  network: 0n,
+};
+
+function movementOf(
+  { tenant_id: tenant, card_id: card, provider }: PaidAuthorization,
+  { legs }: StoredPosting,
+): Movement {
+  const on = (account: string) =>
+    legs.reduce((sum, leg) => (leg.account === account ? sum + leg.amount_minor : sum), 0n);
+  return {
+    cardHeld: on(accounts.cardHeld(card)),
+    walletHeld: on(accounts.held(tenant)),
+    card: on(accounts.cardAvailable(card)),
+    wallet: on(accounts.available(tenant)),
+    receivable: on(accounts.receivable(tenant)),
+    network: on(accounts.network(provider)),
+  };
+}
+
+/** The holds after a posting, those who have paid, in the order of payment, and what is wrong with the posting. */
+type Payers = { card: bigint; wallet: bigint; paid: Payment[]; problem: string | null };
+
+/**
+ * The payers after a posting. What is released of the hold pays first, on the card and then in the wallet; then the card pays,
+ * then the wallet, and the tenant owes the rest. What is returned goes to the last payers.
+ */
+function payersAfter(before: Payers, moved: Movement, otherwise: 'card' | 'wallet'): Payers {
+  const { network, receivable } = moved;
+  const [released, returned] = [positive(-moved.cardHeld - moved.walletHeld), positive(-network)];
+  const paying = least(released, positive(network));
+  const byCard = least(paying, before.card);
+  const byWallet = paying - byCard;
+  const toWallet = least(released - paying, positive(before.wallet - byWallet));
+  const toCard = released - paying - toWallet;
+  const after = { card: before.card + moved.cardHeld, wallet: before.wallet + moved.walletHeld };
+  // Apart from the hold and its release: positive if the balance gets something, negative if it pays.
+  const card = moved.card - toCard + positive(moved.cardHeld);
+  const wallet = moved.wallet - toWallet + positive(moved.walletHeld);
+  const problem = (what: string): Payers => ({ ...before, ...after, problem: what });
+  const left = { card: before.card - byCard - toCard, wallet: before.wallet - byWallet - toWallet };
+  if (released > 0n && (after.card !== left.card || after.wallet !== left.wallet)) {
+    return problem(
+      `${after.card} is left on the card and ${after.wallet} in the wallet, and should be ${left.card} and ${left.wallet}`,
+    );
+  }
+  const back = giveBack(before.paid, returned, otherwise);
+  if (returned > 0n && (card !== back.card || wallet + receivable !== back.wallet)) {
+    return problem(
+      `${card} went back to the card and ${wallet + receivable} to the wallet, who had paid ${back.card} and ${back.wallet} of it`,
+    );
+  }
+  if (returned === 0n && (card > 0n || wallet > 0n || receivable > 0n)) {
+    return problem('money came back that the network has not returned');
+  }
+  const paid: Payment[] = [
+    { from: 'card', minor: byCard },
+    { from: 'wallet', minor: byWallet },
+    { from: 'card', minor: returned > 0n ? 0n : -card },
+    { from: 'wallet', minor: returned > 0n ? 0n : -wallet },
+    { from: 'receivable', minor: returned > 0n ? 0n : -receivable },
+  ];
+  const payments = [...back.left, ...paid].filter(({ minor }) => minor > 0n);
+  return { ...after, paid: payments, problem: null };
+}
+
+/** Takes an amount from the end of the payments. What the tenant owed counts as paid by the wallet. */
+function giveBack(payments: readonly Payment[], minor: bigint, otherwise: 'card' | 'wallet') {
+  const back = { card: 0n, wallet: 0n };
+  const left = [...payments];
+  let rest = minor;
+  while (rest > 0n) {
+    const last = left.pop() ?? { from: otherwise, minor: rest };
+    const part = least(last.minor, rest);
+    rest -= part;
+    back[last.from === 'card' ? 'card' : 'wallet'] += part;
+    if (part < last.minor) left.push({ ...last, minor: last.minor - part });
+  }
+  return { ...back, left };
+}
+
+/** Payments as text, neighbours of one payer as one. */
+function textOf(payments: readonly Payment[]): string {
+  const sums: Payment[] = [];
+  for (const { from, minor } of payments) {
+    const last = sums.at(-1);
+    if (last?.from === from) last.minor += minor;
+    else sums.push({ from, minor });
+  }
+  return sums.map(({ from, minor }) => `${from} ${minor}`).join(', ') || 'nobody';
 }

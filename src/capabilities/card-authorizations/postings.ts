@@ -156,10 +156,15 @@ const STEPS: Record<FactKind, string> = {
   dispute_debited: 'dispute-debit',
 };
 
-/** The name of a fact's posting. Repeated kinds are numbered, because they may occur several times. */
-export function stepOf({ facts }: CardAuthorization, { kind }: AuthorizationFact): string {
-  const count = facts.filter((known) => STEPS[known.kind] === STEPS[kind]).length;
-  return count === 0 ? STEPS[kind] : `${STEPS[kind]}-${count + 1}`;
+/** The names of the postings of facts. Repeated kinds are numbered, because they may occur several times. */
+export function stepsOfFacts(facts: readonly AuthorizationFact[]): string[] {
+  const counts = new Map<string, number>();
+  return facts.map(({ kind }) => {
+    const step = STEPS[kind];
+    const count = (counts.get(step) ?? 0) + 1;
+    counts.set(step, count);
+    return count === 1 ? step : `${step}-${count}`;
+  });
 }
 
 /** The posting of all movements that a fact causes; `settle` has divided them among the payers. */

@@ -26,7 +26,7 @@ import {
   type LedgerDelta,
   type Settlement,
   deltaPosting,
-  stepOf,
+  stepsOfFacts,
 } from './postings.js';
 import { addDailySpend, isOverCleared, restoreDailyLimit } from './rules.js';
 
@@ -91,7 +91,7 @@ export function transitionAuthorization(
   return {
     next,
     postings: [
-      deltaPosting(authorization, stepOf(authorization, fact), now, { ...delta, settled }),
+      deltaPosting(authorization, stepsOfFacts(facts).at(-1) ?? '', now, { ...delta, settled }),
     ],
     card: cardAfter({ before: authorization, next, card, settled, fact }, now),
     availableMinor: settled.walletMinor,

@@ -1,5 +1,11 @@
 import { ApiError } from '../../../src/shared/errors.js';
 import { MongoServerError } from 'mongodb';
+import {
+  applyCardAuthorizationFact,
+  decideCardAuthorization,
+} from '../../../src/capabilities/card-authorizations/mutations.js';
+import type { CardAuthorization } from '../../../src/capabilities/card-authorizations/record.js';
+import type { Card } from '../../../src/capabilities/cards/record.js';
 import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import { withSnapshot } from '../../../src/platform/database/client.js';
@@ -8,6 +14,12 @@ import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
 import type { Transfer } from '../../../src/capabilities/transfers/record.js';
+import {
+  authorizationFactMutation,
+  decideAuthorizationMutation,
+  keyOf,
+} from '../../support/authorizations.js';
+import { openCard } from '../../support/card-record.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
 
@@ -111,4 +123,22 @@ test('the audit reports a balanced posting that differs from its transfer', asyn
   const found = await problems();
   expect(found).toContain(`${id}/resolve is not the posting of a completed transfer`);
   expect(found).toContain(`${other}/resolve is not the posting of a failed transfer`);
+});
+
+test('the audit reports a card payment that others have paid than its postings say', async () => {
+  const commit = createGroupCommit(database);
+  const card = openCard({ available_minor: 10_000n });
+  await database.db.collection<Card>('cards').insertOne(card);
+  const answerBy = new Date(Date.now() + 60_000);
+  const asked = decideAuthorizationMutation({ amountMinor: 4_000n }, { answerBy });
+  await commit.commit(decideCardAuthorization, asked);
+  const cleared = authorizationFactMutation('cleared', { at: 1, minor: 4_000n });
+  await commit.commit(applyCardAuthorizationFact, cleared);
+  const { id } = keyOf('auth_1');
+  const wrong = `${id} was paid by wallet 4000, by its postings by card 4000`;
+  expect((await problems()).filter((each) => each.startsWith(id))).toEqual([]);
+  const payments = database.db.collection<CardAuthorization>('card_authorizations');
+  const byWallet: CardAuthorization['payments'] = [{ from: 'wallet', minor: 4_000n }];
+  await payments.updateOne({ _id: id }, { $set: { payments: byWallet } });
+  expect(await problems()).toContain(wrong);
 });
