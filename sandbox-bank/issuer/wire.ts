@@ -211,10 +211,14 @@ export function reportData({ token, card }: Authorization, message: Authorizatio
   };
 }
 
+const isApprovedByClient = ({ status, order }: AuthorizationMessage) =>
+  status === 'authorized' && order?.kind !== 'advice';
+
 /** Presents a card payment with its reports, those of the events that were lost too. */
 export const presentReports = (one: Authorization, from = 0) => ({
   token: one.token,
-  over: one.heldMinor === 0 && one.messages.every(({ status }) => status !== 'asked'),
+  over: one.heldMinor === 0,
+  approved: one.messages.filter(isApprovedByClient).map(({ id }) => id),
   reports: one.messages.slice(from).flatMap((message) => {
     const event = eventOf(message);
     const occurred_at = new Date(message.at).toISOString();

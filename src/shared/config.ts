@@ -187,6 +187,7 @@ function cardsOf(e: z.output<typeof environment>) {
       holdMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
       overClearingPercent: e.BURSAR_OVER_CLEARING_PERCENT,
       overClearingMinor: BigInt(e.BURSAR_OVER_CLEARING_MINOR),
+      mostReports: e.BURSAR_AUTHORIZATION_MAX_REPORTS,
     },
   };
 }

@@ -19,6 +19,7 @@ import {
 // Each setting has its meaning as `description`, and as `live` what live asks of it beyond that: docs/settings.md is made
 // from both, by `npm run openapi`.
 
+const whole = z.coerce.number().int();
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
 const MINUTE_MS = 60_000;
@@ -34,9 +35,7 @@ const api = {
   // Not HOST: some shells export HOST as the name of the machine.
   BURSAR_HOST: z.string().default('127.0.0.1').describe('address at which the API listens'),
   PORT: portOrAny.default(8080).describe('port of the API; 0 takes a free one'),
-  BURSAR_TRUSTED_PROXIES: z.coerce
-    .number()
-    .int()
+  BURSAR_TRUSTED_PROXIES: whole
     .min(0)
     .default(0)
     .describe('number of proxies in front of the API whose `X-Forwarded-For` entries are trusted'),
@@ -294,22 +293,25 @@ const cards = {
     .describe(
       'after this the issuer is asked about a hold, and an operator is called if it is silent',
     ),
-  BURSAR_OVER_CLEARING_PERCENT: z.coerce
-    .number()
-    .int()
+  BURSAR_OVER_CLEARING_PERCENT: whole
     .min(0)
     .max(1_000)
     .default(20)
     .describe('share above the approval that may be cleared without attention'),
-  BURSAR_OVER_CLEARING_MINOR: z.coerce
-    .number()
-    .int()
+  BURSAR_OVER_CLEARING_MINOR: whole
     .min(0)
     .default(500_000)
     .describe('amount above the approval that may be cleared without attention'),
+  BURSAR_AUTHORIZATION_MAX_REPORTS: whole
+    .min(100)
+    .max(10_000)
+    .default(1_000)
+    .describe(
+      'requests and reports of one card payment; beyond them a request is declined, and a report is a failed provider event',
+    ),
 };
 
-const atLeastOne = z.coerce.number().int().min(1);
+const atLeastOne = whole.min(1);
 
 const payments = {
   BURSAR_MAX_ACCOUNTS_PER_CUSTOMER: atLeastOne

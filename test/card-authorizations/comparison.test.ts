@@ -46,6 +46,7 @@ const answerOf = (names: readonly string[]): FindAuthorizationAnswer => ({
   ...trace,
   kind: 'authorization',
   over: true,
+  approved: [],
   reports: reportsOf(names),
 });
 const factsOf = (names: readonly string[]) =>

@@ -9,7 +9,7 @@ import type { Mutation, MutationInput } from '../../src/core/commit/mutation.js'
 import { decide } from '../../src/core/commit/unit-of-work.js';
 import type { AuthorizationReport } from '../../src/core/providers/card-issuer.js';
 import type { Database } from '../../src/platform/database/client.js';
-import { stateWith, standInMutation, TERMS } from '../support/authorizations.js';
+import { stateWith, standInMutation, TERMS, voidMutation } from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';
 import { apply, run } from '../support/decisions.js';
 import type { AnyMutation } from '../support/mutations.js';
@@ -21,8 +21,18 @@ import { NOW } from '../support/transfers.js';
 async function askedBetween(
   before: AnyMutation[],
   meanwhile: AnyMutation[],
-  reports: AuthorizationReport[] = [],
-  over = true,
+  {
+    reports = [],
+    over = true,
+    approved = ['m1'],
+    afterSeconds = 60,
+  }: {
+    reports?: AuthorizationReport[];
+    over?: boolean;
+    /** The messages that the issuer names as approved. */
+    approved?: string[];
+    afterSeconds?: number;
+  } = {},
 ) {
   const start = stateWith(openCard({ available_minor: 10_000n }));
   let { state } = run(start, [before]);
@@ -34,13 +44,13 @@ async function askedBetween(
   const asked = payment();
   let postponed: Date | null | undefined;
   ({ state } = run(state, [meanwhile], seconds(1)));
-  const answeredAt = seconds(60);
+  const answeredAt = seconds(afterSeconds);
   const groupCommit = withEmptyParts<GroupCommit>({
     async commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R> {
       const planned = { mutation: mutation as unknown as Mutation, input };
       const { writes, results } = decide(state, [planned], answeredAt);
       state = apply(state, writes);
-      return (results[0] as { result: R }).result;
+      return results[0] as R;
     },
   });
   /** The write that postpones the next question, if it is about the payment as it is now. */
@@ -62,7 +72,8 @@ async function askedBetween(
     { stallTimeoutMs: 2_000, terms: TERMS },
     () => answeredAt,
   );
-  const answer = { kind: 'authorization', over, reports, providerRequestId: null } as const;
+  const found = { kind: 'authorization', over, approved, reports } as const;
+  const answer = { ...found, providerRequestId: null };
   await store.applyAnswer(asked, answer);
   checkBooks(state);
   return { ...payment(), postponed };
@@ -82,6 +93,35 @@ test('the hold of a payment of which the issuer holds nothing is released', asyn
   expect(one).toMatchObject({ status: 'expired', held_minor: 0n });
 });
 
+describe('an approval whose answer the issuer has not received yet', () => {
+  const first = [message('m1', 1_000n)];
+  const both = [...first, message('m2', 500n, 1)];
+
+  test('keeps its hold, also that of an increment of a payment that the issuer knows', async () => {
+    const alone = await askedBetween(first, [], { approved: [] });
+    expect([alone.held_minor, ends(alone)]).toEqual([1_000n, 0]);
+    expect(alone.postponed?.getTime()).toBeGreaterThan(NOW.getTime());
+    const increment = await askedBetween(both, []);
+    expect([increment.held_minor, ends(increment)]).toEqual([1_500n, 0]);
+  });
+
+  test('loses it once it must have arrived: a later answer counts for it', async () => {
+    const later = await askedBetween(both, [], { approved: [], afterSeconds: 3_601 });
+    expect([later.held_minor, ends(later)]).toEqual([0n, 1]);
+    const named = await askedBetween(both, [], { approved: ['m1', 'm2'] });
+    expect([named.held_minor, ends(named)]).toEqual([0n, 1]);
+  });
+
+  test('does not count if it is void, or an approval in our place', async () => {
+    const withdrawn = voidMutation({ messageId: 'm2', requestedAt: seconds(1) }, { at: 2 });
+    const voided = await askedBetween([...both, withdrawn], []);
+    expect([voided.held_minor, ends(voided)]).toEqual([0n, 1]);
+    const advice = standInMutation(500n, { message: 'm2', at: 1 });
+    const stoodIn = await askedBetween([...first, advice], []);
+    expect([stoodIn.held_minor, ends(stoodIn)]).toEqual([0n, 1]);
+  });
+});
+
 test.each([
   ['an increment that is approved', message('m2', 500n, 1)],
   ['an approval in our place that arrives', standInMutation(500n, { message: 'm2', at: 1 })],
@@ -95,19 +135,23 @@ test.each([
 test('a clearing that the answer reports is taken, and an increment since the question stays held', async () => {
   const state = { kind: 'cleared', messageId: 'c1', final: true, amountMinor: 1_000n } as const;
   const reports = [{ state, at: seconds(-1) }];
-  const one = await askedBetween([message('m1', 1_000n, -2)], [message('m2', 500n, 1)], reports);
+  const one = await askedBetween([message('m1', 1_000n, -2)], [message('m2', 500n, 1)], {
+    reports,
+  });
   expect(one).toMatchObject({ cleared_minor: 1_000n, held_minor: 500n });
 });
 
 test('the end of a hold counts for an approval in our place that the same answer reports', async () => {
   const reports = [{ state: STOOD_IN, at: seconds(1) }];
-  const one = await askedBetween([message('m1', 1_000n)], [], reports);
+  const one = await askedBetween([message('m1', 1_000n)], [], { reports });
   expect([one.held_minor, ends(one)]).toEqual([0n, 1]);
 });
 
 test('an answer that the hold stands postpones the next question, and leaves the time that an increment has set meanwhile', async () => {
-  const alone = await askedBetween([message('m1', 1_000n)], [], [], false);
+  const alone = await askedBetween([message('m1', 1_000n)], [], { over: false });
   expect(alone.postponed?.getTime()).toBeGreaterThan(NOW.getTime());
-  const later = await askedBetween([message('m1', 1_000n)], [message('m2', 500n, 1)], [], false);
+  const later = await askedBetween([message('m1', 1_000n)], [message('m2', 500n, 1)], {
+    over: false,
+  });
   expect(later.postponed).toBeNull();
 });

@@ -8,6 +8,8 @@ import {
   authorizationFactMutation,
   keyOf,
   stateWith,
+  TERMS,
+  voidMutation,
 } from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';
@@ -343,5 +345,47 @@ describe('events of the issuer in any order, with repeats', () => {
         expect(state.records.get(cards, 'crd_a')?.available_minor).toBe(10_000n - held);
       }),
     );
+  });
+});
+
+describe('a payment with as many reports as are kept', () => {
+  const terms = { ...TERMS, mostReports: 3 };
+  const bounded = (mutation: AnyMutation) => ({ ...mutation, terms }) as AnyMutation;
+  const refunds = [2, 3, 4].map((at) =>
+    bounded(authorizationFactMutation('refunded', { at, key: `f${at}`, minor: 100n })),
+  );
+  const full = [decision, cleared(5_000n), ...refunds].map(bounded);
+
+  test('applies no further report of its issuer, and calls an operator once', () => {
+    const { authorization, verdicts, ledger } = after(full);
+    expect(verdicts).toEqual(['decided', 'applied', 'applied', 'full', 'full']);
+    expect([authorization.facts.length, authorization.refunded_minor]).toEqual([3, 100n]);
+    expect(authorization.attention?.reason).toContain('more requests or reports than are kept');
+    const calls = authorization.timeline.filter(({ type }) => type === 'attention_raised');
+    expect([calls.length, ledger.network]).toEqual([1, 4_900n]);
+    const repeat = after([...full, bounded(cleared(5_000n))]);
+    expect(repeat.verdicts.at(-1)).toBe('unchanged');
+  });
+
+  test('applies them once the bound is higher', () => {
+    const [, again] = refunds;
+    const { authorization } = after([...full, { ...again, terms: TERMS } as AnyMutation]);
+    expect(authorization.refunded_minor).toBe(200n);
+  });
+
+  test('declines a further request and holds nothing for it, and a repeat gets its decision', () => {
+    const asked = decideAuthorizationMutation({ messageId: 'm9', amountMinor: 1n });
+    const { authorization, card } = after([...full, bounded(asked), bounded(decision)]);
+    expect(authorization.messages.map(({ message_id: id }) => id)).toEqual(['msg_1']);
+    expect([authorization.held_minor, card.open_holds]).toEqual([0n, 0]);
+  });
+
+  test('still releases a hold that we withdraw', () => {
+    const increments = ['m2', 'm3'].map((messageId) => decideAuthorizationMutation({ messageId }));
+    const withdrawn = voidMutation({ messageId: 'm3' }, { at: 1 });
+    const { authorization } = after([decision, ...increments, withdrawn].map(bounded), {
+      available_minor: 20_000n,
+    });
+    expect(authorization.held_minor).toBe(10_000n);
   });
 });

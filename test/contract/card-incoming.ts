@@ -60,6 +60,18 @@ export function describeCardEvents(at: Subject): void {
       expect((await silent).kind).toBe('unknown');
     });
 
+    test('a request is named as approved once the answer has arrived: what is said before to be over has not this hold', async () => {
+      const { request: waiting, approve } = await at.harness.unansweredRequest(at.card, 7_531);
+      const reading = read(waiting);
+      if (reading.kind !== 'authorization') throw new Error('no request');
+      const { token, messageId } = reading.request;
+      const before = await at.issuer.findAuthorization(token, never);
+      expect(before).toMatchObject({ kind: 'authorization', over: true, approved: [] });
+      await approve();
+      const after = await at.issuer.findAuthorization(token, never);
+      expect(after).toMatchObject({ kind: 'authorization', over: false, approved: [messageId] });
+    });
+
     test('a report has the same id in its message and in the answer to a query, and no other report has it', async () => {
       const asked = read(await at.harness.authorizationRequest(at.card, 9_000));
       if (asked.kind !== 'authorization') throw new Error('no request');

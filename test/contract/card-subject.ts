@@ -42,6 +42,11 @@ export type CardIssuerHarness = {
   callbacksAbout(reference: string, count: number): Promise<Delivered[]>;
   /** Someone pays with the card; answers the request that comes in for it. */
   authorizationRequest(card: string, amountMinor: number): Promise<Delivered>;
+  /** As above, but the request is answered, with an approval, only when `approve` is called; it resolves when the answer has come. */
+  unansweredRequest(
+    card: string,
+    amountMinor: number,
+  ): Promise<{ request: Delivered; approve: () => Promise<void> }>;
   /** Someone pays with the card, and one message has several reports about the payment. Answers its request and the message. */
   reportedTogether(card: string, amountMinor: number): Promise<[Delivered, Delivered]>;
   /** Money of an approved payment is taken in these parts, and each part is reported by a message of its own. */

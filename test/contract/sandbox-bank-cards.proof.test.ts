@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import type { CardFundingRequest } from '../../src/core/providers/card-issuer.js';
 import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
-import { cardClient, startCardService } from '../sandbox-bank/issuer/support.js';
+import { approve, cardClient, startCardService } from '../sandbox-bank/issuer/support.js';
 import {
   bankClient,
+  eventually,
   optionsAt,
   removeFolder,
   SECRET,
@@ -28,7 +29,8 @@ const harnessWith =
   (deduplicate: boolean, traits: Traits = {}) =>
   async (): Promise<CardIssuerHarness> => {
     const folder = temporaryFolder();
-    const service = await startCardService();
+    let answering: Promise<unknown> = Promise.resolve();
+    const service = await startCardService(() => answering.then(approve));
     const bank = await startSandboxBank({
       dataDir: folder,
       secret: SECRET,
@@ -89,6 +91,21 @@ const harnessWith =
         const [request] = await service.wait(body.token, 1);
         if (!request) throw new Error('no request');
         return request;
+      },
+      async unansweredRequest(card, amount_minor) {
+        let answer: (value?: unknown) => void = () => undefined;
+        answering = new Promise((resolve) => (answer = resolve));
+        const paid = client.authorize(card, { amount_minor });
+        const request = await eventually(() =>
+          service.received.find(({ body }) => body.data.amount_minor === amount_minor),
+        );
+        return {
+          request,
+          async approve() {
+            answer();
+            await paid;
+          },
+        };
       },
       async reportedTogether(card, amount_minor) {
         const merchant = { name: 'Shop 014', category: '5411', country: 'NG' };

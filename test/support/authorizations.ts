@@ -25,6 +25,7 @@ export const TERMS: AuthorizationTerms = {
   holdMs: 60_000,
   overClearingPercent: 20,
   overClearingMinor: 500_000n,
+  mostReports: 1_000,
 };
 
 /** An authorization request of the issuer. */

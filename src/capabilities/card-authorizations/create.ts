@@ -188,7 +188,9 @@ function decisionOf(
 ): AuthorizationDecision {
   const message = messageIn(authorization, messageId);
   const approved = isApproved(authorization, messageId);
-  if (!message || (approved && !message.request_ids.includes(authorizationRequestId)))
+  // The payment keeps no more messages.
+  if (!message) return declined('service_unavailable' satisfies Decline);
+  if (approved && !message.request_ids.includes(authorizationRequestId))
     return declined('deadline_exceeded' satisfies Decline);
   // After an approval was declined by the issuer or voided, the record still has the code of the approval.
   if (!approved) return declined(message.approved ? 'declined' : message.code);

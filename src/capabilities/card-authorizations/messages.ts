@@ -10,7 +10,7 @@ import {
   type CardAuthorization,
 } from './record.js';
 import type { DisputeFactKind, FactKind } from './facts.js';
-import type { DecideCardAuthorization } from './mutations.js';
+import type { AuthorizationTerms, DecideCardAuthorization } from './mutations.js';
 import { authorizationEvent } from './webhook-events.js';
 
 /** Writes an authorization with the event of its change. Null: nothing changes for the tenant. */
@@ -32,6 +32,30 @@ export function writeAndEmit(
 
 const isOfDispute = (kind: FactKind): kind is DisputeFactKind =>
   kind === 'dispute_credited' || kind === 'dispute_debited';
+
+/** The reason of attention for a payment that has as many requests or reports as are kept. */
+const FULL = 'the payment has more requests or reports than are kept';
+
+/** True if no further request and no further report of the issuer is kept. What we withdraw or release ourselves always is. */
+export const isFull = (
+  { facts, messages }: CardAuthorization,
+  { mostReports: most }: AuthorizationTerms,
+): boolean => facts.length >= most || messages.length >= most;
+
+/** Calls an operator, once, for a payment that keeps no more of what its issuer says. */
+export function callForFull(uow: UnitOfWork, known: CardAuthorization, now: Date) {
+  if (known.attention?.reason === FULL) return known;
+  const entry = timelineEntry(now, 'attention_raised', 'bursar', { detail: FULL });
+  const next: CardAuthorization = {
+    ...known,
+    attention: { since: now, reason: FULL },
+    version: known.version + 1,
+    updated_at: now,
+    timeline: [...known.timeline, entry],
+  };
+  uow.change(cardAuthorizations, next);
+  return next;
+}
 
 /** Stores the decline of a message. It changes nothing of what other messages hold. */
 export function recordDecline(

@@ -30,6 +30,8 @@ import {
 } from './rules.js';
 import { spendable, transitionAuthorization, type AppliedFact } from './transitions.js';
 import {
+  callForFull,
+  isFull,
   mayHaveAnswered,
   recordDecline,
   repeatedRequest,
@@ -47,8 +49,11 @@ export type AuthorizationKey = {
   token: string;
 };
 
-/** How long an approval holds its amount, and how much more than it may be cleared without an operator. */
-export type AuthorizationTerms = Tolerance & { holdMs: number };
+/**
+ * How long an approval holds its amount, how much more than it may be cleared without an operator, and the bound of the requests and
+ * of the reports of one payment.
+ */
+export type AuthorizationTerms = Tolerance & { holdMs: number; mostReports: number };
 
 /** The input of `decideCardAuthorization`. */
 export type DecideCardAuthorization = AuthorizationKey & {
@@ -78,7 +83,8 @@ export type ApplyCardAuthorizationFact = AuthorizationKey & {
 type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
 /** The result of `applyCardAuthorizationFact`: the authorization as it is after the commit. */
 type ApplyCardAuthorizationFactResult = {
-  verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
+  /** `full`: the payment has as many reports as are kept, so this one is not applied. */
+  verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card' | 'full';
   authorization: CardAuthorization | null;
 };
 
@@ -116,6 +122,8 @@ function decideRequest(
   if (found && messageIn(found, request.messageId)) {
     return { authorization: repeatedRequest(uow, found, input, now) };
   }
+  // Without a decision of its own, the request is declined.
+  if (found && isFull(found, input.terms)) return { authorization: callForFull(uow, found, now) };
   const card = uow.get(cards, input.card);
   if (card?.tenant_id !== input.tenantId) return { authorization: null };
   const known = found ?? newAuthorization(input, request, now);
@@ -245,6 +253,9 @@ function decideAuthorizationFact(
   // The token belongs to another card, so the owner of the money is unknown.
   if (found && found.card_id !== card._id) return factResult('unknown_card', null);
   if (found && changesNothing(found, input)) return factResult('unchanged', found);
+  if (found && input.by === 'issuer' && isFull(found, input.terms)) {
+    return factResult('full', callForFull(uow, found, now));
+  }
   const known = found ?? firstSeen(uow, input, now);
   const { by } = input;
   if (isWithdrawal(by)) {

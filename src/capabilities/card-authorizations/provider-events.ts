@@ -31,9 +31,17 @@ export const authorizationEventHandler = (deps: {
         state,
         at: at ?? occurred_at ?? received_at,
       });
+      if (verdict === 'full') return FULL;
       return verdict === 'unknown_card' ? unknownAuthorization(state) : applied(verdict);
     },
   );
+
+/** The event is kept, and an operator is called: a replay applies it once the bound is higher. */
+const FULL = {
+  kind: 'unknown',
+  reason: 'its payment has more reports than are kept',
+  ends: 'failed',
+} as const satisfies Applied;
 
 /** An authorization that we never decided and that moved no money changes nothing. */
 const unknownAuthorization = (state: AuthorizationState): Applied => ({

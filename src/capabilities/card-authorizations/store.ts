@@ -26,7 +26,8 @@ import {
   type AuthorizationStatus,
   type CardAuthorization,
 } from './record.js';
-import { clearingKey, OUR_EXPIRY, type AuthorizationFact } from './facts.js';
+import { clearingKey, isInForce, OUR_EXPIRY, type AuthorizationFact } from './facts.js';
+import { HOUR_MS } from '../../shared/durations.js';
 import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 
 /** The store of authorizations. */
@@ -49,11 +50,13 @@ export type FoundAuthorization = Extract<FindAuthorizationAnswer, { kind: 'autho
 /** A payment as it was when its issuer was asked about it. */
 export type AskedAuthorization = Pick<
   CardAuthorization,
-  '_id' | 'tenant_id' | 'card_id' | 'provider' | 'token' | 'facts'
+  '_id' | 'tenant_id' | 'card_id' | 'provider' | 'token' | 'facts' | 'updated_at'
 >;
 
 /** Pause until the next question if the issuer did not answer. */
-const SILENT_PAUSE_MS = 60 * 60 * 1000;
+const SILENT_PAUSE_MS = HOUR_MS;
+/** An answer of ours that was given before has reached its issuer, or never will. */
+const ON_ITS_WAY_MS = HOUR_MS;
 
 /** Creates the store of authorizations. Decisions, money and statuses are changed only by commits. */
 export function createAuthorizationStore(
@@ -128,7 +131,7 @@ function answersOf({
   checkAfter,
 }: {
   collection: Collection<CardAuthorization>;
-  commitFact: (input: ApplyCardAuthorizationFact) => Promise<unknown>;
+  commitFact: (input: ApplyCardAuthorizationFact) => Promise<{ verdict: string }>;
   terms: AuthorizationTerms;
   clock: () => Date;
   checkAfter: (at: Date) => Date;
@@ -163,18 +166,21 @@ function answersOf({
 
   /**
    * Applies every report that was missed, and then, if nothing is held there any more, the end of the hold. The hold stays if a
-   * message was approved since the question: the issuer's answer does not count for it.
+   * message was approved since the question, or its approval is still on its way: the issuer's answer does not count for it. It stays
+   * as well if the payment keeps no more reports.
    */
   async function applyReports(
     found: AskedAuthorization,
-    { reports, over }: FoundAuthorization,
+    answer: FoundAuthorization,
   ): Promise<void> {
+    const { reports, over } = answer;
     const { _id: id, tenant_id: tenantId, card_id: card, provider, token } = found;
     const authorization = { tenantId, id, card, provider, token };
     for (const { state, at } of reports) {
       const code = state.kind === 'declined' ? state.code : null;
       const fact = factOf(state, at);
-      await commitFact({ ...authorization, fact, code, by: 'issuer', terms });
+      const { verdict } = await commitFact({ ...authorization, fact, code, by: 'issuer', terms });
+      if (verdict === 'full') return;
     }
     if (!over) return;
     const now = clock();
@@ -184,7 +190,7 @@ function answersOf({
     const at = new Date(Math.max(...known.map((each) => each.at.getTime())));
     const fact = { key, kind: 'expired', amount_minor: 0n, at } as const;
     const code = 'the issuer holds nothing for this payment';
-    const by = { over: known.filter(({ kind }) => kind === 'approved').map(({ key: k }) => k) };
+    const by = { over: coveredBy(answer, { ...found, facts: known }, now) };
     await commitFact({ ...authorization, fact, code, by, terms });
   }
 
@@ -203,6 +209,23 @@ function answersOf({
       return postpone(found, answer.kind === 'authorization');
     },
   };
+}
+
+/** The keys of the approvals for which it counts that the issuer holds nothing: it knows them, or should by now. */
+function coveredBy(
+  { approved }: FoundAuthorization,
+  { facts, updated_at: at }: Pick<AskedAuthorization, 'facts' | 'updated_at'>,
+  now: Date,
+): string[] {
+  const isRecent = now.getTime() - at.getTime() < ON_ITS_WAY_MS;
+  const isOnItsWay = (fact: AuthorizationFact) =>
+    fact.kind === 'approved' &&
+    fact.stand_in === null &&
+    isInForce(facts, fact.message_id) &&
+    !approved.includes(fact.message_id);
+  return facts
+    .filter((fact) => fact.kind === 'approved' && !(isRecent && isOnItsWay(fact)))
+    .map(({ key }) => key);
 }
 
 /** The fact in an issuer's report. A report that comes by message and is found too is one fact. */

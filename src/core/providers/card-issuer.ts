@@ -327,9 +327,21 @@ export type AuthorizationDecision = {
 /** A report about an authorization with its time, as the issuer lists it. */
 export type AuthorizationReport = { state: AuthorizationState; at: Date };
 
-/** The answer to the query of an authorization by its token. `over`: nothing is held at the issuer. */
+/**
+ * The answer to the query of an authorization by its token. `over`: nothing is held at the issuer. `approved`: the message ids of
+ * the requests of which it has received our approval, so that `over` does not end the hold of one that is on its way.
+ */
 export type FindAuthorizationAnswer = CallTrace &
-  ({ kind: 'authorization'; over: boolean; reports: AuthorizationReport[] } | NotFound | Unknown);
+  (
+    | {
+        kind: 'authorization';
+        over: boolean;
+        approved: readonly string[];
+        reports: AuthorizationReport[];
+      }
+    | NotFound
+    | Unknown
+  );
 
 /** The port of card issuers. */
 export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually, newReference, type BankClient } from '../support.js';
 
@@ -18,8 +18,15 @@ export type CardDelivery = {
 export type Reaction = { status: number; body?: unknown } | null;
 
 /** Stands in for the service's card webhook: accepts every callback, and decides authorizations by `react`. */
-export async function startCardService(react: (delivery: CardDelivery) => Reaction = approve) {
+export async function startCardService(
+  react: (delivery: CardDelivery) => Reaction | Promise<Reaction> = approve,
+) {
   const received: CardDelivery[] = [];
+  async function respond(delivery: CardDelivery, res: ServerResponse): Promise<void> {
+    const isRequest = delivery.body.event === 'card.authorization_requested';
+    const reaction = isRequest ? await react(delivery) : { status: 200, body: {} };
+    if (reaction) res.writeHead(reaction.status).end(JSON.stringify(reaction.body ?? {}));
+  }
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -28,9 +35,7 @@ export async function startCardService(react: (delivery: CardDelivery) => Reacti
       const body = JSON.parse(raw.toString()) as CardDelivery['body'];
       const delivery = { raw, headers: req.headers as CardDelivery['headers'], body };
       received.push(delivery);
-      const isRequest = body.event === 'card.authorization_requested';
-      const reaction = isRequest ? react(delivery) : { status: 200 };
-      if (reaction) res.writeHead(reaction.status).end(JSON.stringify(reaction.body ?? {}));
+      void respond(delivery, res);
     });
   });
   server.listen(0, '127.0.0.1');

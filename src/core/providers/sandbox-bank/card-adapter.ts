@@ -273,7 +273,8 @@ function readAuthorizationAnswer(body: unknown, token: string) {
   if (!parsed.success || parsed.data.token !== token) return unreadable();
   const reports = readReports(parsed.data.reports);
   if (!reports) return unreadable();
-  return { kind: 'authorization' as const, over: parsed.data.over, reports };
+  const { over, approved } = parsed.data;
+  return { kind: 'authorization' as const, over, approved, reports };
 }
 
 /** An answer with one report that cannot be read says nothing: money may be in it. */

@@ -119,6 +119,8 @@ export const reportsData = z.object({
 export const authorizationAnswer = z.object({
   token: z.string(),
   over: z.boolean(),
+  /** The message ids of the requests that the client has approved. */
+  approved: z.array(id),
   reports: z.array(report),
 });
 
