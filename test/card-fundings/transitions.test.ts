@@ -283,6 +283,19 @@ describe('a late funding', () => {
     expect(fundReversal).toMatchObject({ status: 'failed', in_suspense: false, attention: null });
     expect(verdicts(outcomes).slice(-2)).toEqual(['stale', 'unchanged']);
   });
+
+  test('a callback about the half of which a reversed one was funded calls no operator', () => {
+    const halves = (['succeeded', 'reversed'] as const).map((kind) => factOf(kind, 'webhook', 50n));
+    for (const half of halves) {
+      const { fundReversal, operation, steps } = after([
+        ...late,
+        applyFact('cop_a', factOf('reversed', 'poll', null)),
+        applyFact('cop_a', half),
+      ]);
+      expect(steps).toEqual(['hold', 'resolve']);
+      expect([fundReversal?.attention, operation?.attention]).toEqual([null, null]);
+    }
+  });
 });
 
 test('the spent part of a reversed funding does not return, and the card does not owe it', () => {

@@ -49,8 +49,10 @@ export function transitionCardFunding(
   const funding = operation as Funding;
   const interpreted =
     operation.reverses_operation_id === null ? fact : interpretLateFact(funding, fact);
-  if (interpreted === 'stale')
-    return { verdict: 'stale', next: reported(operation, now), ...NO_EFFECTS };
+  if (interpreted === 'stale') {
+    const next = isOpen(operation) ? reported(operation, now) : operation;
+    return { verdict: 'stale', next, ...NO_EFFECTS };
+  }
   if (interpreted.kind === 'not_reversible') {
     return { verdict: 'stale', next: operation, ...NO_EFFECTS };
   }
@@ -76,12 +78,15 @@ export const reported = (fundReversal: CardOperation, now: Date): CardOperation 
 
 /**
  * Facts about a funding that is being reversed: `succeeded` is ignored (it is why we reverse); `reversed` and `rejected`
- * release the hold; `not_reversible` captures it. After the end of the reversal, facts have their usual meaning.
+ * release the hold; `not_reversible` captures it. After the end of the reversal, facts have their usual meaning; but once the issuer
+ * has reversed the funding, its reports of it are older, whatever their amount.
  */
 function interpretLateFact(funding: Funding, fact: FundingFact): FundingFact | 'stale' {
   const { via, actor, providerRequestId, note } = fact;
   const source = { via, actor, providerRequestId, note };
-  if (!isOpen(funding) && fact.kind !== 'not_reversible') return fact;
+  if (!isOpen(funding) && fact.kind !== 'not_reversible') {
+    return funding.reversed_at !== null && isOlderReport(funding, fact) ? 'stale' : fact;
+  }
   switch (fact.kind) {
     case 'succeeded':
       return 'stale';
@@ -95,6 +100,11 @@ function interpretLateFact(funding: Funding, fact: FundingFact): FundingFact | '
       return fact;
   }
 }
+
+/** True for a report of a funding, or of the reversal of a part of it, that the issuer has reversed whole. */
+const isOlderReport = ({ amount_minor: amount }: Funding, fact: FundingFact): boolean =>
+  fact.kind === 'succeeded' ||
+  (fact.kind === 'reversed' && fact.amountMinor !== null && fact.amountMinor !== amount);
 
 function transitionRules(
   funding: Funding,
