@@ -9,6 +9,8 @@ import type {
 } from '../src/capabilities/deposits/workflow-contract.js';
 import type { VirtualAccounts } from '../src/capabilities/virtual-accounts/index.js';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
+import type { Breaks } from '../src/core/reconciliation/breaks.js';
+import type { ReconciliationRuns } from '../src/core/reconciliation/last-runs.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { CallRates } from '../src/core/providers/call-rates.js';
 import type { ProviderFaults } from '../src/core/providers/faults.js';
@@ -30,6 +32,8 @@ export type DepositActivityDeps = {
   callRates: Pick<CallRates, 'answered'>;
   operatorActs: OperatorActs;
   providerFaults: ProviderFaults;
+  breaks: Pick<Breaks, 'note'>;
+  reconciliationRuns: Pick<ReconciliationRuns, 'noteEnd'>;
   log: Log;
 };
 
@@ -62,6 +66,10 @@ async function searchDeposits(
   const page = await reconcileDepositPage(deps, input);
   const rateLimit = accountRateLimitKey(input.provider);
   if (page.asked > 0) deps.callRates.answered(rateLimit, !page.unanswered);
+  // The accounts that wait longest are queried first, and a run need not end with all of them: its list is read to the end.
+  if (page.next?.step !== 'list') {
+    await deps.reconciliationRuns.noteEnd({ kind: 'deposit-search', provider: input.provider });
+  }
   return page;
 }
 

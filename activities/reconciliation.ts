@@ -1,5 +1,7 @@
+import { cancellationSignal } from '@temporalio/activity';
 import type { CallRates } from '../src/core/providers/call-rates.js';
 import { compareOpenBreaks, type Breaks } from '../src/core/reconciliation/breaks.js';
+import type { ReconciliationRuns } from '../src/core/reconciliation/last-runs.js';
 import {
   addReport,
   countsWith,
@@ -14,6 +16,7 @@ import type {
 import { pageLimit } from '../src/core/reconciliation/pages.js';
 import type { Tenants } from '../src/platform/tenants/store.js';
 import { DAY_MS } from '../src/shared/durations.js';
+import type { Log } from '../src/shared/log.js';
 import { withHeartbeats } from './heartbeats.js';
 import { noteAnswers } from './provider-result.js';
 
@@ -24,6 +27,8 @@ export type ReconciliationActivityDeps = {
   breaks: Breaks;
   callRates: Pick<CallRates, 'answered'>;
   tenants: Pick<Tenants, 'list'>;
+  reconciliationRuns: Pick<ReconciliationRuns, 'noteEnd'>;
+  log: Log;
 };
 
 /** Calls of a page at the given rate take about this long. A record may need more than one. */
@@ -33,12 +38,21 @@ const PAGE_SECONDS = 60;
 export const createReconciliationActivities = (deps: ReconciliationActivityDeps) => ({
   /** Compares a page of records, applies the answers of their providers, and keeps the breaks. */
   reconcileRecords: (input: RecordPageInput): Promise<RecordPageResult> =>
-    withHeartbeats(() => reconcilePage(deps, input)),
+    withHeartbeats(async () => {
+      const page = await reconcilePage({ ...deps, signal: cancellationSignal() }, input);
+      const run = { kind: input.kind, provider: null };
+      if (page.position === null) await deps.reconciliationRuns.noteEnd(run);
+      return page;
+    }),
 });
+
+/** Parts that one page needs. */
+type PageDeps = Omit<ReconciliationActivityDeps, 'reconciliationRuns' | 'log'> &
+  Partial<Pick<ReconciliationActivityDeps, 'log'>> & { signal?: AbortSignal };
 
 /** Compares a page of records; the last one also compares the records of breaks that are open since an earlier run. */
 export async function reconcilePage(
-  { reconciled, breaks, tenants, callRates }: ReconciliationActivityDeps,
+  { reconciled, breaks, tenants, callRates, signal, log }: PageDeps,
   { kind, days, perSecond, position }: RecordPageInput,
 ): Promise<RecordPageResult> {
   const report = emptyReport();
@@ -49,10 +63,12 @@ export async function reconcilePage(
   const since = new Date(begin - days * DAY_MS);
   const run = {
     apply: true,
-    takeTurn: createPace(perSecond),
+    takeTurn: createPace(perSecond, signal),
     report,
     breaks,
     answered: noteAnswers(callRates),
+    ...(signal && { signal }),
+    ...(log && { log }),
   };
   const ids = (await tenants.list()).map(({ id }) => id);
   // An activity has ten minutes: a page of a slow provider has fewer records.

@@ -4,6 +4,7 @@ import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { CallRates } from '../src/core/providers/call-rates.js';
 import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Breaks } from '../src/core/reconciliation/breaks.js';
+import type { ReconciliationRuns } from '../src/core/reconciliation/last-runs.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/reconciliation.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
@@ -35,6 +36,7 @@ export type TransferActivityDeps = {
   providerFaults: ProviderFaults;
   providerEvents: Pick<ProviderEvents, 'receive'>;
   breaks: Pick<Breaks, 'note' | 'openOf' | 'noteTry'>;
+  reconciliationRuns: Pick<ReconciliationRuns, 'noteEnd'>;
   log: Log;
 };
 type Deps = TransferActivityDeps;
@@ -65,13 +67,15 @@ export function createTransferActivities(deps: Deps) {
 
     /** Compares a page of ended transfers with their provider, and applies its answers. */
     reconcileTransfers: (input: ReconciliationPageInput): Promise<ReconciliationPage> =>
-      withHeartbeats(() =>
-        reconcileNextPage(
-          { ...deps, answered: noteAnswers(deps.callRates) },
-          input,
-          cancellationSignal(),
-        ),
-      ),
+      withHeartbeats(async () => {
+        const parts = { ...deps, answered: noteAnswers(deps.callRates) };
+        const page = await reconcileNextPage(parts, input, cancellationSignal());
+        const { provider } = input;
+        if (page.position === null) {
+          await deps.reconciliationRuns.noteEnd({ kind: 'transfers', provider });
+        }
+        return page;
+      }),
   };
 }
 

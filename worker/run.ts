@@ -5,7 +5,12 @@ import type { Deps } from '../src/composition/deps.js';
 import { measureBreaks } from '../src/composition/break-metrics.js';
 import { measureFloats } from '../src/composition/float-metrics.js';
 import { measureMoney } from '../src/composition/money-metrics.js';
-import { createComparisonSchedules, reconciledRecords } from '../src/composition/reconciliation.js';
+import {
+  createComparisonSchedules,
+  expectedRuns,
+  reconciledRecords,
+} from '../src/composition/reconciliation.js';
+import { measureReconciliations } from '../src/composition/reconciliation-metrics.js';
 import { supervisedRecords } from '../src/composition/supervision.js';
 import { measureBacklogs } from '../src/platform/metrics/backlog.js';
 import { measureClaims } from '../src/platform/metrics/claims.js';
@@ -44,6 +49,8 @@ export async function runWorker(deps: Deps, connection: NativeConnection): Promi
   measureBreaks(registry, { db: deps.database.db, log: deps.log });
   measureFloats(registry, { ...deps, health: deps.providerHealth });
   measureClosings(registry, { read: deps.ledger.lastRun, log: deps.log });
+  const expected = expectedRuns(config, deps.providers);
+  measureReconciliations(registry, { runs: deps.reconciliationRuns, expected, log: deps.log });
   const setUp = await Connection.connect(temporal);
   const prepare = config.temporal.registers ? ensureNamespace : checkNamespace;
   await prepare(setUp, namespace, config.environment);
@@ -117,13 +124,16 @@ async function endOf(running: Promise<void>[], stop: () => void): Promise<void> 
   if (failure) throw failure.reason;
 }
 
-/** Payments do not depend on the Schedules, so a failure does not stop the worker. */
+/** Payments do not depend on the Schedules, so a failure does not stop the worker. The last runs show it. */
 async function keepSchedules(deps: Deps): Promise<void> {
   const { transfers, deposits, ledger, auditVerifications, log } = deps;
   const keep = async (name: string, update: () => Promise<void>) =>
     update().catch((error: unknown) => {
       log.error({ err: error }, `${name} schedule not updated, the next start tries again`);
     });
+  await keep('expected run', () =>
+    deps.reconciliationRuns.expect(expectedRuns(deps.config, deps.providers)),
+  );
   await keep('reconciliation', () => transfers.reconciliationSchedules.keep());
   await keep('comparison', () => createComparisonSchedules(deps).keep());
   await keep('deposit search', () => deposits.schedules.keep());

@@ -41,6 +41,7 @@ import { createSecretUses } from '../core/providers/secret-uses.js';
 import { createProviders } from './providers.js';
 import { createStatementStore } from './reconciliation.js';
 import { createBreaks } from '../core/reconciliation/breaks.js';
+import { createReconciliationRuns } from '../core/reconciliation/last-runs.js';
 import { claimSealingKeys, keepSealing } from '../platform/sealing/key-register.js';
 import { sealedDatabase } from '../platform/sealing/sealed-database.js';
 import { createSealing, type Sealing } from '../platform/sealing/sealing.js';
@@ -224,7 +225,11 @@ function observeCommits(
 /** The stored results of reconciliations. */
 function createReconciliation(db: Database['db']) {
   const breaks = createBreaks(db);
-  return { breaks, statements: createStatementStore(db, breaks) };
+  return {
+    breaks,
+    reconciliationRuns: createReconciliationRuns(db),
+    statements: createStatementStore(db, breaks),
+  };
 }
 
 /** The operators, their acts and the approvals of these, and the differences that they look at. */

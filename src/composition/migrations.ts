@@ -23,6 +23,7 @@ import { providerFaultsCollection } from '../core/providers/faults.js';
 import { providerHealthCollection } from '../core/providers/health.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
 import { breaksCollection } from '../core/reconciliation/break.js';
+import { lastRunsCollection } from '../core/reconciliation/last-runs.js';
 import { rowsCollection, runsCollection } from '../core/reconciliation/statement.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
@@ -76,6 +77,7 @@ export const migrations: readonly Migration[] = [
   collectionsMigration('0011-charges-of-public-keys', [charges]),
   collectionsMigration('0012-events-by-name', [eventsCollection]),
   collectionsMigration('0013-claimed-approvals', [approvals]),
+  collectionsMigration('0014-reconciliation-runs', [lastRunsCollection]),
 ];
 
 /** The collections with sealed fields. */

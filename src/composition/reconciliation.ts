@@ -4,10 +4,13 @@ import { disputeId } from '../capabilities/disputes/record.js';
 import { deskRefundId } from '../capabilities/refunds/record.js';
 import type { Breaks } from '../core/reconciliation/breaks.js';
 import type { MatchingDeps } from '../core/reconciliation/matching.js';
+import type { Providers } from '../core/providers/registry.js';
 import type { Reconciled } from '../core/reconciliation/comparison.js';
-import { createRecordSchedules } from '../core/reconciliation/schedule.js';
+import type { ScheduledRun } from '../core/reconciliation/last-runs.js';
+import { createRecordSchedules, limitsOf } from '../core/reconciliation/schedule.js';
 import { createStatements, type Statements } from '../core/reconciliation/statements.js';
 import { acrossTenants } from '../platform/database/tenant-filters.js';
+import type { Config } from '../shared/config.js';
 import { capabilities } from './capabilities.js';
 import type { Deps } from './deps.js';
 import { groupBy } from '../shared/group.js';
@@ -48,6 +51,28 @@ export const createComparisonSchedules = ({ config, providers, temporal }: Deps)
     rateLimits: providers.rateLimits,
     settings: config.reconciliation,
   });
+
+/** A comparison that a Schedule starts, and the time between two starts. */
+export type ExpectedRun = ScheduledRun & { everyMs: number };
+
+/** The comparisons of this deployment that Schedules start. None while they are turned off. */
+export function expectedRuns(
+  { reconciliation, deposits }: Pick<Config, 'reconciliation' | 'deposits'>,
+  providers: Pick<Providers, 'all' | 'accountProviders' | 'rateLimits'>,
+): ExpectedRun[] {
+  const kinds = SCHEDULED.filter((each) => limitsOf(each, providers.rateLimits).length > 0);
+  const compared = [
+    ...providers.all.map(({ name }) => ({ kind: 'transfers', provider: name })),
+    ...kinds.map(({ kind }) => ({ kind, provider: null })),
+  ];
+  const searched = providers.accountProviders.map(({ name }) => ({
+    kind: 'deposit-search',
+    provider: name,
+  }));
+  const every = ({ days, everyMs }: { days: number; everyMs: number }, runs: ScheduledRun[]) =>
+    days === 0 ? [] : runs.map((run) => ({ ...run, everyMs }));
+  return [...every(reconciliation, compared), ...every(deposits, searched)];
+}
 
 /** The compared records of each capability, by its name. */
 export const reconciledRecords = (deps: Deps): Record<string, Reconciled> =>

@@ -9,6 +9,7 @@ import { measureDecisions } from '../../src/composition/decision-metrics.js';
 import { measureFloats } from '../../src/composition/float-metrics.js';
 import { measureForwarding } from '../../src/composition/forwarding-metrics.js';
 import { measureMoney } from '../../src/composition/money-metrics.js';
+import { measureReconciliations } from '../../src/composition/reconciliation-metrics.js';
 import { measureDeliveries } from '../../src/composition/webhook-metrics.js';
 import { measureOutcomes } from '../../src/composition/outcome-metrics.js';
 import { measureProviderCalls } from '../../src/composition/provider-call-metrics.js';
@@ -55,6 +56,7 @@ async function allMetrics(): Promise<string> {
   measureDeliveries(registry);
   measureMoney(registry, { db: client.db('nowhere'), log });
   measureOperatorErrors(registry);
+  measureReconciliations(registry, { runs: { list: async () => [] }, expected: [], log });
   measureRequests(registry, { now: () => ({ working: 0, waiting: 0, refused }) });
   const text = await registry.metrics();
   await client.close();

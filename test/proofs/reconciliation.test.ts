@@ -1,5 +1,10 @@
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { depositId } from '../../src/capabilities/deposits/record.js';
+import { expectedRuns } from '../../src/composition/reconciliation.js';
+import {
+  lastRunsCollection,
+  type LastRunDocument,
+} from '../../src/core/reconciliation/last-runs.js';
 import { billClient, BILL_MINOR } from '../support/bill-payments.js';
 import { cardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
@@ -204,4 +209,18 @@ test('a dispute of a charge, and its decision, are found by the scheduled compar
   expect(await service.bank.dispute(reference, 'won')).toBe(200);
   await status('won');
   expect(await service.problems()).toEqual([]);
+});
+
+test('each scheduled comparison notes the end of its run', async () => {
+  const { config, database, providers } = service.deps;
+  const settings = { ...config, deposits: { ...config.deposits, days: 0 } };
+  const expected = expectedRuns(settings, providers);
+  expect(expected.length).toBeGreaterThan(8);
+  for (const { kind, provider } of expected) {
+    await eventually(`a run of ${kind} has ended`, async () => {
+      const runs = database.db.collection<LastRunDocument>(lastRunsCollection.name);
+      const run = await runs.findOne({ kind, provider, expected_since: { $type: 'date' } });
+      return run?.ended_at ?? undefined;
+    });
+  }
 });

@@ -163,6 +163,7 @@ describe('a page of requeries', () => {
       reconcileDepositPage(
         {
           deposits: {} as never,
+          breaks: {} as never,
           virtualAccounts: { store: accounts },
           providers: { findAccountProvider: () => provider },
         },

@@ -5,10 +5,8 @@ import type {
 import type { Trace } from '../../core/providers/port.js';
 import {
   addDifference,
-  noteBreaks,
-  type Difference,
-  NOTHING_TO_APPLY,
   reconciledBy,
+  signalOf,
   verdictOf,
   type ComparedRecords,
   type Described,
@@ -21,7 +19,7 @@ import { kindOf, reconciliationSource } from '../../core/reconciliation/payment-
 import { accountRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
 import { isUnbooked, submittedReturn, UNOWNED, type Deposit } from './record.js';
-import { recordMissed } from './reconciliation.js';
+import { findMissed } from './reconciliation.js';
 import { findReturn, type DepositCalls } from './provider-calls.js';
 import type { Deposits } from './store.js';
 
@@ -44,15 +42,15 @@ type Deps = {
 /** Deposits, as they are compared with their providers, and those that a provider has and no message has reported. */
 export function reconciledDeposits(deps: Deps): Reconciled {
   const collection = deps.database.db.collection<Deposit>('deposits');
-  const known = reconciledBy(compared(deps), ({ since, tenants }, from) =>
-    recordsSince(collection, { since, tenants: [...tenants, UNOWNED] }, from),
+  const known = reconciledBy(compared(deps), ({ tenants, ...scope }, from) =>
+    recordsSince(collection, { ...scope, tenants: [...tenants, UNOWNED] }, from),
   );
   return {
     ...known,
     async reconcile(run, scope) {
       await known.reconcile(run, scope);
       for (const provider of deps.providers.accountProviders) {
-        await findMissed(deps, provider, run, scope.since);
+        await searchList(deps, provider, run, scope.since);
       }
     },
   };
@@ -157,9 +155,9 @@ function describeDeposit({ state, amount_minor: amount }: Deposit, answer: Answe
   };
 }
 
-/** The difference of a deposit that the provider has received, and of which no message has come. */
-async function findMissed(
-  { deposits }: Deps,
+/** Reads the list of a provider for deposits that no message has reported. */
+async function searchList(
+  deps: Deps,
   provider: AccountProvider,
   run: ReconcileRun,
   since: Date,
@@ -169,31 +167,14 @@ async function findMissed(
   do {
     await run.takeTurn();
     const window = { from: since, to, cursor };
-    const page = await provider.listDeposits(window, new AbortController().signal);
+    const page = await provider.listDeposits(window, signalOf(run));
     if (page.kind !== 'page') {
       run.report.unanswered += 1;
       return;
     }
-    const missed: Difference[] = [];
-    for (const item of page.items) {
-      if (await deposits.store.ofProvider(provider.name, item.id)) continue;
-      const applied = run.apply && (await recordMissed({ deposits }, provider.name, item));
-      missed.push({
-        kind: 'deposits',
-        breakKind: 'missing_here',
-        id: item.id,
-        tenantId: UNOWNED,
-        provider: provider.name,
-        amountMinor: item.amountMinor,
-        ours: 'unknown',
-        bank: 'received',
-        difference: 'unknown with us, received at the bank',
-        outcome: run.apply ? (applied ? 'applied' : NOTHING_TO_APPLY) : null,
-      });
+    for (const difference of await findMissed(deps, provider.name, page.items, run)) {
+      addDifference(run.report, difference);
     }
-    for (const difference of missed) addDifference(run.report, difference);
-    const listed = page.items.map(({ id }) => id);
-    await noteBreaks(run.breaks, provider.name, listed, missed);
     cursor = page.next;
   } while (cursor !== null);
 }

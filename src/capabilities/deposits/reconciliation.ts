@@ -5,6 +5,13 @@ import type {
   RequeryAnswer,
 } from '../../core/providers/account-provider.js';
 import type { UnknownReason } from '../../core/providers/port.js';
+import type { Breaks } from '../../core/reconciliation/breaks.js';
+import {
+  noteBreaks,
+  notAppliedAfter,
+  type Difference,
+  type ReconcileRun,
+} from '../../core/reconciliation/comparison.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
 import type { DepositCalls } from './provider-calls.js';
 import type { Deposits } from './store.js';
@@ -15,6 +22,8 @@ import type {
 } from './workflow-contract.js';
 import { pageLimit } from '../../core/reconciliation/pages.js';
 import { DAY_MS } from '../../shared/durations.js';
+import type { Log } from '../../shared/log.js';
+import { UNOWNED } from './record.js';
 
 type Deps = {
   deposits: { store: Pick<Deposits, 'ofProvider'>; providerCalls: Pick<DepositCalls, 'report'> };
@@ -25,6 +34,8 @@ type Deps = {
     >;
   };
   providers: { findAccountProvider(name: string): AccountProvider | undefined };
+  breaks: Pick<Breaks, 'note'>;
+  log?: Log;
 };
 
 /** Longest time that the calls of one page take by their rate. */
@@ -69,31 +80,57 @@ async function listPage(
   // The adapter sets the timeout of the call.
   const answer = await provider.listDeposits(window, new AbortController().signal);
   if (answer.kind !== 'page') return { found: 0, asked: 1, unanswered: true, next: position };
-  let found = 0;
-  for (const item of answer.items) if (await recordMissed(deps, provider.name, item)) found += 1;
+  const missed = await findMissed(deps, provider.name, answer.items, { ...deps, apply: true });
+  const found = missed.filter(({ outcome }) => outcome === 'applied').length;
   const next =
     answer.next === null ? ({ step: 'requery' } as const) : { ...position, cursor: answer.next };
   return { found, asked: 1, unanswered: false, next };
 }
 
-/** Records a deposit of the provider's list that no message has reported. False if it is known. */
-export async function recordMissed(
+/**
+ * The deposits of a page of the provider's list that no message has reported. They are recorded if the run applies what it finds;
+ * one that cannot be recorded stays a break, and the others of the page are recorded all the same.
+ */
+export async function findMissed(
   { deposits }: Pick<Deps, 'deposits'>,
   provider: string,
-  { id, accountNumber, amountMinor, receivedAt }: ProviderDeposit,
-): Promise<boolean> {
-  if (await deposits.store.ofProvider(provider, id)) return false;
-  const detail = 'found in the provider’s list: no message has reported it';
-  await deposits.providerCalls.report(provider, {
-    id,
-    accountNumber,
-    amountMinor,
-    receivedAt,
-    via: 'poll',
-    detail,
-  });
-  return true;
+  items: readonly ProviderDeposit[],
+  run: Pick<ReconcileRun, 'apply' | 'breaks' | 'signal' | 'log'>,
+): Promise<Difference[]> {
+  const missed: Difference[] = [];
+  for (const item of items) {
+    if (await deposits.store.ofProvider(provider, item.id)) continue;
+    const recorded = async () => {
+      await deposits.providerCalls.report(provider, reportOf(item));
+      return 'applied' as const;
+    };
+    const resource = { id: item.id, tenantId: UNOWNED };
+    missed.push({
+      kind: 'deposits',
+      breakKind: 'missing_here',
+      id: item.id,
+      tenantId: UNOWNED,
+      provider,
+      amountMinor: item.amountMinor,
+      ours: 'unknown',
+      bank: 'received',
+      difference: 'unknown with us, received at the bank',
+      outcome: run.apply ? await recorded().catch(notAppliedAfter(run, resource)) : null,
+    });
+  }
+  const listed = items.map(({ id }) => id);
+  await noteBreaks(run.breaks, provider, listed, missed);
+  return missed;
 }
+
+const reportOf = ({ id, accountNumber, amountMinor, receivedAt }: ProviderDeposit) => ({
+  id,
+  accountNumber,
+  amountMinor,
+  receivedAt,
+  via: 'poll' as const,
+  detail: 'found in the provider’s list: no message has reported it',
+});
 
 /**
  * Each account is asked about at most once in the provider's pause, at a share of its rate. An account about which the provider

@@ -7,8 +7,10 @@ import {
   CONCURRENT_CALLS,
   foundOf,
   noteBreaks,
+  notAppliedAfter,
   NOTHING_TO_APPLY,
-  unansweredIfNotConfigured,
+  signalOf,
+  unansweredAfter,
   type Difference,
   type Reconciled,
   type ReconcileRun,
@@ -51,7 +53,8 @@ type Found = { charge: Charge; attempt: number; ours: Dispute | null; theirs: Th
 export function reconciledDisputes(deps: Deps): Reconciled {
   async function compareAll(run: ReconcileRun, known: readonly Dispute[]): Promise<void> {
     await mapWithConcurrency(CONCURRENT_CALLS, known, async (dispute) => {
-      const result = await compareOne(deps, run, dispute).catch(unansweredIfNotConfigured);
+      const resource = { id: dispute._id, tenantId: dispute.tenant_id };
+      const result = await compareOne(deps, run, dispute).catch(unansweredAfter(run, resource));
       if (result === 'unanswered') noteUnanswered(run);
     });
   }
@@ -139,7 +142,7 @@ async function compareListPage(
   const { name, listDisputes } = provider;
   const window = { from: new Date(since.getTime() - LASTS_MS), to: new Date(until) };
   await run.takeTurn();
-  const page = await listDisputes({ ...window, cursor: list.cursor }, new AbortController().signal);
+  const page = await listDisputes({ ...window, cursor: list.cursor }, signalOf(run));
   if (page.kind !== 'page') {
     // After some repeats of this page, the rest of the list is left to the next run, which reads it anew.
     noteUnanswered(run);
@@ -172,7 +175,7 @@ async function compareOne(
   const charge = await deps.charges.store.get(ours.tenant_id, ours.charge_id);
   if (!charge) return 'unanswered';
   const { theirs, providerRequestId } = await readDispute(deps.providers, charge, ours, {
-    signal: new AbortController().signal,
+    signal: signalOf(run),
     takeTurn: () => run.takeTurn(),
   });
   if (!theirs) return 'unanswered';
@@ -213,11 +216,15 @@ async function compareFound(
   const differing: Difference[] = [];
   for (const found of all) {
     run.report.asked += 1;
+    const { charge, theirs } = found;
+    const resource = { id: disputeId(provider, theirs.id), tenantId: charge.tenant_id };
+    const applyFound = () =>
+      apply(deps, found, providerRequestId).catch(notAppliedAfter(run, resource));
     if (agrees(found)) {
-      if (run.apply && mayCall(found)) await apply(deps, found, providerRequestId);
+      if (run.apply && mayCall(found)) await applyFound();
       continue;
     }
-    const outcome = run.apply ? await apply(deps, found, providerRequestId) : null;
+    const outcome = run.apply ? await applyFound() : null;
     const difference = { ...describe(found), outcome };
     addDifference(run.report, difference);
     differing.push(difference);

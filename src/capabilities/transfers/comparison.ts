@@ -10,7 +10,9 @@ import type {
 import {
   addDifference,
   noteBreaks,
+  notAppliedAfter,
   reconciledBy,
+  signalOf,
   type ComparedRecords,
   type Difference,
   type Reconciled,
@@ -48,7 +50,7 @@ export function reconciledTransfers(
     async reconcile(run, scope) {
       await known.reconcile(run, scope);
       const providers = deps.providers.all.map(({ name }) => name);
-      await findStrangers(deps, run, { since: scope.since, providers });
+      await searchLists(deps, run, { since: scope.since, providers });
     },
   };
 }
@@ -126,8 +128,6 @@ async function* pages(
 
 /** Older transfers may be in an archive, so they are not looked for. */
 const MAX_AGE_MS = 29 * DAY_MS;
-/** Pages that are read of one provider: a hundred thousand payments. */
-const MAX_PAGES = 1_000;
 
 type StrangerDeps = {
   transfers: { store: Pick<Transfers, 'missing'> };
@@ -135,55 +135,66 @@ type StrangerDeps = {
   providerEvents: Pick<ProviderEvents, 'receive'>;
 };
 
-type SearchRun = Pick<ReconcileRun, 'takeTurn' | 'report' | 'breaks' | 'answered'>;
+type SearchRun = Pick<
+  ReconcileRun,
+  'takeTurn' | 'report' | 'breaks' | 'answered' | 'signal' | 'log'
+>;
 
-/**
- * Finds the payments since then that these providers have under a reference of ours, and that we have no transfer for. Each is a
- * difference of the run, and calls an operator. A provider without a list has none to show.
- */
-export async function findStrangers(
+/** The part of a provider's list that a search reads. */
+type Window = { from: Date; to: Date };
+
+/** The payments since then, as far as they are looked for. */
+export function searchedSince(since: Date): Window {
+  const to = new Date();
+  return { from: new Date(Math.max(since.getTime(), to.getTime() - MAX_AGE_MS)), to };
+}
+
+/** Reads the whole list of each provider that has one. A page without an answer ends its search. */
+async function searchLists(
   deps: StrangerDeps,
   run: SearchRun,
   { since, providers }: { since: Date; providers: readonly string[] },
 ): Promise<void> {
-  const to = new Date();
-  const from = new Date(Math.max(since.getTime(), to.getTime() - MAX_AGE_MS));
+  const window = searchedSince(since);
   for (const name of providers) {
     const provider = deps.providers.find(name);
-    if (provider?.list) await strangersAt(deps, run, provider, { from, to });
+    let cursor: string | null = null;
+    if (!provider?.list) continue;
+    do cursor = (await searchListPage(deps, run, provider, { ...window, cursor }))?.next ?? null;
+    while (cursor !== null);
   }
 }
 
-/** A page that has no answer ends the search: the next run begins again. */
-async function strangersAt(
+/**
+ * Finds on one page of a provider's list the payments that it has under a reference of ours, and that we have no transfer for. Each
+ * is a difference of the run, and calls an operator. Returns the cursor of the next page; null without an answer.
+ */
+export async function searchListPage(
   { transfers, providerEvents }: StrangerDeps,
-  { takeTurn, report, breaks, answered }: SearchRun,
+  run: SearchRun,
   provider: TransferProvider,
-  { from, to }: { from: Date; to: Date },
-): Promise<void> {
-  let cursor: string | null = null;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    await takeTurn();
-    const answer: ListAnswer | undefined = await provider.list?.(
-      { from, to, cursor },
-      new AbortController().signal,
-    );
-    if (answer) answered?.(transferRateLimitKey(provider.name), answer);
-    if (answer?.kind !== 'page') break;
-    const ours = answer.items.filter(({ reference }) => isId('transfer', reference));
-    const references = ours.map(({ reference }) => reference);
-    const missing = new Set(await transfers.store.missing(references));
-    const strangers = ours.filter(
-      ({ reference, state }) => missing.has(reference) && 'amountMinor' in state,
-    );
-    for (const each of strangers) await callOperator(providerEvents, provider.name, each);
-    const differences = strangers.map((each) => differenceOf(provider.name, each));
-    for (const difference of differences) addDifference(report, difference);
-    // A transfer of ours is compared by its own look-up, so the list speaks of the missing ones alone.
-    await noteBreaks(breaks, provider.name, [...missing], differences);
-    if (answer.next === null) break;
-    cursor = answer.next;
+  page: Window & { cursor: string | null },
+): Promise<{ next: string | null } | null> {
+  const { takeTurn, report, breaks, answered } = run;
+  await takeTurn();
+  const answer: ListAnswer | undefined = await provider.list?.(page, signalOf(run));
+  if (answer) answered?.(transferRateLimitKey(provider.name), answer);
+  if (answer?.kind !== 'page') return null;
+  const ours = answer.items.filter(({ reference }) => isId('transfer', reference));
+  const references = ours.map(({ reference }) => reference);
+  const missing = new Set(await transfers.store.missing(references));
+  const strangers = ours.filter(
+    ({ reference, state }) => missing.has(reference) && 'amountMinor' in state,
+  );
+  for (const each of strangers) {
+    const resource = { id: each.reference, tenantId: null };
+    await callOperator(providerEvents, provider.name, each).catch(notAppliedAfter(run, resource));
   }
+  const differences = strangers.map((each) => differenceOf(provider.name, each));
+  for (const difference of differences) addDifference(report, difference);
+  // A transfer of ours is compared by its own look-up, so the list speaks of the missing ones alone.
+  await noteBreaks(breaks, provider.name, [...missing], differences);
+  return { next: answer.next };
 }
 
 /** Stores the payment as a message of its provider, once: its application finds no transfer, and calls an operator. */

@@ -9,7 +9,9 @@ import {
   createPace,
   emptyReport,
   foundOf,
+  notAppliedAfter,
   NOTHING_TO_APPLY,
+  type Difference,
   type ReconcileRun,
 } from '../../core/reconciliation/comparison.js';
 import { pageLimit } from '../../core/reconciliation/pages.js';
@@ -18,10 +20,14 @@ import { DAY_MS } from '../../shared/durations.js';
 import { transferRateLimitKey } from '../../platform/temporal/queues.js';
 import { firstIdAt } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
-import { comparedTransfers, findStrangers, hasEnded } from './comparison.js';
+import { comparedTransfers, hasEnded, searchedSince, searchListPage } from './comparison.js';
 import type { Transfers } from './store.js';
 import { transferWorkflowId } from './record.js';
-import type { ReconciliationPage, ReconciliationPageInput } from './workflow-contract.js';
+import type {
+  ReconciliationPage,
+  ReconciliationPageInput,
+  ReconciliationPosition,
+} from './workflow-contract.js';
 import type { TransferStarter } from './workflow-starter.js';
 
 type Deps = {
@@ -34,47 +40,62 @@ type Deps = {
   log: Log;
 };
 
-/** Longest time that the lookups of one page take by their rate. */
+/** Longest time that the calls of one page take by their rate. */
 const PAGE_SECONDS = 10;
 
 /**
  * Compares the next page of the transfers of one provider that were created in the last `days` days and have ended, and
- * applies the bank's answers. A difference that no answer corrects raises attention.
+ * applies the bank's answers. A difference that no answer corrects raises attention. After the transfers follows the provider's own
+ * list, in which payments are found that we have no transfer for.
  */
 export async function reconcileNextPage(
   deps: Deps,
-  { provider, days, perSecond, position }: ReconciliationPageInput,
+  input: ReconciliationPageInput,
   signal: AbortSignal,
+): Promise<ReconciliationPage> {
+  const run = newRun(deps, input, signal);
+  const { position } = input;
+  return position?.list
+    ? searchNextPages(deps, run, input, { ...position, list: position.list })
+    : compareNextPage(deps, run, input);
+}
+
+function newRun(
+  { breaks, callRates, answered, log }: Deps,
+  { provider, perSecond }: ReconciliationPageInput,
+  signal: AbortSignal,
+) {
+  const pace = createPace(perSecond, signal);
+  const rateLimit = transferRateLimitKey(provider);
+  const takeTurn = async () => {
+    await pace();
+    await callRates.takeWithin(rateLimit, 'reconciliation', Infinity, signal);
+  };
+  const report = emptyReport();
+  return { apply: true, takeTurn, report, breaks, signal, log, ...(answered && { answered }) };
+}
+
+async function compareNextPage(
+  deps: Deps,
+  run: ReconcileRun,
+  { provider, days, perSecond, position }: ReconciliationPageInput,
 ): Promise<ReconciliationPage> {
   const { store } = deps.transfers;
   const now = Date.now();
+  const since = new Date(now - days * DAY_MS);
   const { after, until } = position ?? {
-    after: firstIdAt('transfer', new Date(now - days * DAY_MS)),
+    after: firstIdAt('transfer', since),
     until: firstIdAt('transfer', new Date(now)),
   };
   const limit = pageLimit(perSecond * PAGE_SECONDS);
-  const page = await store.madeBetween(after, until, limit);
-  const report = emptyReport();
-  const pace = createPace(perSecond);
-  const takeTurn = async () => {
-    await pace();
-    await deps.callRates.takeWithin(
-      transferRateLimitKey(provider),
-      'reconciliation',
-      Infinity,
-      signal,
-    );
-  };
-  const { breaks, answered } = deps;
-  const run = { apply: true, takeTurn, report, breaks, ...(answered && { answered }) };
+  const page = await store.madeAt(provider, { after, before: until, limit });
   const comparePage = createComparison(comparedTransfers(deps));
-  await comparePage(run, page.filter(hasEnded(provider)));
-  const last = page.at(-1);
-  const next = last && page.length === limit ? { after: last._id, until } : null;
-  // The end of the run: breaks of older transfers, and payments that the bank has and we do not.
+  await comparePage(run, page.records.filter(hasEnded(provider)));
+  // The end of the transfers: breaks of older ones.
   const beside = emptyReport();
-  if (!next) {
-    await compareOpenBreaks(breaks, { capability: 'transfers', provider, limit }, async (keys) => {
+  if (page.next === null) {
+    const of = { capability: 'transfers', provider, limit };
+    await compareOpenBreaks(deps.breaks, of, async (keys) => {
       const batch = emptyReport();
       const found = await foundOf(keys, ({ tenantId, id }) => store.get(tenantId, id));
       await comparePage({ ...run, report: batch }, found.filter(hasEnded(provider)));
@@ -82,17 +103,69 @@ export async function reconcileNextPage(
       return batch;
     });
   }
-  for (const { id, tenantId, difference, outcome } of [
-    ...report.differences,
-    ...beside.differences,
-  ]) {
+  await raiseAttention(deps, run, [...run.report.differences, ...beside.differences]);
+  const counts = countsWith(run.report, beside);
+  if (page.next !== null) return { counts, position: { after: page.next, until } };
+  if (!deps.providers.find(provider)?.list) return { counts, position: null };
+  const { from, to } = searchedSince(since);
+  const list = { from: from.toISOString(), to: to.toISOString(), cursor: null };
+  return { counts, position: { after: until, until, list } };
+}
+
+/** Calls an operator for the transfers that differ and that no answer corrects. */
+async function raiseAttention(
+  { transfers: { store }, log }: Deps,
+  run: ReconcileRun,
+  differences: readonly Difference[],
+): Promise<void> {
+  for (const { id, tenantId, difference, outcome } of differences) {
     if (outcome !== NOTHING_TO_APPLY || tenantId === null) continue;
     const reason = `reconciliation: ${difference}`;
-    if (!(await store.raiseDifference(tenantId, id, reason))) continue;
-    const workflow_id = transferWorkflowId(id);
-    logAttention(deps.log, { resource: id, tenant: tenantId, workflow_id, reason });
+    const raised = await store
+      .raiseDifference(tenantId, id, reason)
+      .catch(notAppliedAfter(run, { id, tenantId }));
+    if (raised !== true) continue;
+    logAttention(log, {
+      resource: id,
+      tenant: tenantId,
+      workflow_id: transferWorkflowId(id),
+      reason,
+    });
   }
-  const since = new Date(now - days * DAY_MS);
-  if (!next) await findStrangers(deps, run, { since, providers: [provider] });
-  return { counts: countsWith(report, beside), position: next };
+}
+
+type ListPosition = ReconciliationPosition & Required<Pick<ReconciliationPosition, 'list'>>;
+
+/**
+ * Reads pages of the provider's list for some seconds. The position keeps the cursor, so a list of any length is read to its end. A
+ * page without an answer is repeated by the workflow some times; then the rest of the list is left to the next run.
+ */
+async function searchNextPages(
+  deps: Deps,
+  run: ReconcileRun,
+  { provider: name }: ReconciliationPageInput,
+  { list, ...position }: ListPosition,
+): Promise<ReconciliationPage> {
+  const provider = deps.providers.find(name);
+  const counts = () => countsWith(run.report, emptyReport());
+  if (!provider?.list) return { counts: counts(), position: null };
+  const window = { from: new Date(list.from), to: new Date(list.to) };
+  const end = performance.now() + PAGE_SECONDS * 1_000;
+  let { cursor } = list;
+  let isFirst = true;
+  do {
+    const page = await searchListPage(deps, run, provider, { ...window, cursor });
+    if (!page && isFirst) {
+      run.report.asked += 1;
+      run.report.unanswered += 1;
+    }
+    if (!page) break;
+    isFirst = false;
+    cursor = page.next;
+  } while (cursor !== null && performance.now() < end);
+  const isOver = isFirst || cursor === null;
+  return {
+    counts: counts(),
+    position: isOver ? null : { ...position, list: { ...list, cursor } },
+  };
 }

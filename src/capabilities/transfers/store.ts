@@ -40,6 +40,7 @@ export function createTransfers(
 
   return {
     ...transferQueries(collection),
+    ...comparedTransfers(collection),
     ...transferLists({ client, db }),
     ...createInstructionStore<Transfer>({
       collection: db.collection<InstructionRecord>('transfers'),
@@ -197,6 +198,9 @@ type OpenBefore = {
   after: Reconcilable | undefined;
 };
 
+/** Transfers that one read passes over: their ids alone are some megabytes of an index. */
+const MOST_PASSED = 50_000;
+
 /** Queries of operators and the worker. Those without a tenant must not serve a client's request. */
 function transferQueries(collection: Collection<Transfer>) {
   return {
@@ -235,6 +239,40 @@ function transferQueries(collection: Collection<Transfer>) {
         { projection: { _id: 1 } },
       );
       return (await found.toArray()).map(({ _id }) => _id);
+    },
+  };
+}
+
+/** Queries of reconciliations: those without a tenant are about all of them. */
+function comparedTransfers(collection: Collection<Transfer>) {
+  return {
+    /**
+     * Returns transfers of one provider between two ids, in the order of ids. `next`: the id after which further ones may follow;
+     * null if none do. Passes over `MOST_PASSED` transfers of any provider at most, so a provider with few transfers beside one with
+     * many costs a read of ids for each portion of these.
+     */
+    async madeAt(
+      provider: string,
+      { after, before, limit }: { after: string; before: string; limit: number },
+    ): Promise<{ records: Reconcilable[]; next: string | null }> {
+      const ids = { projection: { _id: 1 }, ...acrossTenants('loop') };
+      const [bound] = await collection
+        .find({ _id: { $gt: after, $lt: before } }, ids)
+        .sort({ _id: 1 })
+        .skip(MOST_PASSED - 1)
+        .limit(1)
+        .toArray();
+      const within = { $gt: after, ...(bound ? { $lte: bound._id } : { $lt: before }) };
+      const records = await collection
+        .find(
+          { _id: within, provider },
+          { projection: RECONCILABLE, hint: { _id: 1 }, ...acrossTenants('loop') },
+        )
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray();
+      const last = records.length === limit ? records.at(-1) : bound;
+      return { records, next: last?._id ?? null };
     },
 
     /** Returns transfers between two ids, in the order of ids, which is the order of creation. */

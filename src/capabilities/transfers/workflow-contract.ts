@@ -39,7 +39,12 @@ export type ResolveRecipientResult = { kind: 'resolved' | 'no_such_account' | 'n
 export type TransferMicroBatchInput = { rateLimitKey: string; transfers: RecordRef[] };
 
 /** The place of a reconciliation in the order of creation: the transfers after `after` and before `until` are left. */
-export type ReconciliationPosition = { after: string; until: string };
+export type ReconciliationPosition = {
+  after: string;
+  until: string;
+  /** The place in the provider's own list, which is read after the transfers. Absent before it. */
+  list?: { from: string; to: string; cursor: string | null };
+};
 
 /** Input of one page of a reconciliation. Without a position, it begins `days` days ago. */
 export type ReconciliationPageInput = {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapWithConcurrency } from '../../shared/concurrency.js';
+import type { Log } from '../../shared/log.js';
 import { isOpen, type InstructionRecord } from '../instructions/instruction.js';
 import type { Verdict } from '../instructions/transition.js';
 import { ProviderNotConfigured } from '../providers/not-configured.js';
@@ -61,7 +62,15 @@ export type ReconcileRun = {
   breaks: Pick<Breaks, 'note'>;
   /** Notes an answer for the rate of its calls. Left out where nothing else waits for the provider. */
   answered?: (rateLimitKey: string, answer: { kind: string; reason?: unknown }) => void;
+  /** Ends the run: nobody waits for it any more. */
+  signal?: AbortSignal;
+  /** Gets the errors of single records, which do not end the run. */
+  log?: Log;
 };
+
+/** The signal of the calls of a run. The adapter sets the timeout of each. */
+export const signalOf = ({ signal }: Pick<ReconcileRun, 'signal'>): AbortSignal =>
+  signal ?? new AbortController().signal;
 
 /** The state of a record here and at its provider, in words, with the amount at stake in kobo. */
 export type Described = {
@@ -88,6 +97,8 @@ export type ComparedRecords<R extends Comparable, Answer extends Trace & { kind:
 
 /** The outcome of a difference that the provider's answer does not explain, such as a payment that it does not know. */
 export const NOTHING_TO_APPLY = 'nothing to apply';
+/** The outcome of a difference whose report could not be applied: the log has the error, and the next run tries again. */
+export const NOT_APPLIED = 'not applied';
 /** Calls of a comparison that are under way at once. */
 export const CONCURRENT_CALLS = 8;
 const MAX_LISTED = 1_000;
@@ -101,8 +112,7 @@ export function createComparison<R extends Comparable, Answer extends Trace & { 
 ) {
   async function ask(run: ReconcileRun, record: R): Promise<Answer> {
     await run.takeTurn();
-    // The adapter sets the timeout of the call.
-    const answer = await records.ask(record, new AbortController().signal);
+    const answer = await records.ask(record, signalOf(run));
     run.answered?.(records.rateLimitKey(record.provider), answer);
     return answer;
   }
@@ -119,13 +129,13 @@ export function createComparison<R extends Comparable, Answer extends Trace & { 
     return records.agrees(now, answer) ? 'agrees' : { ours: now, answer };
   }
 
-  async function note(
-    { apply, report }: ReconcileRun,
-    ours: R,
-    answer: Answer,
-  ): Promise<Difference> {
-    const verdict = apply ? await records.apply(ours, answer) : null;
+  async function note(run: ReconcileRun, ours: R, answer: Answer): Promise<Difference> {
     const { _id: id, tenant_id: tenantId, provider } = ours;
+    const { apply, report } = run;
+    const resource = { id, tenantId };
+    const verdict = apply
+      ? await records.apply(ours, answer).catch(notAppliedAfter(run, resource))
+      : null;
     const difference = {
       kind: records.kind,
       id,
@@ -144,7 +154,8 @@ export function createComparison<R extends Comparable, Answer extends Trace & { 
     const found: Difference[] = [];
     await mapWithConcurrency(CONCURRENT_CALLS, page, async (ours) => {
       run.report.asked += 1;
-      const result = await compare(run, ours).catch(unansweredIfNotConfigured);
+      const resource = { id: ours._id, tenantId: ours.tenant_id };
+      const result = await compare(run, ours).catch(unansweredAfter(run, resource));
       if (result === 'unanswered') {
         run.report.unanswered += 1;
         return;
@@ -159,10 +170,37 @@ export function createComparison<R extends Comparable, Answer extends Trace & { 
   };
 }
 
-/** A record whose provider is not configured any more has no answer, and the others of its page are compared. */
-export function unansweredIfNotConfigured(error: unknown): 'unanswered' {
-  if (error instanceof ProviderNotConfigured) return 'unanswered';
-  throw error;
+/** The record that an error is about. */
+type Resource = { id: string; tenantId: string | null };
+
+/**
+ * The result after an error of one record: the others of its page are compared all the same. The provider of a record may not be
+ * configured any more, which is no error.
+ */
+export const unansweredAfter =
+  (run: Pick<ReconcileRun, 'signal' | 'log'>, resource: Resource) =>
+  (error: unknown): 'unanswered' => {
+    if (!(error instanceof ProviderNotConfigured)) logError(run, resource, error, 'compared');
+    return 'unanswered';
+  };
+
+/** The outcome after an error of the application of one report. The difference stays a break. */
+export const notAppliedAfter =
+  (run: Pick<ReconcileRun, 'signal' | 'log'>, resource: Resource) =>
+  (error: unknown): typeof NOT_APPLIED => {
+    logError(run, resource, error, 'applied');
+    return NOT_APPLIED;
+  };
+
+function logError(
+  { signal, log }: Pick<ReconcileRun, 'signal' | 'log'>,
+  { id: resource, tenantId: tenant }: Resource,
+  error: unknown,
+  step: 'compared' | 'applied',
+): void {
+  // The run itself is over.
+  if (signal?.aborted) throw error;
+  log?.error({ err: error, resource, tenant }, `reconciliation: record not ${step}`);
 }
 
 /** Keeps the breaks among these references of a provider. A difference that was corrected is none any more. */
@@ -288,13 +326,14 @@ export function addDifference(report: ReconcileReport, difference: Difference): 
   if (report.differences.length < MAX_LISTED) report.differences.push(difference);
 }
 
-/** Spaces calls evenly, because payments share the provider's rate limit and have priority. */
-export function createPace(perSecond: number): () => Promise<void> {
+/** Spaces calls evenly, because payments share the provider's rate limit and have priority. Throws once the signal is aborted. */
+export function createPace(perSecond: number, signal?: AbortSignal): () => Promise<void> {
   let next = 0;
   return async () => {
+    signal?.throwIfAborted();
     const now = performance.now();
     const at = Math.max(now, next);
     next = at + 1000 / perSecond;
-    if (at > now) await sleep(at - now);
+    if (at > now) await sleep(at - now, undefined, signal && { signal });
   };
 }

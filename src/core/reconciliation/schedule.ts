@@ -14,6 +14,12 @@ export type ScheduledKind = {
   isAnyAge?: boolean;
 };
 
+/** The rate limits of the providers that serve a kind. */
+export const limitsOf = (
+  { port }: Pick<ScheduledKind, 'port'>,
+  rateLimits: readonly RateLimit[],
+): RateLimit[] => rateLimits.filter(({ name }) => name.endsWith(`-${port}`));
+
 /** Creates, updates or deletes the Schedules that compare the records of these kinds with their providers. */
 export function createRecordSchedules({
   client,
@@ -30,11 +36,11 @@ export function createRecordSchedules({
   settings: { days: number; everyMs: number };
 }) {
   /** The rate of the slowest provider of a kind; kinds of one port share it. Null if no provider serves the kind. */
-  function rateOf({ port }: ScheduledKind): number | null {
-    const limits = rateLimits.filter(({ name }) => name.endsWith(`-${port}`));
+  function rateOf(kind: ScheduledKind): number | null {
+    const limits = limitsOf(kind, rateLimits);
     if (limits.length === 0) return null;
     const slowest = Math.min(...limits.map(({ callsPerSecond }) => callsPerSecond));
-    const sharing = kinds.filter((each) => each.port === port).length;
+    const sharing = kinds.filter((each) => each.port === kind.port).length;
     return (slowest * RECORD_RATE_SHARE) / sharing;
   }
 

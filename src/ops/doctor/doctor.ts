@@ -2,6 +2,7 @@ import type { Config } from '../../shared/config.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { TransferProvider } from '../../core/providers/transfer-provider.js';
 import { createProviders } from '../../composition/providers.js';
+import { expectedRuns } from '../../composition/reconciliation.js';
 import { examine, pass, fail, type Check } from './check.js';
 import { examineMongodb } from './mongodb.js';
 import { examinePaystack } from './paystack.js';
@@ -10,10 +11,11 @@ import { examineTemporal } from './temporal.js';
 /** Checks everything that the service depends on, and its backlogs. Changes nothing and ends within seconds. */
 export async function examineService(
   config: Config,
-  { all: providers, rateLimits }: Pick<Providers, 'all' | 'rateLimits'> = createProviders(config),
+  configured: Pick<Providers, 'all' | 'accountProviders' | 'rateLimits'> = createProviders(config),
 ): Promise<Check[]> {
+  const { all: providers, rateLimits } = configured;
   const parts = await Promise.all([
-    examineMongodb(config),
+    examineMongodb(config, expectedRuns(config, configured)),
     examineTemporal(config, rateLimits),
     examinePaystack(config),
     Promise.all(providers.map(examineProvider)),

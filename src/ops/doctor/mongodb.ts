@@ -15,6 +15,8 @@ import { examineAuditLog } from './audit-log.js';
 import { examineBacklog } from './backlog.js';
 import { examine, pass, fail, type Check } from './check.js';
 import { examineProviderStates } from './providers.js';
+import { examineReconciliations } from './reconciliation.js';
+import type { ExpectedRun } from '../../composition/reconciliation.js';
 
 /** Expiries and limits use the clocks of our machines. No other code compares these clocks with the server's. */
 const CLOCK_TOLERANCE_MS = 1_000;
@@ -24,7 +26,10 @@ const CLOCK_TOLERANCE_MS = 1_000;
 const TRANSACTION_LIMIT_S = 3;
 
 /** Checks MongoDB and its data. If the server does not answer, that is the only result. */
-export async function examineMongodb(config: Config): Promise<Check[]> {
+export async function examineMongodb(
+  config: Config,
+  expected: readonly ExpectedRun[],
+): Promise<Check[]> {
   const { uri, database } = config.mongodb;
   const client = createMongoClient(uri, 'bursar-doctor');
   const db = client.db(database);
@@ -45,6 +50,7 @@ export async function examineMongodb(config: Config): Promise<Check[]> {
       ...(await examineServer(client, db, hello, config)),
       ...(await examineBacklog(db)),
       ...(await examineProviderStates(db)),
+      await examineReconciliations(db, expected),
     ];
   } finally {
     await client.close();

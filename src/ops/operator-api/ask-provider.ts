@@ -21,6 +21,7 @@ export async function askProvider(
     takeTurn: createPace(PER_SECOND),
     report: emptyReport(),
     breaks: deps.breaks,
+    log: deps.log,
   };
   const found =
     reconciled && tenantId !== null && (await reconciled.reconcileOne(run, tenantId, id));

@@ -68,8 +68,8 @@ type Options = { since: Date; apply: boolean; per_second: number; only: readonly
 
 /** Compares the records of these capabilities, one capability after the other. */
 async function reconcile(deps: OperatorDeps, { since, apply, per_second, only }: Options) {
-  const { breaks } = deps;
-  const run = { apply, takeTurn: createPace(per_second), report: emptyReport(), breaks };
+  const { breaks, log } = deps;
+  const run = { apply, takeTurn: createPace(per_second), report: emptyReport(), breaks, log };
   const tenants = (await deps.tenants.list()).map(({ id }) => id);
   for (const { name, reconciled } of capabilities) {
     if (only.includes(name)) await reconciled?.(deps).reconcile(run, { since, tenants });

@@ -128,6 +128,7 @@ describe('doctor', () => {
       ...BACKLOG_ROWS,
       'provider faults',
       'provider health',
+      'reconciliation: runs',
       'temporal',
       'temporal: namespace',
       'temporal: search attributes',
