@@ -20,6 +20,7 @@ export function startupBanner(
     ['API', dev.api_url],
     ['Docs', dev.docs_url],
     ['Operator API', `${dev.operator_url}/openapi.json`],
+    ['Console', `${dev.operator_url}/console/  ${dim('sign in: operators in dev.json')}`],
     ['Temporal UI', uiLink(dev) ?? `(yours, at ${dev.temporal_address})`],
     ['Sandbox bank', `${dev.sandbox_bank_url}/_sandbox/journal`],
     ['Metrics', dev.metrics_url],

@@ -37,7 +37,7 @@ const PREFIXES = {
 const EXAMPLE = '01kaj2v6wte8v9kcz0t3yd4m5n';
 
 /** A kind of resource that has ids. */
-type IdKind = keyof typeof PREFIXES;
+export type IdKind = keyof typeof PREFIXES;
 
 /**
  * A new id: prefix, underscore, 26 characters of lowercase base32 that begin with the time (UUIDv7). The characters are

@@ -149,6 +149,12 @@ test('a person signs in with a browser, and acts with the name and the roles of 
     [{ actor: { operator: null, name: issuer.url }, before: null, after: { id } }],
   );
   expect(await bursarProcess('operators list --json', at)).toMatchObject({ code: 0 });
+  // For the console, which cannot renew it.
+  const printed = await bursarProcess('sign-in --token --json', at);
+  expect(printed).toMatchObject({
+    code: 0,
+    out: JSON.stringify({ id_token: kept(at).id_token }),
+  });
 
   expect(await bursarProcess('sign-out --json', at)).toMatchObject({ code: 0 });
   expect(await bursarProcess('operators me', at)).toMatchObject({

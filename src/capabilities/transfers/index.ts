@@ -13,7 +13,7 @@ import { transferMonthlyCounts, uncount } from './counts.js';
 import { createTransferCreation } from './create.js';
 import { createEnquiries } from './enquiries.js';
 import { createIntakeLimit, createTransfers } from './store.js';
-import { presentTransfer, presentTransferRow } from './presenter.js';
+import { presentTransferDetails, presentTransferRow } from './presenter.js';
 import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
 import { createReconciliationSchedules } from './schedule.js';
@@ -99,6 +99,6 @@ export const transferCapability = defineCapability({
     labels: transferContract.labels,
     records: (deps: { transfers: TransferParts }) => deps.transfers,
     presentRow: presentTransferRow,
-    presentDetails: (transfer: Transfer) => presentTransfer(transfer),
+    presentDetails: presentTransferDetails,
   },
 });

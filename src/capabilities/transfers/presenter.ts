@@ -43,6 +43,14 @@ export function presentTransfer(
   };
 }
 
+/** A transfer for operators, with fields that tenants do not get. */
+export const presentTransferDetails = (transfer: Transfer) => ({
+  ...presentTransfer(transfer),
+  tenant: transfer.tenant_id,
+  in_suspense: transfer.in_suspense,
+  submissions: transfer.submissions,
+});
+
 /** The line of a transfer in the list for operators. */
 export const presentTransferRow = (transfer: Transfer) => ({
   id: transfer._id,

@@ -35,6 +35,9 @@ type EventListing = {
   until: Date | undefined;
 };
 
+/** The selection of a list of deliveries. `resource` is a record of the tenant. */
+type DeliveryListing = { tenantId?: string; resource?: string; dead: boolean; limit: number };
+
 /** The events of tenants that have an endpoint. */
 export const eventsCollection: CollectionSpec = {
   name: 'webhook_events',
@@ -196,12 +199,13 @@ function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection
       return new Map(found.map((event) => [event._id, event]));
     },
 
-    /** The latest first, over all tenants or of one. */
-    list: ({ tenantId, dead, limit }: { tenantId?: string; dead: boolean; limit: number }) =>
+    /** The latest first, over all tenants, of one, or of one record. */
+    list: ({ tenantId, resource, dead, limit }: DeliveryListing) =>
       deliveries
         .find(
           {
             ...(tenantId !== undefined && { tenant_id: tenantId }),
+            ...(resource !== undefined && { resource_id: resource }),
             ...(dead && { status: 'dead' }),
           },
           acrossTenants('report'),

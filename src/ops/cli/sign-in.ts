@@ -2,21 +2,24 @@ import type { Command } from 'commander';
 import { readOidcSettings, type OidcSettings } from '../../shared/oidc-settings.js';
 import { whoAmI } from '../operator-api/operators.js';
 import { addPlainCommand, CommandError } from './command.js';
-import { askIssuer, toSignIn } from './id-token.js';
+import { askIssuer, currentIdToken, toSignIn } from './id-token.js';
 import { clientWith, findOperatorUrl } from './operator-client.js';
 import { print } from './print.js';
 import { readSignIn, removeSignIn, signInPath, writeSignIn } from './sign-in-file.js';
 
 /** Adds `sign-in`. */
 export function addSignInCommand(program: Command): void {
-  addPlainCommand(
+  addPlainCommand<{ token?: boolean }>(
     program,
     'sign-in',
     (command) =>
-      command.description(
-        'sign in at the issuer (OIDC_ISSUER, OIDC_CLIENT_ID) with a browser, on this device or another one',
-      ),
-    async ({ json }) => {
+      command
+        .description(
+          'sign in at the issuer (OIDC_ISSUER, OIDC_CLIENT_ID) with a browser, on this device or another one',
+        )
+        .option('--token', 'print the ID token of the present sign-in, for the console'),
+    async ({ json, options: { token = false } }) => {
+      if (token) return printToken(json);
       const settings = issuerOf(process.env);
       const url = findOperatorUrl(process.env);
       const response = await askPerson(settings);
@@ -28,6 +31,13 @@ export function addSignInCommand(program: Command): void {
       print(json, { ...me, file: path });
     },
   );
+}
+
+/** Prints the ID token, which is as good as a key until it ends. */
+async function printToken(json: boolean): Promise<void> {
+  const token = await currentIdToken(findOperatorUrl(process.env), process.env);
+  if (token === null) throw new CommandError('nobody has signed in: run bursar sign-in');
+  print(json, { id_token: token });
 }
 
 /** Adds `sign-out`. */

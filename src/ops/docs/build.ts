@@ -6,7 +6,7 @@ import { openApi } from '../../composition/operations.js';
 import { reference } from './reference.js';
 import { viewerScript } from './viewer.js';
 
-/** A step of the build: writes the files of /docs and the OpenAPI document beside the compiled code, so that only the build needs the viewer. */
+/** A step of the build: writes the files of /docs and /console and the OpenAPI document beside the compiled code, so that only the build needs the viewer. */
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'docs');
 const guide = join(packageRoot, 'docs', 'guide');
 
@@ -19,3 +19,10 @@ writeFileSync(join(folder, 'viewer.js'), viewerScript());
 // The MIT licence requires its notice beside every copy.
 const licence = join(packageRoot, 'node_modules', '@scalar', 'fastify-api-reference', 'LICENSE');
 cpSync(licence, join(folder, 'viewer.LICENSE'));
+
+const page = join(packageRoot, 'src', 'ops', 'console', 'page');
+cpSync(page, join(folder, '..', 'console'), { recursive: true });
+cpSync(
+  join(packageRoot, 'src', 'ops', 'docs', 'page', 'icon.svg'),
+  join(folder, '..', 'console', 'icon.svg'),
+);

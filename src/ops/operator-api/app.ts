@@ -13,6 +13,7 @@ import { requestLog } from '../../platform/http/request-log.js';
 import { routerOf } from '../../platform/http/routes.js';
 import { securityHeaders } from '../../platform/http/security-headers.js';
 import { measureOperatorErrors } from '../../platform/metrics/requests.js';
+import { consolePage } from '../console/page.js';
 import type { OperatorDeps } from './deps.js';
 import { operatorRoutes } from './routes.js';
 import { signIn } from './sign-in.js';
@@ -64,6 +65,7 @@ export function createOperatorApp(
       hasDocs: false,
     }),
   );
+  app.use(consolePage({ environment: config.environment }));
   app.use(answerOptions({ methodsAt }));
   app.use(underPrefix(signedIn));
   app.use(underPrefix(middleware));

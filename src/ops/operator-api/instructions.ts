@@ -29,10 +29,22 @@ type Labels = Pick<InstructionLabels, 'record' | 'provider'>;
 
 const commandBody = z.strictObject({
   reason,
-  session_id: z.string().min(1).max(64).optional(),
-  amount_minor: amount.optional(),
-  force: z.boolean().default(false),
-  absent: z.boolean().default(false),
+  session_id: z.string().min(1).max(64).optional().meta({
+    description:
+      'For complete: the session id that the provider has told you. It must report the same.',
+  }),
+  amount_minor: amount.optional().meta({
+    description:
+      'For complete: the amount that the provider reports in place of the requested one, in kobo.',
+  }),
+  force: z.boolean().default(false).meta({
+    description:
+      'For complete and fail: also if the provider does not confirm it. A second person must approve it.',
+  }),
+  absent: z.boolean().default(false).meta({
+    description:
+      'For retry: you attest that the provider never executes what was submitted. If it does not know it, it is submitted once more.',
+  }),
 });
 
 /** The answer to a command. */

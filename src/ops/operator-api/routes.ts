@@ -19,6 +19,7 @@ import { paymentTokenRoutes } from './payment-tokens.js';
 import { providerEventRoutes } from './provider-events.js';
 import { providerRoutes } from './providers.js';
 import { reconciliationRoutes } from './reconciliation.js';
+import { recordRoutes } from './records.js';
 import { recurringChargeRoutes } from './recurring-charges.js';
 import { statementRoutes } from './statements.js';
 import { secretRoutes } from './secrets.js';
@@ -41,6 +42,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
 
 const actRoutes = (deps: OperatorDeps): Route[] => [
   ...attentionRoutes(deps),
+  ...recordRoutes(deps),
   ...tenantRoutes(deps),
   ...keyRoutes(deps),
   ...walletRoutes(deps),

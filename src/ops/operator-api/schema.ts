@@ -15,7 +15,9 @@ export const printedList = z.array(printed);
 /** An amount in kobo in a body. */
 export const amount = z.int().min(1).max(MAX_AMOUNT_MINOR);
 /** The reason of an act, which the audit log keeps. */
-export const reason = plainText(500);
+export const reason = plainText(500).meta({
+  description: 'The reason, which the audit log keeps.',
+});
 /** The body of an act that needs nothing but, if given, a reason. */
 export const reasonBody = z.strictObject({ reason: reason.optional() });
 /** A flag in a query. */

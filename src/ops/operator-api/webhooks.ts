@@ -138,7 +138,11 @@ export const listDeliveries = operation({
   path: '/webhooks/deliveries',
   summary: `List the latest ${LISTED} deliveries`,
   roles: READERS,
-  query: z.strictObject({ tenant: tenantId.optional(), dead: flag }),
+  query: z.strictObject({
+    tenant: tenantId.optional(),
+    resource: anyId.optional().meta({ description: 'The id of a record of the tenant.' }),
+    dead: flag,
+  }),
   answer: { status: 200, data: printedList },
 });
 
@@ -331,8 +335,16 @@ const endpointContentRoutes = ({
 ];
 
 const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
-  route(listDeliveries, async (ctx, { query: { tenant, dead } }) => {
-    const of = { dead, limit: LISTED, ...(tenant !== undefined && { tenantId: tenant }) };
+  route(listDeliveries, async (ctx, { query: { tenant, resource, dead } }) => {
+    if (resource !== undefined && tenant === undefined) {
+      throw refuseField('tenant', 'Name the tenant of the record.');
+    }
+    const of = {
+      dead,
+      limit: LISTED,
+      ...(tenant !== undefined && { tenantId: tenant }),
+      ...(resource !== undefined && { resource }),
+    };
     sendData(ctx, 200, (await webhooks.deliveries.list(of)).map(presentDelivery));
   }),
 
