@@ -51,7 +51,8 @@ export async function openBrowser() {
       `--user-data-dir=${profile}`,
       'about:blank',
     ],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
+    // A group of its own, so that its processes end together.
+    { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
   );
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
   const waiting = new Map<number, (message: Message) => void>();
@@ -96,10 +97,12 @@ export async function openBrowser() {
     },
     async close() {
       const ended = once(child, 'exit');
-      child.kill('SIGKILL');
+      process.kill(-Number(child.pid), 'SIGKILL');
       await ended;
-      // Its other processes end a moment later.
-      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      await eventually('the profile is removed', () => {
+        rmSync(profile, { recursive: true, force: true });
+        return true;
+      });
     },
   };
 }
