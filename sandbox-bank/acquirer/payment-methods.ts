@@ -68,6 +68,15 @@ const CARDS: readonly PaymentMethod[] = [
   },
   {
     ...pays,
+    id: 'later_confirmed',
+    title: 'Visa, ends in 3184',
+    hint: 'Pays now. Each later charge waits until its customer confirms it on a page.',
+    later: 'redirected_in_vain',
+    brand: 'visa',
+    last4: '3184',
+  },
+  {
+    ...pays,
     id: 'once',
     title: 'Verve, ends in 0100',
     hint: 'Pays now, and can not be charged again.',

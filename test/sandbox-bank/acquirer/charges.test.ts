@@ -216,6 +216,18 @@ describe('an authorization', () => {
     expect(body.status).toBe(choice === 'once' ? 'declined' : 'pending');
   });
 
+  test('of the test card later_confirmed asks the customer to confirm each later charge on a page', async () => {
+    const left = await client.newAuthorization('later_confirmed');
+    for (const choice of ['good', 'stolen']) {
+      const request = client.chargeRequest(left);
+      const { body } = await client.charge(request);
+      expect(body.status).toBe('awaiting_customer');
+      await submitForm(body.redirect_url ?? '', { action: 'pay', choice });
+      const { status } = (await client.lookup(request.reference)).body;
+      expect(status).toBe(choice === 'good' ? 'paid' : 'declined');
+    }
+  });
+
   test('a revoked authorization charges nothing, and may be revoked repeatedly', async () => {
     const { url, reference } = await client.newPage();
     await submitForm(url, { action: 'pay', choice: 'good' });
