@@ -147,7 +147,7 @@ async function submit<R extends InstructionRecord, Own>(
   const answer = await withoutVoidHandle(handler, record, said);
   const acknowledged = isFirstAcknowledgement(record, answer);
   if (answer.result) {
-    if (acknowledged) await records.acknowledge(tenantId, id, attemptOf(record));
+    if (acknowledged) await records.acknowledge(tenantId, id, partOf(record));
     return resultOf(handler, answer.result, record);
   }
   const refused = isRefusedRequest(record, answer);
@@ -191,8 +191,11 @@ async function makeReady<R extends InstructionRecord, Own>(
   return 'kind' in prepared ? prepared : { resendSafety, ...prepared };
 }
 
-/** The attempt of a record that has several; undefined for all others. */
-const attemptOf = (record: InstructionRecord & { attempt?: number }) => record.attempt;
+/** The attempt or the instruction of a record that has several; undefined for all others. */
+const partOf = ({
+  attempt,
+  instruction,
+}: InstructionRecord & { attempt?: number; instruction?: string }) => ({ attempt, instruction });
 
 /** True for a rejection of this request alone, while the provider may have another one. */
 const isRefusedRequest = (record: InstructionRecord, answer: ProviderOutcome): boolean =>

@@ -77,6 +77,18 @@ describe('the permit of a closing', () => {
     const permit = { tenantId, id, submissions: 0, instruction: 'close' };
     expect(await store.acquireSubmitPermit(permit)).toMatchObject({ submissions: 1 });
   });
+
+  test('counts no answer about the assignment, which a frozen worker counts late', async () => {
+    const store = createVirtualAccounts(database, createGroupCommit(database), 1_000);
+    const { tenantId, id } = input;
+    const before = await store.get(tenantId, id);
+    const answer = { kind: 'throttled', providerRequestId: null };
+    const rejected = { wasRejected: true, suppressTimeline: false, acknowledged: true };
+    await store.recordAnswer(assigned, 'sandbox-bank', answer, rejected);
+    await store.countPoll(assigned, 1_000, true);
+    await store.acknowledge(tenantId, id, { instruction: 'assign' });
+    expect(await store.get(tenantId, id)).toEqual(before);
+  });
 });
 
 test('the workflow of a closing goes on with its own instruction', async () => {

@@ -38,7 +38,8 @@ export const chargeEventHandler = ({
     }
     const fact = toFact(stored, event, attempt.attempt);
     if (stored.state.kind === 'pending') {
-      await charges.acknowledge(charge.tenant_id, charge._id, attempt.attempt);
+      const of = { attempt: attempt.attempt };
+      await charges.acknowledge(charge.tenant_id, charge._id, of);
     }
     const result = fact && (await charges.applyFact(charge, fact));
     starter.notifyChangedSoon(charge);

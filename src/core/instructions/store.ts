@@ -41,14 +41,18 @@ export type InstructionStore<R extends InstructionRecord> = ReturnType<
   typeof createInstructionStore<R>
 >;
 
-/** A record that an answer is about. `attempt`: of a record that has several one after another. */
-type Answered = Pick<InstructionRecord, '_id' | 'tenant_id'> & { attempt?: number | undefined };
+/** The attempt or the instruction that an answer is about, of a record that has several one after another. */
+type AnsweredPart = { attempt?: number | undefined; instruction?: string | undefined };
 
-/** The record, if it is still at this attempt: an answer about an earlier one says nothing about a later one. */
-const atAttempt = ({ _id, tenant_id, attempt }: Answered) => ({
+/** A record that an answer is about. */
+type Answered = Pick<InstructionRecord, '_id' | 'tenant_id'> & AnsweredPart;
+
+/** The record, if it is still at this attempt or instruction: an answer about an earlier one says nothing about a later one. */
+const atAttempt = ({ _id, tenant_id, attempt, instruction }: Answered) => ({
   _id,
   tenant_id,
   ...(attempt !== undefined && { attempt }),
+  ...(instruction !== undefined && { instruction }),
 });
 
 /** Queries and writes that all instructions share. No money moves here: outcomes are committed by mutations. */
@@ -248,7 +252,7 @@ function verificationWrites<R extends InstructionRecord>({
 
     /**
      * Counts a poll without an outcome, and sets the next check after the next poll. `record`: as it was when its provider was
-     * asked; nothing is counted at a later attempt.
+     * asked; nothing is counted at a later attempt or instruction.
      */
     async countPoll(record: Answered, nextPollMs: number, acknowledged = false) {
       const change = {
@@ -261,10 +265,10 @@ function verificationWrites<R extends InstructionRecord>({
       await collection.updateOne({ ...atAttempt(record), next_check_at: { $ne: null } }, change);
     },
 
-    /** Stores that the provider has the instruction. `attempt`: only if the record is still at this attempt. */
-    async acknowledge(tenantId: string, id: string, attempt?: number) {
+    /** Stores that the provider has the instruction. `of`: only if the record is still at this attempt or instruction. */
+    async acknowledge(tenantId: string, id: string, of: AnsweredPart = {}) {
       await collection.updateOne(
-        { ...atAttempt({ _id: id, tenant_id: tenantId, attempt }), acknowledged_at: null },
+        { ...atAttempt({ _id: id, tenant_id: tenantId, ...of }), acknowledged_at: null },
         { $set: { acknowledged_at: clock() }, $inc: { version: 1 } },
       );
     },
@@ -278,7 +282,7 @@ function timelineWrites<R extends InstructionRecord>({
   return {
     /**
      * Adds an answer without an outcome to the timeline. `suppressTimeline` only counts a repeated rejection. `record`: as it was
-     * submitted; nothing is added to a later attempt.
+     * submitted; nothing is added to a later attempt or instruction.
      */
     async recordAnswer(
       record: Answered,
