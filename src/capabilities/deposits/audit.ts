@@ -1,4 +1,4 @@
-import { compareCounts } from '../../core/commit/daily-counts.js';
+import type { DailyCountsDocument } from '../../core/commit/daily-counts.js';
 import { needsWorkflow } from '../../core/instructions/instruction.js';
 import {
   auditPages,
@@ -7,19 +7,28 @@ import {
   stepsOf,
   type RecordAudit,
   type RecordWithPostings,
+  type PortionAudit,
   type Steps,
-  type TenantAudit,
-  type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
+import { auditCounts } from '../../core/ledger/audit-counts.js';
 import { accounts } from '../../core/ledger/posting.js';
-import { virtualAccounts } from '../virtual-accounts/record.js';
-import { depositCounts, deposits, type Deposit } from './record.js';
+import { virtualAccounts, type VirtualAccount } from '../virtual-accounts/record.js';
+import { depositCounts, deposits, LIST_INDEXES, type Deposit } from './record.js';
 import { moveDeposit, type DepositStep } from './postings.js';
 
 /** Checks that every deposit has the postings of its state and no others, and that accounts have the sum of their deposits. */
 export const auditDeposits: RecordAudit = {
   pages: [auditPages(deposits, ({ records }) => records.flatMap(checkDeposit))],
-  tenant: auditTenant,
+  portions: [
+    auditCounts<DailyCountsDocument>({
+      name: depositCounts.counter.name,
+      records: deposits.name,
+      status: 'state',
+      byStatus: LIST_INDEXES.byState,
+      whole: ({ all }) => all,
+    }),
+    (of, after) => auditTotals(of, after),
+  ],
 };
 
 function stepsOfDeposit(deposit: Deposit & RecordWithPostings): Steps {
@@ -70,37 +79,49 @@ function checkDeposit(deposit: Deposit & RecordWithPostings): string[] {
   return problems;
 }
 
-async function auditTenant({
-  db,
-  collections,
-  session,
-  tenantId,
-}: TenantBooks): Promise<TenantAudit> {
-  const states: { created_at: Date; status: string }[] = [];
-  const totals = new Map<string, bigint>();
-  const found = collections
-    .records(deposits)
+/** Accounts whose deposits are added up at one moment. */
+const ACCOUNTS = 500;
+
+/** Compares what accounts say that they have received with their deposits. The server adds these up. */
+const auditTotals: PortionAudit = async ({ db, session, tenantId }, after) => {
+  const place = after === '' ? null : (JSON.parse(after) as { at: string; id: string });
+  const at = place && new Date(place.at);
+  const accounts = await db
+    .collection<VirtualAccount>(virtualAccounts.name)
     .find(
-      { tenant_id: tenantId },
-      { session, projection: { created_at: 1, state: 1, virtual_account_id: 1, amount_minor: 1 } },
+      {
+        tenant_id: tenantId,
+        ...(at && {
+          created_at: { $gte: at },
+          $nor: [{ created_at: at, _id: { $lte: place.id } }],
+        }),
+      },
+      { session, projection: { total_received_minor: 1, created_at: 1 } },
+    )
+    .sort({ created_at: 1, _id: 1 })
+    .limit(ACCOUNTS)
+    .toArray();
+  const credited = {
+    tenant_id: tenantId,
+    virtual_account_id: { $in: accounts.map(({ _id }) => _id) },
+    state: 'credited',
+  };
+  const sums = db
+    .collection(deposits.name)
+    .aggregate<{ _id: string; sum: bigint | number }>(
+      [
+        { $match: credited },
+        { $group: { _id: '$virtual_account_id', sum: { $sum: '$amount_minor' } } },
+      ],
+      { session, hint: LIST_INDEXES.byAccountState },
     );
-  for await (const { created_at: at, state, virtual_account_id: id, amount_minor } of found) {
-    states.push({ created_at: at, status: state });
-    if (state === 'credited' && id !== null && amount_minor !== null) {
-      totals.set(id, (totals.get(id) ?? 0n) + amount_minor);
-    }
-  }
-  const problems = compareCounts(
-    depositCounts.counter.name,
-    await depositCounts.read(db, tenantId, session),
-    states,
-  );
-  const all = collections
-    .records(virtualAccounts)
-    .find({ tenant_id: tenantId }, { session, projection: { total_received_minor: 1 } });
-  for await (const { _id, total_received_minor: total } of all) {
+  const totals = new Map<string, bigint>();
+  for await (const { _id, sum } of sums) totals.set(_id, BigInt(sum));
+  const problems = accounts.flatMap(({ _id, total_received_minor: total }) => {
     const real = totals.get(_id) ?? 0n;
-    if (total !== real) problems.push(`${_id} has received ${total}, its deposits are ${real}`);
-  }
-  return { problems, held: new Map() };
-}
+    return total === real ? [] : [`${_id} has received ${total}, its deposits are ${real}`];
+  });
+  const last = accounts.length === ACCOUNTS ? accounts.at(-1) : undefined;
+  const next = last && JSON.stringify({ at: last.created_at, id: last._id });
+  return { next: next ?? null, problems };
+};

@@ -55,7 +55,7 @@ export function sumChanges(changes: readonly CountChange[]): CountChange[] {
 
 type Counts = { created: bigint; failed: bigint };
 /** The counts of a tenant in one month. `_id` is `<tenant>/<YYYY-MM>`; keys of `days` are two digits. */
-type CountsDocument = Counts & { _id: string; days: Record<string, Counts> };
+export type CountsDocument = Counts & { _id: string; days: Record<string, Counts> };
 
 const long = { bsonType: 'long' };
 
@@ -166,21 +166,14 @@ export async function countTotal(
   });
 }
 
-/**
- * Computes the counts from the records, of one tenant or of all. Reads every transfer (of a tenant: its index by status), so
- * only the audit and a rebuild use it.
- */
-export async function countRecords(
-  db: Db,
-  { tenantId, session }: { tenantId?: string; session?: ClientSession } = {},
-): Promise<CountChange[]> {
+/** Computes the counts from the records. Reads every transfer. */
+async function countRecords(db: Db): Promise<CountChange[]> {
   const groups = db.collection<Transfer>('transfers').aggregate<{
     _id: { tenantId: string; day: string };
     created: number;
     failed: number;
   }>(
     [
-      ...(tenantId === undefined ? [] : [{ $match: { tenant_id: tenantId } }]),
       {
         $group: {
           _id: {
@@ -192,11 +185,7 @@ export async function countRecords(
         },
       },
     ],
-    {
-      ...(session && { session }),
-      ...acrossTenants('report'),
-      ...(tenantId !== undefined && { hint: LIST_INDEXES.byStatus }),
-    },
+    acrossTenants('report'),
   );
   return (await groups.toArray()).map(({ _id, created, failed }) => ({ ..._id, created, failed }));
 }

@@ -1,26 +1,41 @@
-import { compareCounts } from '../../core/commit/daily-counts.js';
+import type { DailyCountsDocument } from '../../core/commit/daily-counts.js';
 import { needsWorkflow } from '../../core/instructions/instruction.js';
 import {
   auditPages,
   checkSteps,
   type RecordAudit,
+  type PortionAudit,
   type RecordWithPostings,
-  type TenantAudit,
-  type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
+import { auditCounts } from '../../core/ledger/audit-counts.js';
+import { idsUnder } from '../../core/ledger/days.js';
+import { BY_ID } from '../../platform/database/tenant-filters.js';
 import {
   accountCounts,
   accountCustomerId,
   accountCustomers,
+  ACCOUNT_STATES,
+  BY_CUSTOMER,
   isOpenState,
+  STATE_INDEXES,
   virtualAccounts,
+  type AccountCustomer,
   type VirtualAccount,
 } from './record.js';
 
 /** Checks the states of accounts, the counts of lists, and the number of open accounts of each customer. */
 export const auditVirtualAccounts: RecordAudit = {
   pages: [auditPages(virtualAccounts, ({ records }) => records.flatMap(checkAccount))],
-  tenant: auditTenant,
+  portions: [
+    auditCounts<DailyCountsDocument>({
+      name: accountCounts.counter.name,
+      records: virtualAccounts.name,
+      status: 'state',
+      byStatus: STATE_INDEXES.created_at,
+      whole: ({ all }) => all,
+    }),
+    (of, after) => auditCustomers(of, after),
+  ],
 };
 
 function checkAccount(account: VirtualAccount & RecordWithPostings): string[] {
@@ -35,37 +50,42 @@ function checkAccount(account: VirtualAccount & RecordWithPostings): string[] {
   return problems;
 }
 
-async function auditTenant({
-  db,
-  collections,
-  session,
-  tenantId,
-}: TenantBooks): Promise<TenantAudit> {
-  const states: { created_at: Date; status: string }[] = [];
-  const open = new Map<string, number>();
-  const found = collections
-    .records(virtualAccounts)
+/** Customers whose accounts are counted at one moment. */
+const CUSTOMERS = 500;
+
+/** Compares the numbers of open accounts that customers have stored with their accounts. The server counts these. */
+const auditCustomers: PortionAudit = async ({ db, session, tenantId }, after) => {
+  const customers = await db
+    .collection<AccountCustomer>(accountCustomers.name)
     .find(
-      { tenant_id: tenantId },
-      { session, projection: { created_at: 1, state: 1, customer_id: 1 } },
+      {
+        _id: { ...idsUnder(tenantId), ...(after !== '' && { $gt: after }) },
+        tenant_id: tenantId,
+      },
+      { session, ...BY_ID },
+    )
+    .sort({ _id: 1 })
+    .limit(CUSTOMERS)
+    .toArray();
+  const theirs = {
+    tenant_id: tenantId,
+    customer_id: { $in: customers.map(({ _id }) => _id.slice(tenantId.length + 1)) },
+    state: { $in: ACCOUNT_STATES.filter(isOpenState) },
+  };
+  const groups = db
+    .collection(virtualAccounts.name)
+    .aggregate<{ _id: string; count: number }>(
+      [{ $match: theirs }, { $group: { _id: '$customer_id', count: { $sum: 1 } } }],
+      { session, hint: BY_CUSTOMER },
     );
-  for await (const { created_at: at, state, customer_id: customerId } of found) {
-    states.push({ created_at: at, status: state });
-    const id = accountCustomerId(tenantId, customerId);
-    open.set(id, (open.get(id) ?? 0) + (isOpenState(state) ? 1 : 0));
-  }
-  const problems = compareCounts(
-    accountCounts.counter.name,
-    await accountCounts.read(db, tenantId, session),
-    states,
-  );
-  const customers = collections
-    .records(accountCustomers)
-    .find({ tenant_id: tenantId }, { session });
-  for await (const customer of customers) {
-    const real = open.get(customer._id) ?? 0;
-    if (customer.open === real) continue;
-    problems.push(`a customer of ${tenantId} counts ${customer.open} open accounts, not ${real}`);
-  }
-  return { problems, held: new Map() };
-}
+  const open = new Map<string, number>();
+  for await (const { _id, count } of groups) open.set(accountCustomerId(tenantId, _id), count);
+  const problems = customers.flatMap(({ _id, open: counted }) => {
+    const real = open.get(_id) ?? 0;
+    return counted === real
+      ? []
+      : [`a customer of ${tenantId} counts ${counted} open accounts, not ${real}`];
+  });
+  const last = customers.length === CUSTOMERS ? customers.at(-1) : undefined;
+  return { next: last?._id ?? null, problems };
+};

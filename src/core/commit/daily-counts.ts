@@ -1,4 +1,4 @@
-import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import type { Counter } from './counter.js';
 
 /**
@@ -10,7 +10,7 @@ export type DailyChange = { tenantId: string; day: string; status: string; by: n
 
 type Counts = Record<string, bigint>;
 /** The counts of one tenant and month by status. `_id` is `<tenant>/<YYYY-MM>`; keys of `days` are two digits. */
-type CountsDocument = { _id: string; all: Counts; days: Record<string, Counts> };
+export type DailyCountsDocument = { _id: string; all: Counts; days: Record<string, Counts> };
 
 /** The counts of the records of one collection. */
 export type DailyCounts = ReturnType<typeof createDailyCounts>;
@@ -38,7 +38,7 @@ function toUpdate({ tenantId, day, status, by }: DailyChange) {
       },
       upsert: true,
     },
-  } satisfies AnyBulkWriteOperation<CountsDocument>;
+  } satisfies AnyBulkWriteOperation<DailyCountsDocument>;
 }
 
 /** Declares the counts of a collection, kept in the collection `name`. */
@@ -71,7 +71,7 @@ export function createDailyCounts(name: string) {
     return [...left, { ...of, status: after, by: 1 }];
   }
 
-  return { counter, changesOf, total: readTotal(name), read: readDays(name) };
+  return { counter, changesOf, total: readTotal(name) };
 }
 
 /** The months of one tenant: '0' is the character after '/', and a month sorts before its days. */
@@ -90,7 +90,7 @@ const readTotal =
   ): Promise<number> => {
     const whole = from === undefined && until === undefined;
     const months = await db
-      .collection<CountsDocument>(name)
+      .collection<DailyCountsDocument>(name)
       .find({ _id: monthsOf(tenantId, from, until) })
       .toArray();
     const counts = months.flatMap(({ _id, all, days }) => {
@@ -104,37 +104,3 @@ const readTotal =
       status === undefined ? Object.values(each) : [each[status] ?? 0n];
     return Number(counts.flatMap(counted).reduce((sum, one) => sum + one, 0n));
   };
-
-const readDays =
-  (name: string) =>
-  /** All counts of a tenant that are not zero, as `<day>/<status>`, for the audit. */
-  async (db: Db, tenantId: string, session: ClientSession): Promise<Map<string, bigint>> => {
-    const found = new Map<string, bigint>();
-    const months = db
-      .collection<CountsDocument>(name)
-      .find({ _id: monthsOf(tenantId) }, { session });
-    for await (const { _id, days } of months) {
-      for (const [day, counts] of Object.entries(days)) {
-        for (const [status, count] of Object.entries(counts)) {
-          if (count !== 0n) found.set(`${_id.slice(-7)}-${day}/${status}`, count);
-        }
-      }
-    }
-    return found;
-  };
-
-/** Compares the counts of a tenant with its records. Returns the differences. */
-export function compareCounts(
-  name: string,
-  counted: ReadonlyMap<string, bigint>,
-  records: readonly { created_at: Date; status: string }[],
-): string[] {
-  const real = new Map<string, bigint>();
-  for (const { created_at: at, status } of records) {
-    const key = `${utcDay(at)}/${status}`;
-    real.set(key, (real.get(key) ?? 0n) + 1n);
-  }
-  return [...new Set([...real.keys(), ...counted.keys()])]
-    .filter((key) => (real.get(key) ?? 0n) !== (counted.get(key) ?? 0n))
-    .map((key) => `${name} counts ${counted.get(key) ?? 0n} of ${key}, not ${real.get(key) ?? 0n}`);
-}

@@ -42,12 +42,23 @@ export type PageAudit = {
   check: (page: RecordPage<StoredRecord>) => Promise<string[]>;
 };
 
+/**
+ * Audits a portion of a tenant's records at one moment, of which few documents reach this process. `after` is `next` of the portion
+ * before, empty at first; `next` is null at the end.
+ */
+export type PortionAudit = (
+  of: Pick<Moment, 'db' | 'session'> & { tenantId: string },
+  after: string,
+) => Promise<{ next: string | null; problems: string[] }>;
+
 /** A capability's part of the audit; see audit.ts. */
 export type RecordAudit = {
   /** Compares records with their postings. */
   pages: readonly PageAudit[];
   /** Compares the sums of a tenant's records with its balances. */
   tenant?: (books: TenantBooks) => Promise<TenantAudit>;
+  /** Compares stored sums with a tenant's records, which may be many. */
+  portions?: readonly PortionAudit[];
 };
 
 /** Declares the audit of a collection's records. */

@@ -25,6 +25,8 @@ type Position =
   | { step: 'days'; tenant: string; day: string | null }
   /** Tenants up to this id are done. */
   | { step: 'tenants'; tenant: string }
+  /** Of tenants up to `tenant` all is done, of the next one the audits before `audit`, and of this one the portions up to `after`. */
+  | { step: 'portions'; tenant: string; audit: number; after: string }
   /** The page audits before this one are done, and of this one the records up to `after`. */
   | { step: 'records'; page: number; after: string }
   | { step: 'ended' };
@@ -84,7 +86,8 @@ type Run = {
  *
  * 1. Each closed day of each tenant: its postings balance and equal its closings, which follow from those before.
  * 2. Each tenant at one moment: closings and later postings equal its wallet, its cards and what its open records hold.
- * 3. Records page by page: each has the postings of its status and no others.
+ * 3. Sums of records that are stored, such as the counts of lists: portion by portion, each at one moment.
+ * 4. Records page by page: each has the postings of its status and no others.
  *
  * `state` continues an audit that has ended early. `onState` gets the state after each step.
  */
@@ -105,6 +108,7 @@ export async function auditLedger(
   const run: Run = { database, audits, scope, state, save };
   await auditDays(run);
   await auditTenants(run);
+  await auditPortions(run);
   await auditRecords(run);
   return reportOf(state);
 }
@@ -170,10 +174,44 @@ async function auditTenants(run: Run): Promise<void> {
     }
     state.position =
       last === undefined
-        ? { step: 'records', page: 0, after: '' }
+        ? { step: 'portions', tenant: '', audit: 0, after: '' }
         : { step: 'tenants', tenant: last };
     await save();
   }
+}
+
+async function auditPortions(run: Run): Promise<void> {
+  const { database, audits, state, save } = run;
+  if (state.position.step !== 'portions') return;
+  const portions = audits.flatMap((audit) => audit.portions ?? []);
+  let { tenant, audit: begin, after: from } = state.position;
+  for (;;) {
+    const tenants = await tenantsAfter(run, tenant, TENANTS);
+    if (tenants.length === 0) break;
+    for (const tenantId of tenants) {
+      for (const [audit, check] of portions.entries()) {
+        if (audit < begin) continue;
+        let after: string | null = audit === begin ? from : '';
+        while (after !== null) {
+          const place: string = after;
+          const result = await withSnapshot(database, (db, session) =>
+            check({ db, session, tenantId }, place),
+          );
+          report(state, result.problems);
+          after = result.next;
+          const next = after === null ? { audit: audit + 1, after: '' } : { audit, after };
+          state.position = { step: 'portions', tenant, ...next };
+          await save();
+        }
+      }
+      tenant = tenantId;
+      [begin, from] = [0, ''];
+    }
+    state.position = { step: 'portions', tenant, audit: 0, after: '' };
+    await save();
+  }
+  state.position = { step: 'records', page: 0, after: '' };
+  await save();
 }
 
 /** Keeps the balances of accounts that tenants share. Those of one tenant are checked with it, and are too many. */

@@ -1,0 +1,189 @@
+import { MongoClient } from 'mongodb';
+import { deposits, type Deposit } from '../../../src/capabilities/deposits/record.js';
+import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
+import type { Transfer } from '../../../src/capabilities/transfers/record.js';
+import { createTransfers } from '../../../src/capabilities/transfers/store.js';
+import {
+  accountCustomers,
+  newVirtualAccount,
+  virtualAccounts,
+  type AccountCustomer,
+  type VirtualAccount,
+} from '../../../src/capabilities/virtual-accounts/record.js';
+import { creditWallet } from '../../../src/capabilities/wallets/create.js';
+import { audits } from '../../../src/composition/capabilities.js';
+import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { auditLedger, newAudit } from '../../../src/core/ledger/audit.js';
+import { newId } from '../../../src/shared/ids.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
+
+const TENANT = 'ten_many';
+const AT = new Date('2026-11-21T09:00:00.000Z');
+const DAY = 86_400_000;
+const NAME = 'transfer_monthly_counts';
+
+let database: TestDatabase;
+let watched: MongoClient;
+/** Documents that the watched client has received. */
+let received = 0;
+
+beforeEach(async () => {
+  database = await openTestDatabase();
+  watched = new MongoClient(database.uri, { monitorCommands: true, useBigInt64: true });
+  watched.on('commandSucceeded', ({ reply }) => {
+    const { cursor } = reply as { cursor?: { firstBatch?: unknown[]; nextBatch?: unknown[] } };
+    received += (cursor?.firstBatch ?? cursor?.nextBatch ?? []).length;
+  });
+});
+afterEach(async () => {
+  await watched.close();
+  await database.close();
+});
+
+/** Completes a transfer of the tenant, as its books need one. */
+async function paid(createdAt = AT): Promise<Transfer> {
+  const transfer = pendingTransfer({ tenant_id: TENANT, created_at: createdAt });
+  const { total_minor: amountMinor, _id: id } = transfer;
+  const groupCommit = createGroupCommit(database);
+  await creditWallet(groupCommit, { tenantId: TENANT, amountMinor, reference: id });
+  await groupCommit.commit(acceptTransfer, acceptTransferMutation(transfer));
+  const success = { kind: 'succeeded', amountMinor: null, sessionId: 's' } as const;
+  const transfers = createTransfers(database, groupCommit, 1_000);
+  await transfers.applyFact(TENANT, id, { ...byProvider, ...success });
+  return transfer;
+}
+
+const account = (): VirtualAccount => ({
+  ...newVirtualAccount(
+    {
+      tenantId: TENANT,
+      provider: 'bank',
+      customer: { id: 'customer-1', email: null, name: null, phone: null },
+      accountName: 'Ada Obi',
+      bankCode: null,
+      reference: undefined,
+      expectedMinor: null,
+      onMismatch: 'accept',
+      metadata: null,
+    },
+    AT,
+  ),
+  state: 'active',
+});
+
+/** A deposit of 100 kobo on this account. */
+const deposit = (accountId: string) =>
+  ({
+    _id: newId('virtualAccount').replace('va_', 'dep_'),
+    tenant_id: TENANT,
+    version: 1,
+    status: 'completed',
+    state: 'credited',
+    reference: newId('virtualAccount'),
+    fee_minor: 0n,
+    amount_minor: 100n,
+    virtual_account_id: accountId,
+    created_at: AT,
+  }) as unknown as Deposit;
+
+/** The problems of the audit before it reads records one by one, and the documents that it has received until then. */
+async function auditSums(): Promise<{ problems: string[]; documents: number }> {
+  const state = newAudit();
+  const ended = new Error('the sums are audited');
+  received = 0;
+  const db = watched.db(database.name);
+  await auditLedger({ client: watched, db }, audits, {
+    state,
+    onState: async ({ position }) => {
+      if (position.step === 'records') throw ended;
+    },
+  }).catch((error: unknown) => {
+    if (error !== ended) throw error;
+  });
+  return { problems: state.problems, documents: received };
+}
+
+test('the audit of a tenant’s sums receives as many documents from a tenant with many records as from one with few', async () => {
+  const transfer = await paid();
+  const { _id: accountId, ...rest } = account();
+  const collection = <T extends object>(name: string) => database.db.collection<T>(name);
+  await collection<VirtualAccount>(virtualAccounts.name).insertOne({ _id: accountId, ...rest });
+  const add = async (count: number) => {
+    const each = Array.from({ length: count });
+    await collection<Deposit>(deposits.name).insertMany(each.map(() => deposit(accountId)));
+    await collection<Transfer>('transfers').insertMany(
+      each.map(() => {
+        const id = newId('transfer');
+        const { tenant_id, created_at } = transfer;
+        const of = { _id: id, tenant_id, created_at, next_check_at: null };
+        return pendingTransfer({ ...of, status: 'completed' });
+      }),
+    );
+  };
+  await add(5);
+  const few = await auditSums();
+  await add(200);
+  const many = await auditSums();
+  expect(few.documents).toBeGreaterThan(0);
+  expect(many.documents).toBe(few.documents);
+  expect(many.problems).toContain(`${accountId} has received 0, its deposits are 20500`);
+  expect(many.problems).toContain(
+    `${NAME}: ${TENANT}/2026-11-21 counts 1 created, the records are 206 created`,
+  );
+});
+
+test('a count that differs is found on any day, also without a record or a count of that day', async () => {
+  const days = [0, 1, 12, 40, 400].map((day) => new Date(AT.getTime() - day * DAY));
+  for (const day of days) await paid(day);
+  expect((await auditSums()).problems).toEqual([]);
+  const counts = database.db.collection<{ _id: string }>('transfer_monthly_counts');
+  const [first = AT, , , fourth = AT] = days;
+  const idOf = (day: Date) => `${TENANT}/${day.toISOString().slice(0, 7)}`;
+  await counts.deleteOne({ _id: idOf(fourth) });
+  await counts.updateOne(
+    { _id: idOf(first) },
+    { $set: { 'days.30': { created: 1n, failed: 1n } } },
+  );
+  const day = fourth.toISOString().slice(0, 10);
+  expect((await auditSums()).problems).toEqual([
+    `${NAME}: ${TENANT}/${day} counts 0 created, the records are 1 created`,
+    `${NAME}: ${TENANT}/2026-11-30 counts 1 created and 1 failed, the records are 0 created and 0 failed`,
+    `${NAME}: ${TENANT}/2026-11 counts 3 created and 0 failed, its days 4 created and 1 failed`,
+  ]);
+});
+
+test('a customer that counts another number of open accounts than it has is found', async () => {
+  await paid();
+  const all = [account(), account(), { ...account(), state: 'closed' as const }];
+  await database.db.collection<VirtualAccount>(virtualAccounts.name).insertMany(all);
+  const customers = database.db.collection<AccountCustomer>(accountCustomers.name);
+  const _id = `${TENANT}/customer-1`;
+  await customers.insertOne({ _id, tenant_id: TENANT, open: 3, version: 1 });
+  const said = `a customer of ${TENANT} counts 3 open accounts, not 2`;
+  expect((await auditSums()).problems).toContain(said);
+  await customers.updateOne({ _id }, { $set: { open: 2 } });
+  expect((await auditSums()).problems).not.toContain(said);
+});
+
+test('an audit of sums that ended early goes on at its position', async () => {
+  await paid();
+  await paid(new Date(AT.getTime() - 40 * DAY));
+  const counts = database.db.collection('transfer_monthly_counts');
+  await counts.updateMany({}, { $inc: { created: 1n } });
+  const state = newAudit();
+  const places: string[] = [];
+  for (let attempt = 0; state.position.step !== 'records' && attempt < 100; attempt += 1) {
+    // Each attempt dies after one step.
+    await auditLedger(database, audits, {
+      state,
+      onState: async ({ position }) => {
+        if (position.step === 'portions') places.push(JSON.stringify(position));
+        throw new Error('the process has died');
+      },
+    }).catch(() => undefined);
+  }
+  expect(state.position.step).toBe('records');
+  expect(new Set(places).size).toBe(places.length);
+  expect(state.problems.filter((problem) => problem.includes('created, its days'))).toHaveLength(2);
+});
