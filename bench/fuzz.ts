@@ -1,7 +1,8 @@
 /**
  * Checks the service against its document: schemathesis generates valid and invalid requests from /openapi.json and
  * checks each answer. `--seed S` selects other requests, `--examples N` more of each operation, `--minutes M` repeats
- * for that long. At the end it checks itself: a document that is wrong in two places must be found wrong in both.
+ * for that long, and `--fixed` adds a shorter series whose requests never change. At the end it checks itself: a document
+ * that is wrong in two places must be found wrong in both.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,10 +32,13 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: '1' },
     examples: { type: 'string' },
     minutes: { type: 'string' },
+    fixed: { type: 'boolean', default: false },
   },
 });
 /** Default for each operation: two or three minutes on two cores. */
 const EXAMPLES = '25';
+/** The series of `--fixed`. The other phases of schemathesis make much the same requests with every seed. */
+const FIXED = { seed: '1123', examples: '8', phases: 'fuzzing,stateful' };
 
 const REQUIREMENTS = join(packageRoot, 'test', 'fuzz', 'requirements.txt');
 
@@ -105,11 +109,22 @@ async function start(stack: Stack): Promise<Target> {
   return { url, key };
 }
 
-async function fuzz({ url, key }: Target, library: string): Promise<number> {
-  const { seed, examples, minutes } = options;
+type Series = {
+  seed: string;
+  examples?: string | undefined;
+  minutes?: string | undefined;
+  phases?: string;
+};
+
+async function fuzz(
+  { url, key }: Target,
+  library: string,
+  { seed, examples, minutes, phases }: Series,
+): Promise<number> {
   const args = [`${url}/openapi.json`, '--continue-on-failure', '--seed', seed];
   const most = examples ?? (minutes === undefined ? EXAMPLES : undefined);
   if (most !== undefined) args.push('--max-examples', most);
+  if (phases !== undefined) args.push('--phases', phases);
   if (minutes !== undefined) args.push('--max-time', String(Math.ceil(Number(minutes) * 60)));
   const { code } = await schemathesis(args, { key, library, shown: true });
   return code;
@@ -202,8 +217,9 @@ const library = installed();
 const stack = await openStack();
 try {
   const target = await start(stack);
-  const code = await fuzz(target, library);
-  process.exitCode = (await findsPlanted(target, library)) || code;
+  const code = await fuzz(target, library, options);
+  const again = options.fixed ? await fuzz(target, library, FIXED) : 0;
+  process.exitCode = (await findsPlanted(target, library)) || code || again;
 } finally {
   await stack.stop();
 }
