@@ -21,8 +21,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# A volume that is mounted here inherits this owner.
-RUN mkdir -p /var/lib/bursar/bank && chown -R node:node /var/lib/bursar
+# A volume that is mounted at one of these inherits this owner.
+RUN mkdir -p /var/lib/bursar/archive /var/lib/bursar/bank && chown -R node:node /var/lib/bursar
 USER node
 EXPOSE 8080
 CMD ["node", "--enable-source-maps", "dist/src/main.js"]

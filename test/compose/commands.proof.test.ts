@@ -8,6 +8,7 @@ import { packageRoot } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
 import { isPolled } from '../../devstack/temporal.js';
 import { sharedEngines } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { logFileOf, noteSecretsOf } from '../support/logs.js';
 import { startReaper } from '../support/processes.js';
 import { composeFile, environmentOf, interpolate } from './file.js';
@@ -20,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bursar-compose-'));
 const running: ChildProcess[] = [];
 const reaper = startReaper(folder);
 let ports: Record<
-  'api' | 'bank' | 'operator' | 'apiMetrics' | 'workerMetrics' | 'operatorMetrics',
+  'api' | 'bank' | 'operator' | 'apiMetrics' | 'workerMetrics' | 'operatorMetrics' | 'sdkMetrics',
   PortClaim
 >;
 
@@ -32,6 +33,7 @@ beforeAll(async () => {
     operatorMetrics: await claimPort(28_800),
     apiMetrics: await claimPort(28_800),
     workerMetrics: await claimPort(28_800),
+    sdkMetrics: await claimPort(28_800),
   };
 });
 
@@ -71,6 +73,7 @@ function environment(name: string): NodeJS.ProcessEnv {
       .replace(/^8090$/, String(ports.bank.port))
       // Every container has its own port 9464; here the processes share a machine.
       .replace(/^9464$/, String(ports[metricsOf(name)].port))
+      .replace(/^9465$/, String(ports.sdkMetrics.port))
       .replace(/^\/var\/lib\/bursar/, folder)
       .replace('0.0.0.0', '127.0.0.1'),
   ]);
@@ -138,6 +141,10 @@ test('bank, worker, API and operator API start with the command lines of docker-
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
     expect(await answer.text()).toContain('bursar_queue_waiting{queue="group_commit"} 0');
   }
+  await eventually('the worker serves the metrics of the SDK', async () => {
+    const answer = await fetch(`http://127.0.0.1:${ports.sdkMetrics.port}/metrics`);
+    return (await answer.text()).includes('temporal_worker_task_slots_available') || undefined;
+  });
 
   const alive = running.filter(({ exitCode }) => exitCode === null);
   const ends = alive.map((child) => once(child, 'exit'));
