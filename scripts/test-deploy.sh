@@ -9,28 +9,39 @@ work=$(mktemp -d)
 KUBERNETES=1.34
 trap 'rm -rf "$work"' EXIT
 
-compose() {
-  # Debian 12 has Go 1.19, which is too old for the parser and cannot fetch a newer one.
-  local go_version
+# Fetches the modules of a program of test/deploy. Where that is not possible, the reason is printed.
+fetch() {
+  # Debian 12 has Go 1.19, which is too old and cannot fetch a newer one.
+  local name=$1 go_version
   go_version=$(go env GOVERSION 2>/dev/null || true)
   if [[ ! $go_version =~ ^go1\.(2[4-9]|[3-9][0-9]) ]]; then
-    echo "notice: docker-compose.yml not tried with Compose's parser: it needs Go 1.24 or later (found: ${go_version:-none})"
+    echo "it needs Go 1.24 or later (found: ${go_version:-none})"
+    return 1
+  fi
+  if ! (cd "test/deploy/$name" && go mod download) >"$work/download" 2>&1; then
+    echo "it could not be fetched: $(tail -1 "$work/download")"
+    return 1
+  fi
+}
+
+build() { (cd "test/deploy/$1" && go build -mod=readonly -o "$work/$1.program" .); }
+
+compose() {
+  local why parser="$work/compose-parser.program"
+  if ! why=$(fetch compose-parser); then
+    echo "notice: docker-compose.yml not tried with Compose's parser: $why"
     return
   fi
-  if ! (cd test/deploy/compose-parser && go mod download) >"$work/download" 2>&1; then
-    echo "notice: docker-compose.yml not tried with Compose's parser, which could not be fetched: $(tail -1 "$work/download")"
-    return
-  fi
+  build compose-parser
   scripts/compose-secrets.sh "$work"
-  (cd test/deploy/compose-parser && go build -o "$work/parser" .)
   set -a
   # shellcheck disable=SC1091
   source "$work/.env"
   set +a
-  "$work/parser" "$PWD/docker-compose.yml"
+  "$parser" "$PWD/docker-compose.yml"
   # A parser that takes everything would not be noticed.
   sed 's/condition: service_healthy/condition: service_well/' docker-compose.yml > "$work/docker-compose.yml"
-  if "$work/parser" "$work/docker-compose.yml" >/dev/null 2>&1; then
+  if "$parser" "$work/docker-compose.yml" >/dev/null 2>&1; then
     echo "compose: the parser accepts a condition that does not exist" >&2
     return 1
   fi
@@ -50,17 +61,20 @@ kubernetes() {
     fi
     mv -T "$next" "$folder" 2>/dev/null || rm -rf "$next"
   fi
-  validate() { PYTHONPATH=$folder python3 -m kubernetes_validate -k "$KUBERNETES" --strict --quiet "$@" | tee "$work/validated"; }
+  validate() { PYTHONPATH=$folder python3 -m kubernetes_validate -k "$KUBERNETES" --strict --quiet "$@" | tee -a "$work/validated"; }
   local files
-  files=$(ls deploy/kubernetes/*.yaml | grep -v -E '/(kustomization|prometheus-adapter)\.yaml$')
+  files=$(ls deploy/kubernetes/*.yaml deploy/kubernetes/optional/*.yaml | grep -v -E '/(kustomization|prometheus-adapter|pod-monitors)\.yaml$')
   # shellcheck disable=SC2086
   validate $files
   echo "kubernetes: $(wc -w <<<"$files") files are valid for release $KUBERNETES"
-  if command -v kubectl >/dev/null; then
-    kubectl kustomize deploy/kubernetes > "$work/rendered.yaml"
+  local why
+  if why=$(fetch kustomize); then
+    build kustomize
+    "$work/kustomize.program" deploy/kubernetes > "$work/rendered.yaml"
     validate "$work/rendered.yaml" >/dev/null
+    echo "kubernetes: rendered by kustomize, $(grep -c '^kind:' "$work/rendered.yaml") resources are valid"
   else
-    echo "notice: deploy/kubernetes validated file by file and not rendered: kubectl not found"
+    echo "notice: deploy/kubernetes validated file by file and not rendered by kustomize: $why"
   fi
   # A kind without a schema is a warning for the validator; and one that takes everything would not be noticed.
   if grep -q WARN "$work/validated"; then return 1; fi

@@ -17,6 +17,7 @@ import {
   containers,
   kustomization,
   ofKind,
+  optional,
   otherFiles,
   readManifest,
   resources,
@@ -77,7 +78,7 @@ test('the folder has a deployment of each process and the migration, and every f
     'bursar-operator/operator',
     'bursar-worker/worker',
   ]);
-  expect(otherFiles.toSorted()).toEqual(['README.md', 'prometheus-adapter.yaml']);
+  expect(otherFiles.toSorted()).toEqual(['README.md', 'optional', 'prometheus-adapter.yaml']);
 });
 
 test.each(titled)('every setting of %s exists', (_, { container }) => {
@@ -115,7 +116,8 @@ test.each(titled)(
     );
     const volumes = new Set(pod.volumes.map(({ name }) => name));
     expect(container.volumeMounts.filter(({ name }) => !volumes.has(name))).toEqual([]);
-    expect(container.volumeMounts.every(({ readOnly }) => readOnly)).toBe(true);
+    const written = container.volumeMounts.filter(({ readOnly }) => !readOnly);
+    expect(written.every(({ mountPath }) => mountPath === '/tmp')).toBe(true);
     const plain = SECRETS.filter((name) => name in environmentOf(container));
     expect(plain).toEqual([]);
   },
@@ -128,7 +130,7 @@ test('no secret is committed, and the README lists every one with its keys', () 
     for (const path of Object.values(environmentOf(container))) {
       const [, mount, key] = /^\/run\/secrets\/([\w-]+)\/(.+)$/.exec(path) ?? [];
       if (key === undefined) continue;
-      const secret = pod.volumes.find(({ name }) => name === mount)?.secret.secretName;
+      const secret = pod.volumes.find(({ name }) => name === mount)?.secret?.secretName;
       expect(listed).toMatch(new RegExp(`\\| \`${secret}\` .*\`${key}\``));
     }
   }
@@ -137,7 +139,7 @@ test('no secret is committed, and the README lists every one with its keys', () 
 test('each workload signs in to MongoDB as a user of its own', () => {
   const users = workloads.map(({ metadata, spec }) => [
     metadata.name,
-    spec.template.spec.volumes.find(({ name }) => name === 'mongodb')?.secret.secretName,
+    spec.template.spec.volumes.find(({ name }) => name === 'mongodb')?.secret?.secretName,
   ]);
   expect(Object.fromEntries(users)).toEqual({
     'bursar-api': 'bursar-mongodb-service',
@@ -179,6 +181,7 @@ const portsOf = ({ http, operators, internal, metrics }: Config) => ({
   operator: operators.port,
   internal: internal.host === undefined ? undefined : internal.port,
   metrics: metrics.port,
+  'sdk-metrics': metrics.temporalPort,
 });
 
 test.each(processes)('%s names the ports on which it listens, for all addresses', (name, each) => {
@@ -252,6 +255,49 @@ test('services, budgets and autoscalers belong to a deployment, and every deploy
   }
   const scaled = ofKind('HorizontalPodAutoscaler').map(({ spec }) => spec.scaleTargetRef.name);
   expect(scaled).toEqual(['bursar-api', 'bursar-worker']);
+});
+
+/** The names of the workloads whose pods a selector selects. */
+const selectedBy = (selector: Parameters<typeof selects>[0]) =>
+  workloads.flatMap(({ metadata, spec }) =>
+    selects(selector, spec.template.metadata.labels) ? [metadata.name] : [],
+  );
+
+test('an optional policy and an optional monitor are about pods, ports and jobs that exist', () => {
+  const policies = optional('egress.yaml').map(({ metadata, spec }) => [
+    metadata.name,
+    selectedBy(spec.podSelector),
+  ]);
+  expect(Object.fromEntries(policies)).toEqual({
+    'bursar-collector': ['bursar-api', 'bursar-operator', 'bursar-worker'],
+    'bursar-issuer': ['bursar-operator'],
+  });
+  const scraped = optional('pod-monitors.yaml').flatMap(({ spec }) => {
+    const pods = selectedBy(spec.selector);
+    return spec.podMetricsEndpoints.map(({ port, relabelings: [to] }) => ({ pods, port, ...to }));
+  });
+  const targetLabel = 'job';
+  expect(scraped).toEqual([
+    {
+      pods: ['bursar-api', 'bursar-operator'],
+      port: 'metrics',
+      targetLabel,
+      replacement: 'bursar-api',
+    },
+    { pods: ['bursar-worker'], port: 'metrics', targetLabel, replacement: 'bursar-worker' },
+    { pods: ['bursar-worker'], port: 'sdk-metrics', targetLabel, replacement: 'temporal-sdk' },
+  ]);
+  const alerts = readFileSync(join(packageRoot, 'deploy', 'observability', 'alerts.yml'), 'utf8');
+  for (const { pods, port, replacement } of scraped) {
+    if (port === 'metrics') expect(alerts).toContain(replacement);
+    for (const pod of pods) {
+      const each = containers.find(({ workload }) => workload.metadata.name === pod)?.container;
+      expect({ pod, names: each?.ports?.map(({ name }) => name) }).toEqual({
+        pod,
+        names: expect.arrayContaining([port]) as unknown,
+      });
+    }
+  }
 });
 
 test('workers are scaled by a backlog that exists', async () => {

@@ -31,7 +31,7 @@ export type Container = {
   readinessProbe?: Probe;
   resources: { requests: Labels; limits: Labels };
   securityContext: object;
-  volumeMounts: { name: string; mountPath: string; readOnly: boolean }[];
+  volumeMounts: { name: string; mountPath: string; readOnly?: boolean }[];
 };
 
 type Pod = {
@@ -40,7 +40,7 @@ type Pod = {
   automountServiceAccountToken: boolean;
   initContainers?: Container[];
   containers: Container[];
-  volumes: { name: string; secret: { secretName: string } }[];
+  volumes: { name: string; secret?: { secretName: string }; emptyDir?: object }[];
 };
 
 type Rule = { ports: { port: number }[] };
@@ -60,6 +60,10 @@ export type Resource = {
     scaleTargetRef: { kind: string; name: string };
     metrics: { external?: { metric: { name: string } } }[];
     template: { metadata: { labels: Labels }; spec: Pod };
+    podMetricsEndpoints: {
+      port: string;
+      relabelings: { targetLabel: string; replacement: string }[];
+    }[];
   };
 };
 
@@ -70,9 +74,15 @@ export const kustomization = parse(read('kustomization.yaml')) as {
 };
 
 /** Every resource of the deployment. */
-export const resources: Resource[] = kustomization.resources.flatMap((name) =>
-  parseAllDocuments(read(name), { merge: true }).map((document) => document.toJS() as Resource),
-);
+export const resources: Resource[] = kustomization.resources.flatMap(resourcesIn);
+
+/** The resources of a file that the kustomization leaves out. */
+export const optional = (name: string) => resourcesIn(join('optional', name));
+
+function resourcesIn(name: string): Resource[] {
+  const documents = parseAllDocuments(read(name), { merge: true });
+  return documents.map((document) => document.toJS() as Resource);
+}
 
 /** Resources of one kind. */
 export const ofKind = (kind: string) => resources.filter((resource) => resource.kind === kind);
