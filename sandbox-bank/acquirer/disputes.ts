@@ -74,16 +74,7 @@ export function createDisputes({ state, journal, timers }: AcquirerContext) {
       const found = disputes.ofCharge(reference).map(presentDispute);
       return answer(200, { charge: reference, disputes: found });
     },
-    /** A page of the disputes of all charges that were opened in a window, oldest first. */
-    listAll({ from, to, after }: { from: string; to: string; after: number }): Outcome {
-      const page = disputes.all
-        .slice(after)
-        .filter(({ createdAt }) => createdAt >= Date.parse(from) && createdAt <= Date.parse(to))
-        .slice(0, PAGE);
-      const last = page.at(-1)?.number ?? disputes.all.length;
-      const next = last + 1 < disputes.all.length ? String(last + 1) : null;
-      return answer(200, { disputes: page.map(presentDispute), next });
-    },
+    listAll: (wanted: Wanted): Outcome => answer(200, pageOf(disputes.all, wanted)),
     /** Opens a dispute of a paid charge for a test, or decides the one that is open. */
     set(name: string, { outcome, amount_minor: amountMinor, funds }: Setting): Outcome {
       const charge =
@@ -104,6 +95,19 @@ export function createDisputes({ state, journal, timers }: AcquirerContext) {
       return answer(200, presentDispute(dispute));
     },
   };
+}
+
+type Wanted = { from: string; to: string; after: number };
+
+/** A page of the disputes of all charges that were opened in a window, oldest first. */
+function pageOf(all: readonly Dispute[], { from, to, after }: Wanted) {
+  const page = all
+    .slice(after)
+    .filter(({ createdAt }) => createdAt >= Date.parse(from) && createdAt <= Date.parse(to))
+    .slice(0, PAGE);
+  const last = page.at(-1)?.number ?? all.length;
+  const next = last + 1 < all.length ? String(last + 1) : null;
+  return { disputes: page.map(presentDispute), next };
 }
 
 const DECISIONS = new Map<string, 'won' | 'lost'>([

@@ -47,13 +47,14 @@ import {
 const toTheirs = (reference: string) => OWN_REFERENCES.toTheirs(reference);
 const at = (...segments: string[]) => `/v1/${segments.map(encodeURIComponent).join('/')}`;
 
+const charge = (reference: string) => at('charges', toTheirs(reference));
+
 /** Creates the sandbox bank's adapter of the payment port. */
 export function createSandboxBankPayments(options: SandboxBankOptions): PaymentProvider {
   const http = bankHttp(options);
   const get = (path: string, signal: AbortSignal) => http({ method: 'GET', path }, signal);
   const post = (path: string, body: unknown, signal: AbortSignal) =>
     http({ method: 'POST', path, body }, signal);
-  const charge = (reference: string) => at('charges', toTheirs(reference));
   return {
     name: 'sandbox-bank',
     payments: paymentTraits(options),
@@ -101,16 +102,7 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
       const reply = await get(`/v1/refunds?${search(request)}`, signal);
       return readLookup(reply, 'charge_not_found', readRefunds);
     },
-    async findDisputes({ reference }, signal) {
-      const reply = await get(`${charge(reference)}/disputes`, signal);
-      return readLookup(reply, 'charge_not_found', (answer) => readDisputes(answer, reference));
-    },
-    async listDisputes({ from, to, cursor }, signal) {
-      const window = { from: from.toISOString(), to: to.toISOString() };
-      const query = new URLSearchParams({ ...window, ...(cursor && { after: cursor }) });
-      const reply = await get(`/v1/charge-disputes?${query}`, signal);
-      return readReply(reply, readDisputesPage);
-    },
+    ...disputesAt(get),
     async revokeMethod({ code }, signal) {
       const reply = await post('/v1/authorizations/revoke', { authorization: code }, signal);
       return readRevocation(reply, code);
@@ -120,6 +112,21 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
     safeFields: PAYMENT_SAFE_FIELDS,
   };
 }
+
+/** The calls about disputes. */
+const disputesAt = (
+  get: (path: string, signal: AbortSignal) => Promise<Reply>,
+): Required<Pick<PaymentProvider, 'findDisputes' | 'listDisputes'>> => ({
+  async findDisputes({ reference }, signal) {
+    const reply = await get(`${charge(reference)}/disputes`, signal);
+    return readLookup(reply, 'charge_not_found', (answer) => readDisputes(answer, reference));
+  },
+  async listDisputes({ from, to, cursor }, signal) {
+    const window = { from: from.toISOString(), to: to.toISOString() };
+    const query = new URLSearchParams({ ...window, ...(cursor && { after: cursor }) });
+    return readReply(await get(`/v1/charge-disputes?${query}`, signal), readDisputesPage);
+  },
+});
 
 /** The reply to a submission. The bank answers 409 if it gives the address of a page no second time. */
 function readSubmission<State>(reply: Reply, read: (body: unknown) => State) {
