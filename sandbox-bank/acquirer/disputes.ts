@@ -69,11 +69,10 @@ export function createDisputes({ state, journal, timers }: AcquirerContext) {
         scheduleDecision(charge, open(charge, charge.paidMinor ?? 0, funds));
       });
     },
-    list(reference: string): Outcome {
-      if (charges.withReference(reference).length === 0) return noSuchCharge();
-      const found = disputes.ofCharge(reference).map(presentDispute);
-      return answer(200, { charge: reference, disputes: found });
-    },
+    list: (charge: string): Outcome =>
+      charges.withReference(charge).length > 0
+        ? answer(200, { charge, disputes: disputes.ofCharge(charge).map(presentDispute) })
+        : noSuchCharge(),
     listAll: (wanted: Wanted): Outcome => answer(200, pageOf(disputes.all, wanted)),
     /** Opens a dispute of a paid charge for a test, or decides the one that is open. */
     set(name: string, { outcome, amount_minor: amountMinor, funds }: Setting): Outcome {
