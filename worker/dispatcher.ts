@@ -48,8 +48,13 @@ async function startPage(
   starter: SupervisedRecords['starter'],
   { name, log, observe }: { name: string; log: Log; observe: ObserveClaims },
 ): Promise<{ started: number; left: boolean }> {
-  const { claimed, expired, more: left } = await store.claimDue(BATCH);
+  const { claimed, expired, refused = [], more: left } = await store.claimDue(BATCH);
   observe(name, { claimed: claimed.length, expired });
+  for (const record of refused)
+    log.error(
+      logIdsOf(name, record),
+      'record refused by its validator, its workflow is not started',
+    );
   if (claimed.length === 0) return { started: 0, left };
   failpoint('dispatch.claimed');
   const queue = starter.groupsOf(claimed);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Filter } from 'mongodb';
+import { updateAccepted } from '../../platform/database/accepted-updates.js';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { stillClaimed } from '../../platform/database/claims.js';
@@ -221,26 +222,17 @@ function recoveryQueries(
       const tenants = new Set(found.flatMap(({ tenant_id: tenant }) => tenant ?? []));
       const isFrozen = { $in: ['$tenant_id', [...(await frozenOf([...tenants]))]] };
       const over = { $in: ['$status', ['ended', 'cancelled']] };
-      await collection.updateMany(
-        stillClaimed(found),
-        [
-          {
-            $set: {
-              next_check_at: { $cond: [over, null, next] },
-              claim: '$$REMOVE',
-              stalled: {
-                $cond: [
-                  isFrozen,
-                  noStall(now),
-                  startedWithoutEffect(now, '$next_charge_at', 'next_charge_at'),
-                ],
-              },
-              version: { $add: ['$version', 1] },
-            },
+      const started = startedWithoutEffect(now, '$next_charge_at', 'next_charge_at');
+      await updateAccepted(collection, stillClaimed(found), [
+        {
+          $set: {
+            next_check_at: { $cond: [over, null, next] },
+            claim: '$$REMOVE',
+            stalled: { $cond: [isFrozen, noStall(now), started] },
+            version: { $add: ['$version', 1] },
           },
-        ],
-        acrossTenants('loop'),
-      );
+        },
+      ]);
     },
 
     // A check without a due period is no sign of a stall, so progress is the next period.

@@ -1,12 +1,12 @@
 import type { Collection, Document } from 'mongodb';
+import { updateAccepted } from '../../platform/database/accepted-updates.js';
 import {
-  claimDue,
+  createClaims,
   nextVersion,
   releaseClaims,
   stillClaimed,
   type Claimed,
 } from '../../platform/database/claims.js';
-import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { MAX_STALL_TIMEOUTS, stallsOf, startedWithoutEffect, type RaisedStalls } from './stalls.js';
 
 /** A record whose workflow the dispatcher checks at `next_check_at`; null once there is nothing left to do. */
@@ -40,33 +40,34 @@ export function supervisionOf<R extends Supervised>(
       const pauseMs = { $min: [longer, MAX_STALL_TIMEOUTS * stallTimeoutMs] };
       const next = { $add: [now, pauseMs] };
       const stalled = startedWithoutEffect(now, next);
-      await records.updateMany(
-        stillClaimed(found),
-        [{ $set: { next_check_at: next, claim: '$$REMOVE', stalled, version: nextVersion } }],
-        acrossTenants('loop'),
-      );
+      await updateAccepted(records, stillClaimed(found), [
+        { $set: { next_check_at: next, claim: '$$REMOVE', stalled, version: nextVersion } },
+      ]);
     },
   };
 }
 
 /** Claims the records of a collection whose check is due, for as long as a workflow may stall, and gives them back. */
-export const claimsOf = <R extends Supervised>(
+export function claimsOf<R extends Supervised>(
   collection: Collection<R>,
   {
     clock,
     stallTimeoutMs,
     projection,
   }: { clock: () => Date; stallTimeoutMs: number; projection?: object },
-) => ({
-  claimDue: (limit: number): Promise<Claimed<R>> => {
-    const now = clock();
-    const until = new Date(now.getTime() + stallTimeoutMs);
-    return claimDue(collection, { now, until, limit, ...(projection && { projection }) });
-  },
+) {
+  const claims = createClaims(collection);
+  return {
+    claimDue: (limit: number): Promise<Claimed<R>> => {
+      const now = clock();
+      const until = new Date(now.getTime() + stallTimeoutMs);
+      return claims.claimDue({ now, until, limit, ...(projection && { projection }) });
+    },
 
-  /** Gives claimed records back that could not be started. */
-  releaseClaim: (claimed: readonly Supervised[]) => releaseClaims(collection, claimed),
-});
+    /** Gives claimed records back that could not be started. */
+    releaseClaim: (claimed: readonly Supervised[]) => releaseClaims(collection, claimed),
+  };
+}
 
 /** The store of supervised records, as the dispatcher uses it. */
 type SupervisionStore<Due extends Supervised> = {

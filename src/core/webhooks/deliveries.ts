@@ -1,4 +1,4 @@
-import { claimDue, type Claimed } from '../../platform/database/claims.js';
+import { createClaims, type Claimed } from '../../platform/database/claims.js';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } from 'mongodb';
 import { createLane } from '../../shared/batching.js';
 import { nextCheckIndex } from '../../platform/database/indexes.js';
@@ -132,6 +132,7 @@ export type Deliveries = ReturnType<typeof createDeliveries>;
 export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clock?: () => Date }) {
   const events = db.collection<StoredEvent>('webhook_events');
   const deliveries = db.collection<Delivery>('webhook_deliveries');
+  const claims = createClaims(deliveries);
   // Only recovery depends on these writes, so under load they share one write.
   const lane = createLane<DeliveryRecord, void>({
     maxBatch: MAX_RECORDS,
@@ -170,7 +171,7 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
 
     /** Claims overdue deliveries, oldest first, until `until`: no other recovery run takes them before. */
     claimDue: (limit: number, until: Date): Promise<Claimed<Delivery>> =>
-      claimDue(deliveries, { now: clock(), until, limit }),
+      claims.claimDue({ now: clock(), until, limit }),
 
     /** Starts a delivery from the beginning. The next recovery run makes it, whatever the result of an attempt in flight. */
     again: ({ _id, tenant_id }: Delivery, session?: ClientSession): Promise<Delivery | null> =>

@@ -1,5 +1,5 @@
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
-import { claimDue, type Claimed } from '../../platform/database/claims.js';
+import { createClaims, type Claimed } from '../../platform/database/claims.js';
 import type { EndpointDocument } from './endpoints.js';
 
 type Claimable = { _id: string; next_check_at: Date | null };
@@ -21,6 +21,7 @@ export function createEndpointState({
   clock?: () => Date;
 }) {
   const collection = db.collection<EndpointDocument>('webhook_endpoints');
+  const claims = createClaims(collection as unknown as Collection<Claimable>);
   const set = async (id: string, change: Partial<EndpointDocument>) =>
     void (await collection.updateOne({ _id: id }, { $set: change }));
   /** Recovery starts the workflow, which makes the first round. False if there is no such endpoint. */
@@ -59,11 +60,8 @@ export function createEndpointState({
     },
 
     /** Claims endpoints whose workflow is missing or late, until `until`. */
-    claimDue(limit: number, until: Date): Promise<Claimed<Claimable>> {
-      const projection = { _id: 1 };
-      const due = { now: clock(), until, limit, projection };
-      return claimDue(collection as unknown as Collection<Claimable>, due);
-    },
+    claimDue: (limit: number, until: Date): Promise<Claimed<Claimable>> =>
+      claims.claimDue({ now: clock(), until, limit, projection: { _id: 1 } }),
 
     checkAt: (id: string, at: Date) => set(id, { next_check_at: at }),
     /** The workflow ends. What comes to wait after this opens the endpoint again. */

@@ -141,3 +141,61 @@ test('records that are given back are due as before, but for those that changed 
   expect(idsOf((await processAt().claimDue(10)).claimed)).toEqual(others);
   expect((await records().findOne({ _id: String(first) }))?.next_check_at).toEqual(later);
 });
+
+describe('a record that the validator of its collection refuses', () => {
+  const validate = (validator: object) =>
+    database.db.command({ collMod: 'claimed_records', validator });
+  afterEach(() => validate({}));
+
+  test('keeps no other from being claimed and given back, is named, and takes no place in the next pages', async () => {
+    const [refused, ...others] = await dueRecords(5);
+    await validate({ _id: { $ne: refused } });
+    const claims = processAt();
+    const first = await claims.claimDue(3);
+    expect([idsOf(first.claimed), first.refused]).toEqual([
+      others.slice(0, 2),
+      [{ _id: refused, tenant_id: null }],
+    ]);
+    expect(await claims.claimDue(2)).toMatchObject({
+      claimed: others.slice(2).map((_id) => ({ _id })),
+    });
+    expect((await claims.claimDue(2)).claimed).toEqual([]);
+
+    await validate({ _id: { $ne: others[0] } });
+    await claims.releaseClaim(first.claimed);
+    const again = await processAt(STALL_TIMEOUT_MS + 1_000).claimDue(10);
+    expect(idsOf(again.claimed)).toEqual([refused, ...others.slice(1)]);
+  });
+
+  test('is logged with its tenant and its workflow, and the dispatcher starts the others', async () => {
+    const [refused, ...others] = await dueRecords(3);
+    await records().updateMany({}, { $set: { tenant_id: 'ten_a' } });
+    await validate({ _id: { $ne: refused } });
+    const started: string[] = [];
+    const store = {
+      ...processAt(),
+      rescheduleCheck: () => Promise.resolve(),
+      raiseStalled: () => Promise.reject(new Error('this is no watchdog')),
+      clearStalled: () => Promise.reject(new Error('this is no watchdog')),
+    };
+    const transfers = supervised(store, {
+      start({ _id }) {
+        loop.stop();
+        started.push(_id);
+        return Promise.resolve();
+      },
+    });
+    const lines: string[] = [];
+    const log = createLog({ level: 'error', name: 'test', destination: linesInto(lines) });
+    const loop = createDispatcher({ transfers }, log);
+    await loop.run();
+    expect(started.toSorted()).toEqual(others);
+    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({
+        resource: refused,
+        tenant: 'ten_a',
+        workflow_id: `transfer/${refused}`,
+      }),
+    ]);
+  });
+});
