@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { backlogs } from '../src/composition/backlogs.js';
+import { backlogs, claimedForMs } from '../src/composition/backlogs.js';
 import type { Deps } from '../src/composition/deps.js';
 import { measureBreaks } from '../src/composition/break-metrics.js';
 import { measureFloats } from '../src/composition/float-metrics.js';
@@ -42,9 +42,12 @@ export type RunningWorker = {
 export async function runWorker(deps: Deps, connection: NativeConnection): Promise<RunningWorker> {
   const { config, registry } = deps;
   const { connection: temporal, namespace, taskQueue, deployment } = config.temporal;
-  // Deliveries are claimed for longest.
-  const claimedForMs = config.instructions.stallTimeoutMs + 2 * config.webhooks.timeoutMs;
-  measureBacklogs(registry, { db: deps.database.db, log: deps.log, backlogs, claimedForMs });
+  measureBacklogs(registry, {
+    db: deps.database.db,
+    log: deps.log,
+    backlogs,
+    claimedForMs: claimedForMs(config),
+  });
   measureMoney(registry, { db: deps.database.db, log: deps.log });
   measureBreaks(registry, { db: deps.database.db, log: deps.log });
   measureFloats(registry, { ...deps, health: deps.providerHealth });

@@ -1,5 +1,6 @@
 import { approvals } from '../core/approvals/approval.js';
 import { collectionsWith } from './capabilities.js';
+import type { Config } from '../shared/config.js';
 import { attentionIndex, nextCheckIndex } from '../platform/database/indexes.js';
 import {
   attentionBacklog,
@@ -42,6 +43,13 @@ const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
     since: 'parked_at',
   },
 };
+
+/** The longest time for which a process claims a record: deliveries are claimed for longest. */
+export const claimedForMs = ({
+  instructions,
+  webhooks,
+}: Pick<Config, 'instructions' | 'webhooks'>): number =>
+  instructions.stallTimeoutMs + 2 * webhooks.timeoutMs;
 
 /**
  * The backlogs of the metrics: `<collection>_overdue` and `<collection>_attention` for each collection with that index,

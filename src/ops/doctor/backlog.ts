@@ -5,6 +5,7 @@ import { breaksCollection, OPEN_BREAKS } from '../../core/reconciliation/break.j
 import type { Db, Document } from 'mongodb';
 import { duration, examine, pass, fail, type Check } from './check.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import { backlogPipeline, overdueBacklog } from '../../platform/metrics/backlog.js';
 
 /** The dispatcher checks every second, so records that are overdue by more than this have no dispatcher. */
 const LATE_MS = 60_000;
@@ -18,12 +19,16 @@ const LOOK = 'list them with bursar attention';
 const UNATTENDED = 'no worker takes them: see the rows of the workers, and the log of the worker';
 
 /** The backlogs of every capability and of webhooks, each as a row: overdue records, and records that wait for an operator. */
-export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
+export function examineBacklog(
+  db: Db,
+  { now = new Date(), claimedForMs }: Partial<ClaimsAt> = {},
+): Promise<Check[]> {
+  const at = { now, claimedForMs };
   const rows = capabilities.flatMap((capability: Capability) => {
     const { name, listsAttention = true } = capability;
     const supervised = collectionsWith(nextCheckIndex, [capability]);
     return [
-      ...(supervised.length > 0 ? [examineOverdue(db, now, name, supervised)] : []),
+      ...(supervised.length > 0 ? [examineOverdue(db, at, name, supervised)] : []),
       ...collectionsWith(attentionIndex, [capability]).map((each, i) =>
         examineAttention(db, now, {
           row: i === 0 ? name : each.replaceAll('_', '-'),
@@ -35,7 +40,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   });
   return Promise.all([
     ...rows,
-    examineDeliveries(db, now),
+    examineDeliveries(db, at),
     examine('webhooks: given up', NOT_READ, async () => {
       const dead = { status: 'dead' };
       const recent = { ...dead, 'attempts.at': { $gt: new Date(now.getTime() - RECENT_MS) } };
@@ -55,12 +60,12 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
 /** Reports how long the oldest record of a capability has been overdue. */
 function examineOverdue(
   db: Db,
-  now: Date,
+  at: ClaimsAt,
   name: string,
   collections: readonly string[],
 ): Promise<Check> {
   return examine(`${name}: overdue`, NOT_READ, async () => {
-    const each = collections.map((collection) => lateBy(db, collection, 'next_check_at', now));
+    const each = collections.map((collection) => overdueBy(db, collection, at));
     const late = Math.max(...(await Promise.all(each)));
     if (late === 0) return pass('none');
     const detail = `the oldest for ${duration(late)}`;
@@ -88,14 +93,15 @@ function examineAttention(
  * Reports deliveries that are not delivered. A delivery may wait for its receiver. One that is overdue, or whose endpoint
  * is, has no worker.
  */
-function examineDeliveries(db: Db, now: Date): Promise<Check> {
+function examineDeliveries(db: Db, at: ClaimsAt): Promise<Check> {
   return examine('webhooks: undelivered', NOT_READ, async () => {
     const open = { next_check_at: IS_DATE };
     const total = await count(db, 'webhook_deliveries', open);
     if (total === 0) return pass('none');
-    const age = await lateBy(db, 'webhook_deliveries', 'created_at', now, open);
+    const oldest = await first(db, 'webhook_deliveries', open, { created_at: 1 });
+    const age = oldest ? since(oldest['created_at'], at.now) : 0;
     const lateness = ['webhook_deliveries', 'webhook_endpoints'].map((each) =>
-      lateBy(db, each, 'next_check_at', now),
+      overdueBy(db, each, at),
     );
     const late = Math.max(...(await Promise.all(lateness)));
     const detail = `${total}, the oldest for ${duration(age)}`;
@@ -144,17 +150,30 @@ function examineBreaks(db: Db, now: Date): Promise<Check> {
   });
 }
 
-/** Milliseconds since the oldest of these times; 0 if none has passed. */
-async function lateBy(
+/** The time of a reading, and the longest time for which a process claims a record. */
+type ClaimsAt = { now: Date; claimedForMs: number | undefined };
+
+/**
+ * Milliseconds for which the oldest record of a collection has been overdue; 0 if none is. A claim is no progress: a record that
+ * is claimed again and again is overdue since its check before the claims.
+ */
+async function overdueBy(
   db: Db,
   collection: string,
-  field: string,
-  now: Date,
-  filter: Document = { [field]: IS_DATE },
+  { now, claimedForMs }: ClaimsAt,
 ): Promise<number> {
-  const oldest = await first(db, collection, filter, { [field]: 1 });
-  return oldest ? Math.max(0, now.getTime() - Number(oldest[field])) : 0;
+  const backlog = overdueBacklog(collection);
+  const [found] = await db
+    .collection(collection)
+    .aggregate<{ oldest: Date }>(backlogPipeline(backlog, now, claimedForMs), {
+      hint: backlog.index,
+      ...acrossTenants('report'),
+    })
+    .toArray();
+  return found ? since(found.oldest, now) : 0;
 }
+
+const since = (time: unknown, now: Date): number => Math.max(0, now.getTime() - Number(time));
 
 const first = (db: Db, collection: string, filter: Document, sort: Record<string, 1>) =>
   db

@@ -10,6 +10,7 @@ import { DAY_MS } from '../../shared/durations.js';
 import type { KeyPepper } from '../../shared/key-peppers.js';
 import { inspectSchema, undeclaredExpiries } from '../../platform/database/inspect.js';
 import { unsupportedMongod } from '../../shared/mongodb-support.js';
+import { claimedForMs } from '../../composition/backlogs.js';
 import { migrations } from '../../composition/migrations.js';
 import { examineAuditLog } from './audit-log.js';
 import { examineBacklog } from './backlog.js';
@@ -48,7 +49,7 @@ export async function examineMongodb(
     return [
       reached,
       ...(await examineServer(client, db, hello, config)),
-      ...(await examineBacklog(db)),
+      ...(await examineBacklog(db, { claimedForMs: claimedForMs(config) })),
       ...(await examineProviderStates(db)),
       await examineReconciliations(db, expected),
     ];

@@ -22,7 +22,9 @@ afterEach(() => database.close());
 /** The rows of the backlog: whether each check passes, with its detail. */
 const rows = async () =>
   Object.fromEntries(
-    (await examineBacklog(database.db, NOW)).map(({ check, ok, detail }) => [check, [ok, detail]]),
+    (await examineBacklog(database.db, { now: NOW, claimedForMs: 50_000 })).map(
+      ({ check, ok, detail }) => [check, [ok, detail]],
+    ),
   );
 
 const insert = (transfer: Transfer) =>
@@ -159,5 +161,28 @@ test('doctor reports parked endpoints, and an endpoint whose workflow is gone', 
   await endpoints.insertOne(endpoint({ next_check_at: ago(600) }));
   expect(await rows()).toMatchObject({
     'webhooks: undelivered': [false, '1, the oldest for 6 days; overdue for 10 min'],
+  });
+});
+
+test('doctor reports records that are claimed again and again, and never get on, as overdue since before their claims', async () => {
+  const later = new Date(NOW.getTime() + 40_000);
+  const claimed = { next_check_at: later, claim: { by: 'a', until: later, from: ago(600) } };
+  const goneOn = new Date(NOW.getTime() + 30_000);
+  await insert({ ...pendingTransfer({}), ...claimed });
+  await insert({ ...pendingTransfer({}), ...claimed, next_check_at: goneOn });
+  await insertDelivery({ status: 'retrying', next_check_at: ago(-600) });
+  await database.db.collection('webhook_endpoints').insertOne({
+    tenant_id: 'ten_a',
+    url: 'https://shop.example',
+    status: 'enabled',
+    secrets: [{ sealed: '', created_at: ago(1), expires_at: null }],
+    created_at: ago(1),
+    updated_at: ago(1),
+    ...claimed,
+    claim: { ...claimed.claim, from: ago(300) },
+  });
+  expect(await rows()).toMatchObject({
+    'transfers: overdue': [false, 'the oldest for 10 min'],
+    'webhooks: undelivered': [false, '1, the oldest for 6 days; overdue for 5 min'],
   });
 });
