@@ -53,9 +53,27 @@ const isFieldName = (name: string) =>
 
 /** One word, so no name of a person or text; and not digits alone in the length of an account or card number. */
 const isIdentifier = (value: string) =>
-  /^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,199}$/.test(value) &&
-  !/^[0-9]{10,19}$/.test(value) &&
-  !holdsCardNumber(value);
+  /^[A-Za-z0-9][A-Za-z0-9_.:+/-]{0,199}$/.test(value) &&
+  !isAccountNumber(value) &&
+  !holdsCardNumber(value) &&
+  (!value.includes('/') || isIdentifierInParts(value.split('/')));
+
+const isAccountNumber = (value: string) => /^[0-9]{10,19}$/.test(value);
+
+/**
+ * An id in parts between slashes, as "2026/a1-77". One without a digit may be names ("Ada/Obi"), and one of digits alone a date, an
+ * expiry, or an account or card number in parts. An empty part is that of an address ("https://").
+ */
+const isIdentifierInParts = (parts: readonly string[]): boolean => {
+  const whole = parts.join('');
+  return (
+    !parts.includes('') &&
+    !parts.some(isAccountNumber) &&
+    /[0-9]/.test(whole) &&
+    !/^[0-9]{1,19}$/.test(whole) &&
+    !holdsCardNumber(whole)
+  );
+};
 
 /** The provider's type of a message that cannot be read; `unreadable` if it has none that may be stored. */
 export const safeType = (name: string | null): string =>

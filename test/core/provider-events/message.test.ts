@@ -58,7 +58,22 @@ describe('the masked copy of a message', () => {
   test.each(ADAPTERS)(
     'of %s holds no account number, name or card number, wherever the message has them',
     (_port, safe) => {
-      const values = [CARD_NUMBER, '4111 1111 1111 1111', ACCOUNT, 'Ada Obi', Number(CARD_NUMBER)];
+      const values = [
+        CARD_NUMBER,
+        '4111 1111 1111 1111',
+        '4111/1111/1111/1111',
+        `card/${CARD_NUMBER}`,
+        'a41111111/11111111',
+        ACCOUNT,
+        '01234/56789',
+        `044/${ACCOUNT}`,
+        'Ada Obi',
+        'Ada/Obi',
+        '21/11/1990',
+        '09/31',
+        'https://bank.example/1',
+        Number(CARD_NUMBER),
+      ];
       const names = [...Object.keys(safe), 'account', 'name', 'pan', 'email', ACCOUNT, 'toString'];
       for (const value of values) {
         const content = Object.fromEntries(
@@ -69,6 +84,13 @@ describe('the masked copy of a message', () => {
         expect(copy).not.toContain(String(value));
         expect(copy).not.toContain(ACCOUNT);
       }
+    },
+  );
+
+  test.each(['090405/20261121-77', 'S/1', '2026/a1/b2'])(
+    'keeps an id of the provider with slashes: %s',
+    (id) => {
+      expect(mask({ session_id: id })).toEqual({ session_id: id });
     },
   );
 

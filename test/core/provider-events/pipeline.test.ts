@@ -1,11 +1,18 @@
 import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
-import type { ProviderEvent } from '../../../src/core/provider-events/event.js';
+import { transferEventHandler } from '../../../src/capabilities/transfers/provider-events.js';
+import { createProviderEventApplication } from '../../../src/core/provider-events/apply.js';
+import {
+  newProviderEventReplay,
+  type ProviderEvent,
+} from '../../../src/core/provider-events/event.js';
+import { createProviderEventFacts } from '../../../src/core/provider-events/facts.js';
 import { maskMessage } from '../../../src/core/provider-events/message.js';
 import type { ReceivedMessage } from '../../../src/core/provider-events/receive.js';
 import { MAX_OPEN_WORKFLOWS } from '../../../src/core/provider-events/store.js';
 import { TRANSFER_SAFE_FIELDS } from '../../../src/core/providers/sandbox-bank/transfer-events.js';
+import { createSecretBox } from '../../../src/core/webhooks/secrets.js';
 import { newId } from '../../../src/shared/ids.js';
 import { callbackSender } from '../../support/callbacks.js';
 import { bursar } from '../../support/cli.js';
@@ -247,6 +254,77 @@ describe('an unreadable message', () => {
       attention: { since: expect.any(Date) as Date },
     });
   });
+});
+
+describe('the reversal of a completed transfer, in a message that the adapter cannot read', () => {
+  /** A later adapter: it takes ids with slashes, needs no amount, and knows the new name. */
+  function readByLaterAdapter(stored: unknown) {
+    const { id, event: name, data } = stored as LaterMessage;
+    const isId = /^[0-9A-Za-z/-]{1,64}$/.test(data.session_id);
+    if (!isId) return { kind: 'unreadable', dedupeKey: id, name } as const;
+    const { amount_minor: amount, session_id: sessionId } = data;
+    const amountMinor = amount === undefined ? null : BigInt(amount);
+    const state = { kind: 'reversed', amountMinor, sessionId } as const;
+    const about = { dedupeKey: id, reference: data.reference, name: 'transfer.reversed', state };
+    return { kind: 'event', event: { ...about, occurredAt: null } } as const;
+  }
+  type LaterMessage = {
+    id: string;
+    event: string;
+    data: { reference: string; session_id: string; amount_minor?: number };
+  };
+
+  /** Carries out a replay of an event as a worker with the later adapter does. */
+  async function replayLater(of: ProviderEvent): Promise<unknown> {
+    const { database, transfers, sealing, config, log, providerEvents } = service.deps;
+    const { store: events, replays } = providerEvents;
+    const secretBox = createSecretBox(sealing, config.keyPeppers);
+    const handlers = [transferEventHandler({ transfers })];
+    const reader = { readStored: readByLaterAdapter };
+    const { replayProviderEvent } = createProviderEventApplication({
+      events,
+      replays,
+      facts: createProviderEventFacts({ handlers, secretBox, events }),
+      providers: { messageReader: () => reader } as never,
+      scheduleMs: [],
+      stallTimeoutMs: 1_000,
+      log,
+    });
+    // Without a check, so that no worker of the service carries it out.
+    const made = { ...newProviderEventReplay(of, new Date()), next_check_at: null };
+    await database.db.collection<typeof made>('provider_event_replays').insertOne(made);
+    await replayProviderEvent({ id: made._id });
+    return replays.find(made._id);
+  }
+
+  test.each([
+    ['has a slash in its session id', 'transfer.reversed', { session_id: '090405/20261121-77' }],
+    ['has no amount', 'transfer.reversed', { amount_minor: undefined }],
+    ['has a new name', 'transfer.returned', {}],
+  ])(
+    'because it %s, is stored once, and booked once by replays when the adapter has learned it',
+    async (_why, name, changes) => {
+      const id = await tenant.send();
+      const { session_id } = await tenant.waitFor(id, 'completed');
+      const before = await tenant.balance();
+      const body = bank.about(id, name, { session_id, ...changes });
+      for (let i = 0; i < 2; i += 1) expect(await bank.post(body)).toMatchObject({ status: 200 });
+      const about = { 'message.data.reference': id, reading: 'unreadable' } as object;
+      const failed = await becomes(about, 'failed');
+      expect(await stored().countDocuments(about)).toBe(1);
+      expect(await replay(failed._id)).toMatchObject({ status: 'failed' });
+
+      expect(await replayLater(failed)).toMatchObject({ status: 'completed', result: 'applied' });
+      expect(await replayLater(failed)).toMatchObject({ status: 'completed' });
+      expect(await tenant.get(id)).toMatchObject({
+        status: 'failed',
+        failure: { code: 'reversed' },
+      });
+      const { timeline } = await tenant.stored(id);
+      expect(timeline.filter(({ type }) => type === 'reversed')).toHaveLength(1);
+      expect((await tenant.balance()).available).toBeGreaterThan(before.available);
+    },
+  );
 });
 
 describe('many events that need an operator', () => {
