@@ -3,6 +3,7 @@ import type { CardDisputes } from '../src/capabilities/card-disputes/index.js';
 import { factOf } from '../src/capabilities/card-disputes/facts.js';
 import type { CardDispute } from '../src/capabilities/card-disputes/record.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
+import type { Card } from '../src/capabilities/cards/record.js';
 import type { DisputeWatchInput } from '../src/capabilities/card-disputes/workflow-contract.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
@@ -46,10 +47,7 @@ export function createCardDisputeActivities(deps: CardDisputeActivityDeps) {
 }
 
 /** Creates the part that calls issuers about disputes. */
-function createDisputeCalls({
-  cardDisputes,
-  cards: { store: cards },
-}: Pick<CardDisputeActivityDeps, 'cardDisputes' | 'cards'>) {
+function createDisputeCalls({ cardDisputes }: Pick<CardDisputeActivityDeps, 'cardDisputes'>) {
   /** Commits the reports of the issuer here, because the workflow decides only by the outcome of its operation. */
   async function find(
     issuer: CardIssuer,
@@ -83,11 +81,14 @@ function createDisputeCalls({
     verify: async (signal: AbortSignal) => withdrawalOutcome(await find(issuer, dispute, signal)),
   });
 
-  const submissionCalls = (issuer: CardIssuer, operation: CardOperation, dispute: CardDispute) => ({
+  const submissionCalls = (
+    issuer: CardIssuer,
+    operation: CardOperation,
+    { dispute, card }: { dispute: CardDispute; card: Card | null },
+  ) => ({
     provider: issuer.name,
     resendSafety: issuer.cards.resendSafety,
     async submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
-      const card = await cards.get(dispute.tenant_id, dispute.card_id);
       if (!card?.issued || !issuer.submitDispute) {
         throw new Error(`${dispute._id} can not be submitted`);
       }
@@ -135,9 +136,9 @@ function disputeHandler(deps: CardDisputeActivityDeps): InstructionHandler<CardO
     async providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);
       const dispute = await disputeOf(operation);
-      return operation.type === 'dispute'
-        ? submissionCalls(issuer, operation, dispute)
-        : withdrawalCalls(issuer, dispute);
+      if (operation.type !== 'dispute') return withdrawalCalls(issuer, dispute);
+      const card = await deps.cards.store.get(dispute.tenant_id, dispute.card_id);
+      return submissionCalls(issuer, operation, { dispute, card });
     },
 
     async apply({ tenantId, id }, report, source: FactSource) {

@@ -57,12 +57,12 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
     operatorActs,
     capability: 'cards',
 
-    providerCallsFor(operation) {
+    async providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);
       const { resendSafety, balances } = issuer.cards;
       if (balances === 'ours') return { ...ownBalance(operation), provider: issuer.name };
       return operation.reverses_operation_id === null
-        ? { ...fundingCalls(deps, issuer, operation), resendSafety }
+        ? { ...(await fundingCalls(deps, issuer, operation)), resendSafety }
         : {
             ...fundReversalCalls(operations, issuer, operation),
             resendSafety: withoutResend(resendSafety),
@@ -101,11 +101,11 @@ function ownBalance({ reverses_operation_id: reverses, amount_minor: amountMinor
   };
 }
 
-function fundingCalls(
+async function fundingCalls(
   { cards: { store: cards } }: CardActivityDeps,
   issuer: CardIssuer,
   operation: CardOperation,
-): Omit<ProviderCalls, 'resendSafety'> {
+): Promise<Omit<ProviderCalls, 'resendSafety'>> {
   const {
     _id: reference,
     tenant_id: tenantId,
@@ -113,11 +113,11 @@ function fundingCalls(
     amount_minor: amountMinor,
     currency,
   } = operation;
+  const card = await cards.get(tenantId, id);
   return {
     provider: issuer.name,
     notAfter: operation.deadline_at,
     async submit(requestedAt, signal) {
-      const card = await cards.get(tenantId, id);
       if (!card?.issued || amountMinor === null) throw new Error(`${id} can not be funded`);
       const request = {
         reference,

@@ -32,7 +32,7 @@ const unloadHandler = ({
   operatorActs,
   capability: 'cards',
 
-  providerCallsFor(operation) {
+  async providerCallsFor(operation) {
     const {
       _id: reference,
       tenant_id: tenantId,
@@ -40,11 +40,11 @@ const unloadHandler = ({
       amount_minor: amountMinor,
     } = operation;
     const issuer = providers.issuer(operation.provider);
+    const card = await cards.get(tenantId, id);
     return {
       provider: issuer.name,
       resendSafety: issuer.cards.resendSafety,
       async submit(requestedAt, signal) {
-        const card = await cards.get(tenantId, id);
         if (!card?.issued || amountMinor === null || !issuer.unload) {
           throw new Error(`${id} can not be unloaded`);
         }

@@ -71,19 +71,14 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     operatorActs,
     capability: 'cards',
 
-    providerCallsFor(operation) {
+    async providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);
+      const { _id: reference, customer_id: clientReference, type, name } = await cardOf(operation);
       return {
         provider: issuer.name,
         // The port requires of every issuer that one reference issues one card.
         resendSafety: { kind: 'idempotent', forMs: null },
         async submit(requestedAt, signal): Promise<SubmitAnswer> {
-          const {
-            _id: reference,
-            customer_id: clientReference,
-            type,
-            name,
-          } = await cardOf(operation);
           const request = { reference, clientReference, type, name, requestedAt };
           return recordAnswer(operation, 'provider_answer', await issuer.issue(request, signal));
         },

@@ -35,7 +35,10 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   prepares?: () => boolean;
   /** The instruction of these workflows, if a record has several one after another, each with a workflow of its own. */
   instruction?: string;
-  /** Returns how this record is submitted to its provider, and verified there. */
+  /**
+   * Returns how this record is submitted to its provider, and verified there. Whatever `submit` needs of our own database is read
+   * here: if that fails, nothing was submitted.
+   */
   providerCallsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
   /** Commits a fact. Returns the record after it, or null if there is no such record. */
   apply(ref: RecordRef, fact: FactResult<Own>, source: FactSource): Promise<R | null>;

@@ -135,10 +135,11 @@ async function submit<R extends InstructionRecord, Own>(
   const permit = instruction === undefined ? input : { ...input, instruction };
   const record = await records.acquireSubmitPermit(permit, ready.resendSafety, ready.handle);
   if (!record) return whyPermitDenied(handler, await load(handler, { tenantId, id }));
-  const calls = await handler.providerCallsFor(record);
-  const isOver = calls.notAfter != null && calls.notAfter <= new Date();
+  const calls = await callsOfPermit(handler, record);
+  const { resendSafety = ready.resendSafety, notAfter = null } = calls ?? {};
+  const isOver = notAfter !== null && notAfter <= new Date();
   const isLate = performance.now() - began > SUBMIT_WITHIN_MS || cancellationSignal().aborted;
-  if (isOver || isLate) return unsent(handler, record, { calls, isOver });
+  if (!calls || isOver || isLate) return unsent(handler, record, { resendSafety, isOver });
   failpoint('submit.permitted');
   // The time of the call itself begins here, because a slow permit must not end it before it was made.
   const said = await calls.submit(requestedAt, startSignal());
@@ -222,11 +223,25 @@ async function withoutVoidHandle<R extends InstructionRecord, Own>(
     : { kind: 'rejected', code: 'invalid_account', scope: 'request', providerRequestId };
 }
 
+/** The calls of a record that has its permit; null if what they are made of cannot be read: nothing was submitted. */
+async function callsOfPermit<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
+  record: R,
+): Promise<ProviderCalls | null> {
+  try {
+    return await handler.providerCallsFor(record);
+  } catch (error) {
+    const ids = logIds({ tenantId: record.tenant_id, id: record._id });
+    handler.log.warn({ err: error, ...ids }, 'submission not made, its permit is returned');
+    return null;
+  }
+}
+
 /** Returns the permit of a submission that was not made. If that fails, the permit counts as used: verify. */
 async function unsent<R extends InstructionRecord, Own>(
   { records, log }: InstructionHandler<R, Own>,
   record: R,
-  { calls, isOver }: { calls: ProviderCalls; isOver: boolean },
+  { resendSafety, isOver }: { resendSafety: ResendSafety | undefined; isOver: boolean },
 ): Promise<ProviderCallResult> {
   const returned = await records.returnPermit(record).catch((error: unknown) => {
     const ids = logIds({ tenantId: record.tenant_id, id: record._id });
@@ -235,7 +250,7 @@ async function unsent<R extends InstructionRecord, Own>(
   });
   const counts = submissionCountsOf(returned ?? record);
   if (isOver || !returned) return { kind: 'unknown', reason: 'too_old', ...counts };
-  return { kind: 'unsent', resendSafety: calls.resendSafety, ...counts };
+  return { kind: 'unsent', ...(resendSafety && { resendSafety }), ...counts };
 }
 
 /** True if an answer proves for the first time that the provider has the instruction. */
