@@ -95,7 +95,7 @@ export async function runWorker(deps: Deps, connection: NativeConnection): Promi
   ]);
   const loops = [
     createDispatcher(records, deps.log, observeClaims),
-    createWatchdog(records, { ...config.instructions, log: deps.log }),
+    createWatchdog(records, { ...config.instructions, db: deps.database.db, log: deps.log }),
     createWebhookRecovery(deps, observeClaims),
     createWebhookRetention(deps),
     createCardExpiryLoop(deps),

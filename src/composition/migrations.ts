@@ -27,6 +27,7 @@ import { lastRunsCollection } from '../core/reconciliation/last-runs.js';
 import { rowsCollection, runsCollection } from '../core/reconciliation/statement.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
+import { leasesCollection } from '../platform/database/lease.js';
 import { collectionsMigration, wantedOf, type Migration } from '../platform/database/migrations.js';
 import { operatorKeysCollection, operatorsCollection } from '../platform/operators/document.js';
 import { sealingKeysCollection } from '../platform/sealing/key-register.js';
@@ -78,6 +79,7 @@ export const migrations: readonly Migration[] = [
   collectionsMigration('0012-events-by-name', [eventsCollection]),
   collectionsMigration('0013-claimed-approvals', [approvals]),
   collectionsMigration('0014-reconciliation-runs', [lastRunsCollection]),
+  collectionsMigration('0015-leases', [leasesCollection]),
 ];
 
 /** The collections with sealed fields. */

@@ -5,6 +5,7 @@ import { backlogs } from '../../src/composition/backlogs.js';
 import { createDeps } from '../../src/composition/deps.js';
 import { supervisedRecords } from '../../src/composition/supervision.js';
 import { loadConfig } from '../../src/shared/config.js';
+import { acrossTenants } from '../../src/platform/database/tenant-filters.js';
 import { measureBacklogs } from '../../src/platform/metrics/backlog.js';
 import { STALLED } from '../../src/core/supervision/stalls.js';
 import { createDispatcher } from '../../worker/dispatcher.js';
@@ -109,7 +110,11 @@ test('a transfer that no workflow can be started for, because Temporal is away, 
   const records = supervisedRecords(away);
   const loops = [
     createDispatcher(records, away.log),
-    createWatchdog(records, { ...away.config.instructions, log: away.log }),
+    createWatchdog(records, {
+      ...away.config.instructions,
+      db: away.database.db,
+      log: away.log,
+    }),
   ];
   const running = Promise.all(loops.map((loop) => loop.run()));
   await stalled(tenant, id);
@@ -186,8 +191,9 @@ describe('the watchdog', () => {
     await db.setProfilingLevel('off');
     // Other parts of the service write to other collections meanwhile.
     const ns = { $in: Object.keys(OPEN).map((name) => `${db.databaseName}.${name}`) };
-    const looks = await db.collection('system.profile').find({ op: 'update', ns }).toArray();
-    expect(looks).toHaveLength(3 * Object.keys(OPEN).length);
+    const ofLoops = { ns, 'command.comment': acrossTenants('loop').comment };
+    const looks = await db.collection('system.profile').find(ofLoops).toArray();
+    expect(looks).toHaveLength(2 * Object.keys(OPEN).length);
     for (const { ns: of, planSummary } of looks) {
       expect([of, planSummary]).toEqual([of, expect.stringContaining('IXSCAN')]);
     }
@@ -226,6 +232,12 @@ describe('the watchdog', () => {
       });
       try {
         await start();
+        // A first start is no sign of a stall, and its note makes no work for the watchdog.
+        await store.clearStalled();
+        expect((await collection.findOne({ _id }))?.['stalled']).toMatchObject({ starts: 1 });
+        expect(await collection.countDocuments({ _id, 'stalled.since': { $exists: true } })).toBe(
+          0,
+        );
         await start();
         await start();
         // The starts are recent: workers may be behind.
@@ -246,4 +258,45 @@ describe('the watchdog', () => {
       }
     },
   );
+
+  test('raises attention on a transfer that was failed by force and is still monitored', async () => {
+    const transfers = service.deps.database.db.collection<Document & { _id: string }>('transfers');
+    const store = records()['transfers']?.store;
+    const old = { created_at: ago(3600), next_check_at: ago(3600), attention: null, timeline: [] };
+    const failed = { ...old, status: 'failed', version: 1 };
+    await transfers.insertMany([
+      { ...failed, _id: 'monitored', reference: 'monitored', monitor_until: ago(-3600) },
+      { ...failed, _id: 'ended', reference: 'ended', monitor_until: null, next_check_at: null },
+    ]);
+    try {
+      await store?.raiseStalled(SECOND_MS);
+      const attention = async (_id: string) => (await transfers.findOne({ _id }))?.['attention'];
+      expect(await attention('monitored')).toMatchObject({ reason: STALLED });
+      expect(await attention('ended')).toBeNull();
+    } finally {
+      await transfers.deleteMany({ _id: { $in: ['monitored', 'ended'] } });
+    }
+  });
+
+  test('raises attention page by page, and a record that its validator refuses keeps no other back', async () => {
+    const { db } = service.deps.database;
+    const name = 'bill_payments';
+    const collection = db.collection<Document & { _id: string }>(name);
+    const store = records()[name]?.store;
+    const ids = Array.from({ length: 1_200 }, (_, i) => `page-${i}`);
+    const overdue = { ...OPEN[name], next_check_at: ago(3600), attention: null };
+    await collection.insertMany(ids.map((_id) => ({ _id, reference: _id, ...overdue })));
+    await db.command({ collMod: name, validator: { _id: { $ne: 'page-0' } } });
+    try {
+      const raised = await store?.raiseStalled(SECOND_MS);
+      expect(raised).toMatchObject({ raised: 1_199, more: false });
+      await db.command({ collMod: name, validator: {} });
+      await collection.updateMany({ _id: { $in: ids } }, { $set: { next_check_at: ago(-60) } });
+      expect(await store?.clearStalled()).toBe(false);
+      expect(await collection.countDocuments({ _id: { $in: ids }, attention: null })).toBe(1_200);
+    } finally {
+      await db.command({ collMod: name, validator: {} });
+      await collection.deleteMany({ _id: { $in: ids } });
+    }
+  });
 });

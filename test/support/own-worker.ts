@@ -47,7 +47,11 @@ export async function startOwnWorker(
   const records = supervisedRecords(deps);
   const loops = [
     createDispatcher(records, deps.log),
-    createWatchdog(records, { ...deps.config.instructions, log: deps.log }),
+    createWatchdog(records, {
+      ...deps.config.instructions,
+      db: deps.database.db,
+      log: deps.log,
+    }),
   ];
   const running = Promise.all([
     ...loops.map((loop) => loop.run()),

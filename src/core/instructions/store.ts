@@ -67,7 +67,10 @@ export const createInstructionStore = <R extends InstructionRecord>(
   ...attentionWrites(settings),
   ...supervisionOf(settings.collection as unknown as Collection<R>, 'updated_at', settings, {
     acceptedField: 'created_at',
-    open: { status: { $in: ['pending', 'processing'] } },
+    // A monitored one has failed by force, and its workflow asks about it still.
+    open: {
+      $or: [{ status: { $in: ['pending', 'processing'] } }, { monitor_until: { $type: 'date' } }],
+    },
   }),
   ...instructionQueries(settings),
 });

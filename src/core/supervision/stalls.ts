@@ -1,4 +1,5 @@
-import { MongoError, type Collection, type Document, type Filter } from 'mongodb';
+import type { Collection, Document, Filter } from 'mongodb';
+import { updateAccepted } from '../../platform/database/accepted-updates.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { checkWithoutClaim, nextVersion } from '../../platform/database/claims.js';
 import { timelineEntry } from '../instructions/timeline.js';
@@ -15,8 +16,8 @@ const FRUITLESS_STARTS = 2;
 /** A record whose workflow does nothing. */
 type StalledRecord = { _id: string; tenant_id?: string | null };
 
-/** The number of records on which the watchdog has raised attention, and the first of them. */
-export type RaisedStalls = { raised: number; records: StalledRecord[] };
+/** The number of records on which the watchdog has raised attention, the first of them, and whether there may be more. */
+export type RaisedStalls = { raised: number; records: StalledRecord[]; more: boolean };
 
 /** The field that every progress of a workflow changes. A start by the dispatcher alone leaves it as the start has set it. */
 type ProgressField = 'next_check_at' | 'next_charge_at';
@@ -34,20 +35,35 @@ type StallRules = {
   progressField?: ProgressField;
 };
 
+/** True for a record with the watchdog's attention; an expression for an update. */
+const hasStalled = { $eq: ['$attention.reason', { $literal: STALLED }] };
+
 /**
- * The note on a record that the dispatcher has started its workflow: since when and how often without an effect. `progress`
- * is the value of the progress field that this start leaves.
+ * The note on a record that the dispatcher has started its workflow, and how often without an effect. From the second such
+ * start on it has `since`, the time of the first: by this field the watchdog finds it. A record that a first start has set in
+ * motion is not written again. `progress` is the value of the progress field that this start leaves.
  */
 export function startedWithoutEffect(
   now: Date,
   next: Document | string,
   progressField: ProgressField = 'next_check_at',
 ): Document {
-  const same = { $eq: ['$stalled.progress', progressOf(progressField)] };
   return {
-    since: { $cond: [same, '$stalled.since', now] },
-    starts: { $cond: [same, { $add: ['$stalled.starts', 1] }, 1] },
-    progress: next,
+    $cond: [
+      { $eq: ['$stalled.progress', progressOf(progressField)] },
+      {
+        since: { $ifNull: ['$stalled.since', '$stalled.started'] },
+        starts: { $add: ['$stalled.starts', 1] },
+        progress: next,
+      },
+      {
+        // Attention that is over already is found by it too.
+        since: { $cond: [hasStalled, now, '$$REMOVE'] },
+        started: now,
+        starts: 1,
+        progress: next,
+      },
+    ],
   };
 }
 
@@ -55,7 +71,13 @@ export function startedWithoutEffect(
  * The note on a record whose workflow is meant to do nothing at present. The watchdog takes it for progress: it clears its
  * attention and the note.
  */
-export const noStall = (now: Date): Document => ({ since: now, starts: 0, progress: null });
+export const noStall = (now: Date): Document => ({
+  $cond: [
+    { $eq: [{ $type: '$stalled.since' }, 'date'] },
+    { since: now, starts: 0, progress: null },
+    '$$REMOVE',
+  ],
+});
 
 /**
  * Finds records of a collection whose workflow does nothing, from the database alone: their workflow was started again and
@@ -87,12 +109,11 @@ export function stallsOf<R extends { _id: string }>(
         $expr: { $eq: ['$stalled.progress', progress] },
       };
       const filter: Filter<Document> = {
-        ...open,
         attention: null,
         [acceptedField]: { $lt: new Date(now.getTime() - attentionAfterMs - slackMs) },
-        $or: [overdue, fruitless],
+        $and: [open, { $or: [overdue, fruitless] }],
       };
-      const raised = await updateEach(records, filter, [
+      const { updated: raised, more } = await updatePages(records, filter, [
         {
           $set: {
             attention: { since: now, reason: STALLED },
@@ -105,18 +126,22 @@ export function stallsOf<R extends { _id: string }>(
           },
         },
       ]);
-      return { raised, records: raised > 0 ? await raisedAt(records, now) : [] };
+      return { raised, records: raised > 0 ? await raisedAt(records, now) : [], more };
     },
 
-    /** Forgets stalls that are over, with their attention. */
-    async clearStalled(): Promise<void> {
+    /** Forgets stalls that are over, with their attention. True if there may be more of them. */
+    async clearStalled(): Promise<boolean> {
       const over = { 'stalled.since': isDate, $expr: { $ne: ['$stalled.progress', progress] } };
-      const raised = { ...over, 'attention.reason': STALLED };
-      await updateEach(records, raised, [
-        { $set: { attention: null, ...versionAndTimeline(clock(), 'attention_cleared') } },
+      const { more } = await updatePages(records, over, [
+        {
+          $set: {
+            attention: { $cond: [hasStalled, null, '$attention'] },
+            ...versionAndTimeline(clock(), 'attention_cleared', hasStalled),
+          },
+        },
         { $unset: 'stalled' },
       ]);
-      await updateEach(records, over, [{ $set: { version: nextVersion } }, { $unset: 'stalled' }]);
+      return more;
     },
   };
 }
@@ -134,47 +159,51 @@ const raisedAt = (records: Collection, since: Date): Promise<StalledRecord[]> =>
     .limit(MAX_NAMED)
     .toArray() as unknown as Promise<StalledRecord[]>;
 
-/** Records that are updated one by one if the validator refuses one of them. */
-const MAX_ONE_BY_ONE = 1_000;
-const REFUSED_BY_VALIDATOR = 121;
+/** Records that one update changes, and those that one look changes at most. */
+const PAGE = 500;
+const MAX_A_LOOK = 10_000;
 
-/** Updates many records and returns their number. One that the validator refuses does not keep the others back. */
-async function updateEach(
+/** Updates the records that a filter finds, page by page, up to the limit. `more`: it was reached, and some have changed. */
+async function updatePages(
   records: Collection,
-  filter: Filter<Document>,
+  where: Filter<Document>,
   update: Document[],
-): Promise<number> {
-  try {
-    return (await records.updateMany(filter, update, acrossTenants('loop'))).modifiedCount;
-  } catch (error) {
-    if (!isRefused(error)) throw error;
+): Promise<{ updated: number; more: boolean }> {
+  const collection = records as unknown as Collection<Document & { _id: string }>;
+  const found = records
+    .find(where, { projection: { _id: 1 }, batchSize: PAGE, ...acrossTenants('loop') })
+    .limit(MAX_A_LOOK);
+  let [seen, updated] = [0, 0];
+  const updatePage = async (ids: string[]) => {
+    seen += ids.length;
+    updated += (await updateAccepted(collection, { ids, where }, update)).updated;
+  };
+  let ids: string[] = [];
+  for await (const { _id } of found) {
+    ids.push(String(_id));
+    if (ids.length < PAGE) continue;
+    await updatePage(ids);
+    ids = [];
   }
-  const found = await records
-    .find(filter, { projection: { _id: 1, tenant_id: 1 }, ...acrossTenants('loop') })
-    .limit(MAX_ONE_BY_ONE)
-    .toArray();
-  let updated = 0;
-  for (const { _id, tenant_id } of found) {
-    try {
-      updated += (await records.updateOne({ ...filter, _id, tenant_id }, update)).modifiedCount;
-    } catch (error) {
-      if (!isRefused(error)) throw error;
-    }
-  }
-  return updated;
+  await updatePage(ids);
+  return { updated, more: seen === MAX_A_LOOK && updated > 0 };
 }
 
-const isRefused = (error: unknown): boolean =>
-  error instanceof MongoError && error.code === REFUSED_BY_VALIDATOR;
-
-/** A timeline entry for records that have a timeline, and the next version for those that have versions. */
-function versionAndTimeline(now: Date, type: 'attention_raised' | 'attention_cleared') {
+/**
+ * A timeline entry for records that have a timeline, and the next version for those that have versions. `only`: the condition
+ * of the entry.
+ */
+function versionAndTimeline(
+  now: Date,
+  type: 'attention_raised' | 'attention_cleared',
+  only: Document | true = true,
+) {
   const entry = timelineEntry(now, type, 'bursar', { detail: STALLED });
   const timeline = {
     $cond: [
-      { $isArray: '$timeline' },
+      { $and: [only, { $isArray: '$timeline' }] },
       { $concatArrays: ['$timeline', [{ $literal: entry }]] },
-      '$$REMOVE',
+      '$timeline',
     ],
   };
   return { version: nextVersion, timeline };

@@ -75,7 +75,7 @@ type SupervisionStore<Due extends Supervised> = {
   releaseClaim(claimed: Due[]): Promise<void>;
   rescheduleCheck(claimed: Due[]): Promise<void>;
   raiseStalled(attentionAfterMs: number): Promise<RaisedStalls>;
-  clearStalled(): Promise<void>;
+  clearStalled(): Promise<boolean>;
 };
 
 /** Starts the workflows of due records: each record alone, or in groups of those that share a workflow. */
