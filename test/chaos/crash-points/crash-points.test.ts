@@ -13,6 +13,7 @@ import { commands } from './commands.js';
 import { cardIssuance } from './card-issuance.js';
 import { endpoints } from './endpoints.js';
 import { identityChecks } from './identity-checks.js';
+import { lastingFaults } from './lasting-faults.js';
 import { lateFundings } from './late.js';
 import { lostReversals } from './lost-reversals.js';
 import { otherBanks } from './other-banks.js';
@@ -62,6 +63,7 @@ const all = [
   ...endpoints,
   ...takenBack,
   ...lostReversals,
+  ...lastingFaults,
   ...otherBanks,
 ];
 const [first = 0, every = 1] = (sample ?? '0/1').split('/').map(Number);
