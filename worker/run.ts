@@ -42,12 +42,8 @@ export type RunningWorker = {
 export async function runWorker(deps: Deps, connection: NativeConnection): Promise<RunningWorker> {
   const { config, registry } = deps;
   const { connection: temporal, namespace, taskQueue, deployment } = config.temporal;
-  measureBacklogs(registry, {
-    db: deps.database.db,
-    log: deps.log,
-    backlogs,
-    claimedForMs: claimedForMs(config),
-  });
+  const claimed = { claimedForMs: claimedForMs(config) };
+  measureBacklogs(registry, { db: deps.database.db, log: deps.log, backlogs, ...claimed });
   measureMoney(registry, { db: deps.database.db, log: deps.log });
   measureBreaks(registry, { db: deps.database.db, log: deps.log });
   measureFloats(registry, { ...deps, health: deps.providerHealth });
