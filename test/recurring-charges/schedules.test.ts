@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.js';
 import { shareListening, type Listening } from '../support/listening.js';
 import {
   activeToken,
+  onPage,
   paymentClient,
   type PaymentClient,
   type TokenView,
@@ -111,6 +112,24 @@ const isPaused = (id: string, paused: boolean) =>
   eventually(`the Schedule is ${paused ? 'paused' : 'not paused'}`, async () =>
     (await scheduleOf(id).describe()).state.paused === paused ? true : undefined,
   );
+
+test('a renewal that its customer must confirm waits for that, and is renewed then', async () => {
+  const saved = await activeToken(payments, 'later_confirmed');
+  const { payment_token_id } = saved.token;
+  const { id } = await create({ payment_token_id, count: 1 });
+  const [charge] = await eventually('its first charge', async () => {
+    const made = await chargesOf(id);
+    return made.length > 0 ? made : undefined;
+  });
+  const reference = String(charge?.reference);
+  const { next_action: page } = await payments.waitFor(reference, 'requires_action');
+  expect(await get(id)).toMatchObject({ charged_periods: 1, last_paid_reference: null });
+  await onPage(String(page?.url));
+  await payments.waitFor(reference, 'completed');
+  await eventually('it is renewed', async () =>
+    (await get(id)).last_paid_reference === reference ? true : undefined,
+  );
+});
 
 describe('a recurring charge and its Schedule', () => {
   test('charged at its start, shown as a readable Schedule, and not charged again when it is triggered', async () => {

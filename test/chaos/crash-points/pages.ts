@@ -32,7 +32,7 @@ async function isRight(cluster: Cluster, reference: string, outcome: Outcome): P
 }
 
 /** The customer pays on the charge's page, or is declined there. */
-async function customerActs({ payments }: Cluster, reference: string, outcome: Outcome) {
+export async function customerActs({ payments }: Cluster, reference: string, outcome: Outcome) {
   const { next_action: page } = await payments.waitFor(reference, 'requires_action');
   await onPage(String(page?.url), outcome === REFUSED ? 'stolen' : 'good');
 }

@@ -52,6 +52,7 @@ export const CHOICES = [
   [3, 'later_low_funds'],
   [4, 'later_declined'],
   [3, 'later_expired'],
+  [3, 'later_confirmed'],
   [6, 'once'],
   [8, 'low_funds'],
   [4, 'stolen'],
@@ -72,6 +73,7 @@ export const REUSABLE: ReadonlySet<string | null> = new Set([
   'later_low_funds',
   'later_declined',
   'later_expired',
+  'later_confirmed',
 ]);
 export const DECLINED: ReadonlySet<string | null> = new Set(['low_funds', 'stolen']);
 

@@ -217,7 +217,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   async function chargeToken(): Promise<void> {
     const paid = pages.filter(({ paid: done, token }) => done && token !== null);
     if (paid.length === 0) return begin();
-    const { of, token, customer } = random.pick(paid);
+    const { of, token, customer, choice: method } = random.pick(paid);
     const body = chargeBody(chooseOf<string>(random, CHARGES), {
       amount_minor: anyAmount(),
       capture_mode: 'merchant_initiated',
@@ -227,8 +227,9 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     });
     const { reference } = body;
     if ((await ask(of, body)).status !== 201) return;
-    if (endOf(reference) === END.pending) void pendingCharge(reference);
-    if (endOf(reference) === END.unconfirmed) {
+    const end = endOf(reference);
+    if (end === END.pending) void pendingCharge(reference);
+    if (end === END.unconfirmed || (end === END.plain && method === 'later_confirmed')) {
       const choice = chooseOf<string | null>(random, CONFIRMATIONS);
       const about = { of, reference, token: null, customer, choice };
       pages.push({ ...about, ...NEW_PAGE });
