@@ -89,7 +89,8 @@ const chargeHandler = ({
     prepare: providerCalls.preparationOf(charge),
     cancel: (signal) => providerCalls.fence(charge, signal),
     submit: (requestedAt, signal) => providerCalls.submit(charge, requestedAt, signal),
-    async verify(signal) {
+    async verify(signal, attempt) {
+      if (attempt !== undefined) return providerCalls.verifyAttempt(charge, attempt, signal);
       const outcome = await providerCalls.verify(charge, signal, { opensPages: true });
       await readAfterVerify(charge, outcome.kind, signal);
       return outcome;
@@ -119,9 +120,9 @@ function toFact(
   if (origin.via !== 'operator') return absenceIn(report, origin, charge);
   const by = { ...origin, attempt: null };
   if (report.kind === 'operator_confirmed') {
-    const { amountMinor } = report;
+    const { amountMinor, attempt = null } = report;
     const accepted = amountMinor === undefined ? {} : { amountMinor: BigInt(amountMinor) };
-    return { ...by, kind: 'operator_confirmed', ...accepted };
+    return { ...by, attempt, kind: 'operator_confirmed', ...accepted };
   }
   if (report.kind !== 'rejected') return null;
   const { code, ifNotSubmitted } = report;

@@ -55,7 +55,8 @@ export type ProviderCalls = {
   /** Cancels what the provider does not know, if that is its resend safety. */
   cancel?: ((signal: AbortSignal) => Promise<CancelAnswer | ProviderOutcome>) | undefined;
   submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome>;
-  verify(signal: AbortSignal): Promise<ProviderOutcome>;
+  /** `attempt`: the one that an operator's command names, of a record that has several. */
+  verify(signal: AbortSignal, attempt?: number): Promise<ProviderOutcome>;
 };
 
 /** True if the record is about a later instruction, which has a workflow of its own: this one ends, and submits nothing. */

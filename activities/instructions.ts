@@ -291,11 +291,12 @@ async function whyPermitDenied<R extends InstructionRecord, Own>(
 
 async function verify<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
-  { tenantId, id, nextPollMs, acknowledged = false, evenIfClosed = false }: VerifyInput,
+  { tenantId, id, nextPollMs, acknowledged = false, evenIfClosed = false, attempt }: VerifyInput,
 ): Promise<ProviderCallResult> {
   const { records } = handler;
   const record = await load(handler, { tenantId, id });
   if (isSuperseded(handler, record)) return SUPERSEDED;
+  if (attempt !== undefined) return verifyAttempt(handler, record, attempt);
   const closed = !isOpen(record);
   if (closed && !evenIfClosed && !(await isMonitored(records, record))) {
     // A workflow that waits for an operator counts polls too, so the dispatcher does not restart it.
@@ -325,6 +326,19 @@ async function verify<R extends InstructionRecord, Own>(
   if (answer.result) return resultOf(handler, answer.result, record);
   // A monitored record is never submitted again and never raises attention, so anything but an outcome is "pending".
   if (closed && !evenIfClosed && !isFinal(answer)) return { kind: 'pending', monitored: true };
+  return toProviderCallResult(answer, 'poll', calls.resendSafety, submissionCountsOf(record));
+}
+
+/** Asks about one attempt. The answer says nothing about the present one, so it is neither a poll of it nor its arrival. */
+async function verifyAttempt<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
+  record: R,
+  attempt: number,
+): Promise<ProviderCallResult> {
+  const calls = await handler.providerCallsFor(record);
+  const answer = await calls.verify(cancellationSignal(), attempt);
+  await noteFaultsOf(handler, calls.provider, answer, record);
+  if (answer.result) return resultOf(handler, answer.result, record);
   return toProviderCallResult(answer, 'poll', calls.resendSafety, submissionCountsOf(record));
 }
 

@@ -53,7 +53,7 @@ export type PrintedFields = Record<string, string | number | boolean | object | 
  */
 export type OperatedInstruction<Deps> = {
   /** Names of the record and of the party that knows its outcome. */
-  labels: Pick<InstructionLabels, 'record' | 'provider'>;
+  labels: Pick<InstructionLabels, 'record' | 'provider' | 'hasAttempts'>;
   records(deps: Deps): {
     store: {
       find(id: string): Promise<InstructionRecord | null>;

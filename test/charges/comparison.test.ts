@@ -160,6 +160,15 @@ describe('a customer who confirms an earlier attempt after its decline, and whos
     expect(report.differing).toBe(1);
   });
 
+  test('has paid twice if the next attempt was submitted, and is found to be paid', async () => {
+    const early = transition(second, paidFact({ attempt: 1, feeMinor: null })).next;
+    const { charge, report } = await compared(early, [1, 2]);
+    expect(charge.suspended).toMatchObject([{ attempt: 2, amount_minor: AMOUNT }]);
+    expect(charge).toMatchObject({ attempt: 1, open_attempt: null, monitor_until: null });
+    expect(report.differing).toBe(1);
+    expect((await compared(early, [1])).report.differing).toBe(0);
+  });
+
   test('has paid nothing if the provider knows of no payment', async () => {
     const { charge, report } = await compared(waiting, []);
     expect([charge.version, report.differing]).toEqual([waiting.version, 0]);

@@ -126,3 +126,26 @@ test('a charge whose page the provider closes earlier than its customer’s time
   await opening(null).submit(charge, NOW, never);
   expect(stored.map(({ expires_at: at }) => at)).toEqual([days(0.5), days(1), days(1)]);
 });
+
+test.each([
+  ['is being paid when the provider closes its page does not end before its own time', 0.5, []],
+  ['is still being paid when its own time is over ends', 1, ['expired']],
+])('a charge that %s', async (_what, day, ended) => {
+  const facts: string[] = [];
+  const provider = withEmptyParts<PaymentProvider>({ verifyCharge: () => traced(OPEN) });
+  const calls = createChargeCalls({
+    charges: withEmptyParts<Charges>({
+      applyFact: (charge, { kind }) => {
+        facts.push(kind);
+        return Promise.resolve({ kind: 'fact', verdict: 'applied', charge: charge as Charge });
+      },
+    }),
+    tokens: withEmptyParts({}),
+    providers: { payment: () => provider, payments: [provider] },
+    expiresAfterMs: DAY_MS,
+    clock: () => days(day),
+  });
+  const outcome = await calls.verify({ ...opened(), expires_at: days(0.5) }, never);
+  expect(facts).toEqual(ended);
+  if (ended.length === 0) expect(outcome).toEqual({ kind: 'pending', providerRequestId: null });
+});

@@ -1,3 +1,4 @@
+import type { Charge } from '../../src/capabilities/charges/record.js';
 import { newId } from '../../src/shared/ids.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
@@ -352,6 +353,25 @@ describe('operators', () => {
     // The network keeps 1.5 % of the amount that was paid.
     expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
     expect(await payments.tokens(customer.id)).toMatchObject([{ status: 'active', last4: '4081' }]);
+  });
+
+  test('accept the payment of an earlier attempt, whose fee is known, while the present page is open', async () => {
+    const before = await tenant.balance();
+    const { reference, url } = await payments.page('014');
+    await onPage(url);
+    await payments.waitFor(reference, ({ attention }) => attention !== null);
+    const id = await idOf(reference);
+    // As after a page whose address was lost.
+    const charges = service.deps.database.db.collection<Charge>('charges');
+    await charges.updateOne({ _id: id }, { $set: { attempt: 2 }, $inc: { version: 1 } });
+    const none = await cli(`complete ${id} --reason agreed --amount-minor 150000`);
+    expect(none.code).toBe(1);
+    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({ code: 0, error: '' });
+    expect(await payments.get(reference)).toMatchObject({
+      status: 'completed',
+      settled_amount_minor: 150_000,
+    });
+    expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
   });
 
   test('operators are called if the provider does not answer, and not while the customer has to act', async () => {

@@ -36,11 +36,11 @@ const legsOf = (postings: readonly Posting[]) =>
     postings.map(({ id, legs }) => [id, legs.map((leg) => [leg.account, leg.amountMinor])]),
   );
 
-const accepts = (amountMinor: bigint): ChargeFact => ({
+const accepts = (amountMinor: bigint, attempt: number | null = null): ChargeFact => ({
   ...of('operator_confirmed'),
   kind: 'operator_confirmed',
   via: 'operator',
-  attempt: null,
+  attempt,
   amountMinor,
 });
 
@@ -275,10 +275,44 @@ describe('attention for a payment in suspense stays until somebody decides about
     expect(next).toMatchObject({ status: 'failed', attempt: 2, next_attempt_at: null });
   });
 
+  test('of two with one amount, the one is accepted whose attempt an operator names', () => {
+    const both = transition(ofFirst, { ...half, attempt: 2 }).next;
+    expect(both.suspended.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(transition(both, accepts(150_000n, 3)).verdict).toBe('stale');
+    const { next } = transition(both, accepts(150_000n, 2));
+    expect(next).toMatchObject({ status: 'completed', attempt: 2, suspended: [{ attempt: 1 }] });
+  });
+
   test('and one that is accepted leaves attention for a later attempt that may have been paid too', () => {
     const { next, verdict } = transition(ofFirst, accepts(150_000n));
     expect([verdict, next.status, next.attempt]).toEqual(['attention', 'completed', 1]);
     expect(next.attention?.reason).toContain(attemptReference(ofFirst));
+  });
+});
+
+describe('a later attempt of a charge that an earlier one has paid', () => {
+  const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
+  const early = transition(second, paid()).next;
+
+  test('is asked about until it has ended: then nobody need look it up', () => {
+    expect(early).toMatchObject({ status: 'completed', attempt: 1, open_attempt: 2 });
+    expect(early.monitor_until).not.toBeNull();
+    const { next } = transition(early, refused({ attempt: 2, decline: 'hard' }));
+    const settled = { open_attempt: null, monitor_until: null, attention: null };
+    expect(next).toMatchObject({ status: 'completed', ...settled });
+    expect(transition(next, refused({ attempt: 2 })).verdict).toBe('stale');
+  });
+
+  test('goes to suspense if it was paid too', () => {
+    const { next } = transition(early, paid({ attempt: 2 }));
+    expect(next).toMatchObject({ open_attempt: null, monitor_until: null, attempt: 1 });
+    expect(next.suspended).toMatchObject([{ attempt: 2 }]);
+  });
+
+  test('is not asked about if it was never taken', () => {
+    const waiting = transition(sent(merchantCharge()), refused()).next;
+    const { next } = transition(waiting, paid());
+    expect(next).toMatchObject({ open_attempt: null, monitor_until: null, attention: null });
   });
 });
 

@@ -75,7 +75,7 @@ describe('a payment', () => {
     }
   });
 
-  test('of a declined attempt raises attention if a later attempt is submitted and no longer verified', () => {
+  test('of a declined attempt raises attention if a later attempt is submitted, until an operator has looked it up', () => {
     const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
     const { verdict, next, availableMinor } = transition(second, paid({ attempt: 1 }));
     expect([verdict, next.status, availableMinor]).toEqual(['attention', 'completed', 285_500n]);
@@ -83,6 +83,7 @@ describe('a payment', () => {
     expect(next.next_check_at).not.toBeNull();
     expect(transition(next, of('operator_confirmed')).next).toMatchObject({
       attention: null,
+      open_attempt: null,
       next_check_at: null,
     });
     const given = transition(second, refused({ attempt: 2, decline: 'hard' })).next;

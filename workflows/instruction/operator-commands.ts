@@ -30,6 +30,7 @@ export async function handleOperatorCommand<Own>(
   const { ref, activities, labels } = state;
   const { command } = pending;
   const progress = command.kind === 'retry' ? allowOperatorRetry(before, state.policy) : before;
+  const attempt = labels.hasAttempts ? command.attempt : undefined;
   const status = await activities.readInstructionStatus(ref);
   const askedMs = Date.now();
   const result = await activities
@@ -38,13 +39,16 @@ export async function handleOperatorCommand<Own>(
       nextPollMs: progress.pollMs,
       acknowledged: progress.acknowledged,
       evenIfClosed: true,
+      ...(attempt !== undefined && { attempt }),
     })
     .catch(unknownOutcome);
   const asked = { askedMs, answeredMs: Date.now() };
   showProviderResult(state, result, asked.answeredMs);
   const evidence = describeResult(result, labels);
-  const decide = (absenceAttested: boolean) =>
-    nextStep({ ...progress, absenceAttested }, result, state, asked);
+  const decide = (absenceAttested: boolean): [ExecutionProgress, Step] =>
+    attempt === undefined
+      ? nextStep({ ...progress, absenceAttested }, result, state, asked)
+      : [progress, ASK_ABOUT_PRESENT];
   const attests =
     command.absent === true && (await mayAttest(state, { pending, evidence }, decide));
   const [learned, first] = decide(attests);
@@ -68,6 +72,9 @@ export async function handleOperatorCommand<Own>(
   pending.answer = await answer(state, { pending, evidence }, decided, isMissed);
   return [next, step];
 }
+
+/** The answer was about an attempt that a command has named: the present one is asked about next. */
+const ASK_ABOUT_PRESENT = { do: 'verify', afterMs: 0, stuck: null } as const;
 
 const stuckBy = (step: Step<unknown>): string | null => (step.do === 'verify' ? step.stuck : null);
 
@@ -114,20 +121,21 @@ async function mayAttest<Own>(
  */
 const operatorFact = (
   effect: 'confirm' | 'release' | 'capture',
-  { force, amountMinor, sessionId }: OperatorCommand,
+  { force, amountMinor, attempt, sessionId }: OperatorCommand,
   { result, status }: { result: ProviderCallResult; status: StatusReport },
 ): FactResult => {
   const source = { providerRequestId: null, via: 'poll' } as const;
+  const of = attempt === undefined ? {} : { attempt };
   switch (effect) {
     case 'confirm': {
       const proven = result.kind === 'succeeded' ? result.sessionId : null;
-      const accepted = amountMinor !== undefined && { amountMinor, sessionId: proven };
+      const accepted = amountMinor !== undefined && { ...of, amountMinor, sessionId: proven };
       return { ...source, kind: 'operator_confirmed', ...accepted };
     }
     case 'capture':
       return amountMinor === undefined
         ? { ...source, kind: 'succeeded', amountMinor: null, sessionId }
-        : { ...source, kind: 'operator_confirmed', amountMinor, sessionId, unproven: true };
+        : { ...source, ...of, kind: 'operator_confirmed', amountMinor, sessionId, unproven: true };
     case 'release':
       return {
         ...source,
@@ -196,6 +204,7 @@ const toMessage = ({ pending: { id, command }, evidence }: Handled): OperatorMes
   reason: command.reason,
   sessionId: command.sessionId,
   ...(command.amountMinor !== undefined && { amountMinor: command.amountMinor }),
+  ...(command.attempt !== undefined && { attempt: command.attempt }),
   ...(command.absent && { absent: true }),
   force: command.force,
   evidence,

@@ -12,7 +12,7 @@ import { kindOf } from '../../core/reconciliation/payment-answers.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
 import { aboutAttempt, paidMinorOf, statusOf, type Charge } from './record.js';
-import { findEarlierPage, type ChargeCalls } from './provider-calls.js';
+import { findOtherAttempt, type ChargeCalls } from './provider-calls.js';
 import type { Charges } from './store.js';
 
 type Deps = {
@@ -43,24 +43,24 @@ const compared = ({
   get: store.get,
   async ask(charge, signal) {
     const { verifyCharge } = providers.payment(charge.provider);
-    const verify = (page: Charge) => verifyCharge(aboutAttempt(page), signal);
-    const earlier = await findEarlierPage(charge, verify, { ofEveryMode: true });
-    return earlier ? { ...earlier.answer, earlier: earlier.page.attempt } : verify(charge);
+    const verify = (of: Charge) => verifyCharge(aboutAttempt(of), signal);
+    const other = await findOtherAttempt(charge, verify, { inEveryMode: true });
+    return other ? { ...other.answer, other: other.of.attempt } : verify(charge);
   },
   agrees: chargeAgrees,
   describe: describeCharge,
   /** Asks once more, because the answer of a payment brings the saved method, which is committed with it. */
   async apply(charge) {
     const { signal } = new AbortController();
-    const { kind } = await providerCalls.verify(charge, signal, { ofEveryMode: true });
+    const { kind } = await providerCalls.verify(charge, signal, { inEveryMode: true });
     if (kind === 'reversed') await disputes.readTakenBack(charge, signal);
     starter.notifyChangedSoon(charge);
     return verdictOf(charge, await store.get(charge.tenant_id, charge._id));
   },
 });
 
-/** An answer about a charge. `earlier`: the attempt that it is about, if that is not the present one. */
-type Answer = VerifyChargeAnswer & { earlier?: number };
+/** An answer about a charge. `other`: the attempt that it is about, if that is not the present one. */
+type Answer = VerifyChargeAnswer & { other?: number };
 
 /** Answers that leave an open charge open. */
 const OPEN_ANSWERS: ReadonlySet<VerifyChargeAnswer['kind']> = new Set([
@@ -71,7 +71,7 @@ const OPEN_ANSWERS: ReadonlySet<VerifyChargeAnswer['kind']> = new Set([
 
 /** True if the provider's answer allows the state of a charge. */
 export function chargeAgrees(charge: Charge, answer: Answer): boolean {
-  if (answer.earlier !== undefined && answer.kind === 'succeeded') return false;
+  if (answer.other !== undefined && answer.kind !== 'unknown') return answer.kind !== 'succeeded';
   if (isOpen(charge)) return OPEN_ANSWERS.has(answer.kind);
   if (charge.status === 'failed') {
     const isPaid = answer.kind === 'succeeded' || answer.kind === 'reversed';

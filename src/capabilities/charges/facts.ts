@@ -85,10 +85,12 @@ export function alsoOut(charge: Charge, { attempt: paid }: Pick<Paid, 'attempt'>
   if (paid === null || paid === attempt || sends === notTaken) return null;
   // A failure that the provider reported is proven; one that an operator forced is not.
   const known = status === 'failed' && watched === null && failure?.code !== 'operator';
-  return known
-    ? null
-    : `another attempt was paid; look up ${attemptReference(charge)} at the provider too`;
+  return known ? null : alsoOutReason(charge);
 }
+
+/** The reason for attention as long as this attempt of a paid charge may have been paid too. */
+export const alsoOutReason = (charge: Pick<Charge, '_id' | 'attempt'>): string =>
+  `another attempt was paid; look up ${attemptReference(charge)} at the provider too`;
 
 /** True if an operator failed the charge after attention for this reason. */
 export const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>

@@ -37,7 +37,8 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     via: Via,
     { opensPages = false } = {},
   ): Promise<ProviderOutcome> {
-    const fact = factIn(before, answer, via, clock());
+    const now = clock();
+    const fact = dueFactIn(before, answer, via, { now, expiresAfterMs });
     if (fact !== null) return applyFact(before, fact, answer);
     const page = pageIn(answer);
     if (page) return requireAction(before, page);
@@ -47,7 +48,7 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     if (isOpenPage(answer) && isOfPage(before) && before.next_action === null) {
       return lostPage(before, answer, opensPages);
     }
-    return outcomeOf(before, answer, via, clock());
+    return outcomeOf(before, answer, via, now);
   }
 
   /** The customer must act on this page. */
@@ -57,9 +58,8 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     const { closesAt, ...address } = page;
     const expiresAt = earlierOf(new Date(now.getTime() + expiresAfterMs), closesAt);
     const after = await charges.requireAction(before, { ...address, expiresAt });
-    const { providerRequestId } = page;
     const result = awaitingCustomer(after ?? before, now);
-    return { kind: 'pending', providerRequestId, result };
+    return { kind: 'pending', providerRequestId: page.providerRequestId, result };
   }
 
   /**
@@ -93,7 +93,8 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     failpoint('charge.answered');
     const outcome = await charges.applyFact(before, fact);
     const after = outcome.kind === 'fact' ? outcome.charge : before;
-    if (answer.kind === 'succeeded' && fact.kind === 'succeeded') return paidOutcome(after, answer);
+    if (answer.kind === 'succeeded' && fact.kind === 'succeeded')
+      return paidOutcome(after, answer, before.attempt);
     if (!isOpen(after)) {
       const code = after.failure?.code ?? fact.kind;
       return { kind: 'rejected', code, providerRequestId };
@@ -127,20 +128,41 @@ function pageIn(answer: Answer): PageAddress | null {
   return { url: answer.redirect, handle: null, closesAt: null, providerRequestId };
 }
 
+/** True if the provider has yet to decide, within the customer's own time: this goes on after it has closed the page. */
+const isBeingPaid = (
+  { created_at: createdAt }: Charge,
+  answer: Answer,
+  { now, expiresAfterMs }: { now: Date; expiresAfterMs: number },
+): boolean =>
+  answer.kind === 'pending' &&
+  answer.awaits === 'provider' &&
+  now.getTime() < createdAt.getTime() + expiresAfterMs;
+
+/** The fact that an answer proves now; null if it is not final, or nobody can tell while the payment is being decided. */
+const dueFactIn = (
+  charge: Charge,
+  answer: Answer,
+  via: Via,
+  times: { now: Date; expiresAfterMs: number },
+): ChargeFact | null =>
+  isBeingPaid(charge, answer, times) ? null : factIn(charge, answer, via, times.now);
+
 /** True if the answer proves that there is a page that can be paid. */
 const isOpenPage = ({ kind }: Answer): boolean => kind === 'pending' || kind === 'abandoned';
 
+/** The outcome of an answer that this attempt was paid. */
 function paidOutcome(
-  { status, attention, suspended, attempt }: Charge,
+  { status, attention, suspended }: Charge,
   { amountMinor, providerRequestId }: Extract<Answer, { kind: 'succeeded' }>,
+  attempt: number,
 ): ProviderOutcome {
-  const present = suspended.find((payment) => payment.attempt === attempt);
+  const payment = suspended.find((each) => each.attempt === attempt);
   // The charge fails once its payment is with the customer again.
-  if (present?.returning !== undefined) return { kind: 'pending', providerRequestId };
+  if (payment?.returning !== undefined) return { kind: 'pending', providerRequestId };
   const paid = { kind: 'succeeded', amountMinor, sessionId: null, providerRequestId } as const;
   if (status === 'completed') return paid;
   const why = attention?.reason ?? 'the payment differs from the request';
-  const inSuspense = suspended.some((payment) => payment.amount_minor === amountMinor);
+  const inSuspense = payment?.amount_minor === amountMinor;
   const accepted = inSuspense ? { amountMinor: Number(amountMinor) } : {};
   return { ...paid, result: { kind: 'mismatch', attention: why, ...accepted } };
 }
@@ -151,7 +173,7 @@ function outcomeOf(before: Charge, answer: Answer, via: Via, now: Date): Provide
   const pending = { kind: 'pending', providerRequestId } as const;
   switch (answer.kind) {
     case 'pending':
-      return before.expires_at === null
+      return before.expires_at === null || before.expires_at <= now
         ? pending
         : { ...pending, result: awaitingCustomer(before, now, answer.awaits) };
     case 'abandoned':

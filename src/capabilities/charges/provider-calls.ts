@@ -25,12 +25,12 @@ export type ChargeCalls = ReturnType<typeof createChargeCalls>;
 
 /**
  * How a charge is asked about. `withoutDeadline` excludes the provider's time from the deadline of the request. `opensPages`: a
- * page whose address was lost is given up, and another one is opened. `ofEveryMode`: as in `findEarlierPage`.
+ * page whose address was lost is given up, and another one is opened. `inEveryMode`: as in `findOtherAttempt`.
  */
 type Verify = {
   withoutDeadline?: WithoutDeadline | undefined;
   opensPages?: boolean;
-  ofEveryMode?: boolean;
+  inEveryMode?: boolean;
 };
 
 /** The code of a charge whose token was deleted before it was submitted. */
@@ -116,16 +116,18 @@ export function createChargeCalls({
     async verify(
       charge: Charge,
       signal: AbortSignal,
-      { withoutDeadline = (wait) => wait, opensPages = false, ofEveryMode = false }: Verify = {},
+      { withoutDeadline = (wait) => wait, opensPages = false, inEveryMode = false }: Verify = {},
     ): Promise<ProviderOutcome> {
       const provider = providers.payment(charge.provider);
       // A cancellation that was not answered is asked for again. Its answer is the charge's state.
       const ask = (isToCancel(charge) && provider.cancelCharge) || provider.verifyCharge;
       const verify = (of: Charge) => withoutDeadline(ask(aboutAttempt(of), signal));
-      const earlier = await findEarlierPage(charge, verify, { ofEveryMode });
-      if (earlier) return recordAnswer(earlier.page, earlier.answer, 'poll');
+      const other = await findOtherAttempt(charge, verify, { inEveryMode });
+      if (other) return recordAnswer(other.of, other.answer, 'poll');
       return recordAnswer(charge, await verify(charge), 'poll', { opensPages });
     },
+
+    verifyAttempt: createAttemptVerification(providers, recordAnswer),
   };
 }
 
@@ -167,6 +169,33 @@ const createFence =
     return recordAnswer(charge, isOver ? { ...answer, ...NOT_EXECUTED } : answer, 'poll');
   };
 
+/**
+ * Creates the function that asks about one attempt, whose payment an operator accepts. Only a payment is committed: the end of another
+ * attempt is not that of the charge.
+ */
+const createAttemptVerification =
+  (providers: Deps['providers'], recordAnswer: ReturnType<typeof createAnswerRecorder>) =>
+  async (charge: Charge, attempt: number, signal: AbortSignal): Promise<ProviderOutcome> => {
+    const of = ofAttempt(charge, attempt);
+    const answer = await providers.payment(charge.provider).verifyCharge(aboutAttempt(of), signal);
+    const { providerRequestId } = answer;
+    switch (answer.kind) {
+      case 'succeeded':
+        return recordAnswer(of, answer, 'poll');
+      case 'declined':
+        return { kind: 'rejected', code: answer.code, providerRequestId };
+      case 'unknown':
+      case 'not_found':
+        return answer;
+      default:
+        return { kind: 'pending', providerRequestId };
+    }
+  };
+
+/** The charge as it is asked about for this attempt. The provider's id is that of the present one. */
+const ofAttempt = (charge: Charge, attempt: number): Charge =>
+  attempt === charge.attempt ? charge : { ...charge, attempt, handle: null };
+
 /** True if the tenant has asked to cancel the charge, and it has not ended. */
 export const isToCancel = (charge: Charge): boolean =>
   charge.cancel_requested_at !== null && isOpen(charge);
@@ -190,23 +219,34 @@ const createCancellation =
   };
 
 /**
- * An earlier attempt of a charge that was paid, or that the provider says nothing about; null if there is none. `ofEveryMode`: an
- * attempt with a saved method may have had a page for its confirmation, which the customer can still pay after its decline.
+ * Another attempt than the present one that was paid, or that the provider says nothing about, or a later one that has ended; null if
+ * there is none. `inEveryMode`: an attempt with a saved method may have had a page for its confirmation, which the customer can still
+ * pay after its decline.
  */
-export async function findEarlierPage(
+export async function findOtherAttempt(
   charge: Charge,
-  verify: (page: Charge) => Promise<VerifyChargeAnswer>,
-  { ofEveryMode }: { ofEveryMode: boolean },
-): Promise<{ page: Charge; answer: VerifyChargeAnswer } | null> {
-  if (!isOfPage(charge) && !ofEveryMode) return null;
-  for (let attempt = 1; attempt < charge.attempt; attempt += 1) {
+  verify: (of: Charge) => Promise<VerifyChargeAnswer>,
+  { inEveryMode }: { inEveryMode: boolean },
+): Promise<{ of: Charge; answer: VerifyChargeAnswer } | null> {
+  const { open_attempt: open = null } = charge;
+  for (const attempt of otherAttempts(charge, inEveryMode)) {
     if (isBooked(charge, attempt)) continue;
-    const page = { ...charge, attempt, handle: null };
-    const answer = await verify(page);
-    if (answer.kind === 'succeeded' && isKnown(charge, attempt, answer)) continue;
-    if (answer.kind === 'succeeded' || answer.kind === 'unknown') return { page, answer };
+    const of = ofAttempt(charge, attempt);
+    const answer = await verify(of);
+    const { kind } = answer;
+    if (kind === 'succeeded' && isKnown(charge, attempt, answer)) continue;
+    const isOver = attempt === open && (kind === 'declined' || kind === 'cancelled');
+    if (kind === 'succeeded' || kind === 'unknown' || isOver) return { of, answer };
   }
   return null;
+}
+
+/** The attempts that are asked about beside the present one. */
+function otherAttempts(charge: Charge, inEveryMode: boolean): number[] {
+  const { attempt, open_attempt: open = null } = charge;
+  const asksEarlier = isOfPage(charge) || inEveryMode;
+  const earlier = asksEarlier ? Array.from({ length: attempt - 1 }, (_, i) => i + 1) : [];
+  return open === null ? earlier : [...earlier, open];
 }
 
 /** True if the payment of an attempt is in suspense with its fee, or was returned: a question about it tells nothing new. */

@@ -91,6 +91,11 @@ export type Charge = InstructionRecord & {
    * If that one is taken back, the payment is returned by these still. Absent without one.
    */
   proven_returns?: { attempt: number; by: string }[];
+  /**
+   * A later attempt that the provider may have taken, of a charge that an earlier one has paid: it is asked about until it has ended.
+   * Null or absent without one.
+   */
+  open_attempt?: number | null;
   /** Completed refunds, and those in progress. Both together never exceed the amount. */
   refunded_minor: bigint;
   refund_pending_minor: bigint;

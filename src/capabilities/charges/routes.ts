@@ -200,9 +200,9 @@ export function createVerification({
     isToCancel(charge) && providers.payment(charge.provider).cancelCharge ? 'cancel' : 'verify';
 
   async function ask(charge: Charge, verify: Ask, signal: AbortSignal): Promise<void> {
-    const { provider, attempt } = charge;
-    // The earlier pages of a charge are asked about too.
-    const calls = isOfPage(charge) ? attempt : 1;
+    const { provider, attempt, open_attempt: open = null } = charge;
+    // The earlier pages of a charge are asked about too, and a later attempt that may have been taken.
+    const calls = (isOfPage(charge) ? attempt : 1) + (open === null ? 0 : 1);
     for (let call = 0; call < calls; call += 1) {
       if (!(await mayCall(provider, callFor(charge)))) return;
     }

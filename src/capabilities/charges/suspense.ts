@@ -1,7 +1,8 @@
-import { raiseAttention } from '../../core/instructions/transition.js';
+import { MONITOR_MS, raiseAttention } from '../../core/instructions/transition.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
 import {
   alsoOut,
+  alsoOutReason,
   ANOTHER_FEE,
   isSettledBy,
   type ChargeChange,
@@ -54,6 +55,28 @@ export const attentionAfter = (
   now: Date,
 ): Charge['attention'] => (reason === null ? attentionOfSuspense(charge) : { since: now, reason });
 
+/** The present attempt is asked about for a day if an earlier one was paid. `out`: the reason why it may have been paid too, or null. */
+export const watchAttempt = (
+  { attempt }: Pick<Charge, 'attempt'>,
+  out: string | null,
+  now: Date,
+): Pick<Charge, 'open_attempt' | 'monitor_until'> => ({
+  open_attempt: out === null ? null : attempt,
+  monitor_until: out === null ? null : new Date(now.getTime() + MONITOR_MS),
+});
+
+/** The later attempt of a charge that an earlier one has paid has ended without a payment. */
+export function endOther(charge: Charge, attempt: number, now: Date): ChargeChange {
+  const { attention, suspended } = charge;
+  const set = { open_attempt: null, monitor_until: null };
+  const why = `attempt ${attempt} was not paid`;
+  if (attention?.reason !== alsoOutReason({ ...charge, attempt })) {
+    return { set, entry: ['note', why] };
+  }
+  const left = suspended.some(waitsForOperator) ? { since: now, reason: STILL_IN_SUSPENSE } : null;
+  return { set: { ...set, attention: left }, entry: ['attention_cleared', why] };
+}
+
 const STILL_IN_SUSPENSE = 'a payment is still in suspense: accept it or return it';
 
 /** An operator ends the attention of a charge. */
@@ -73,7 +96,13 @@ export function standBy(charge: Charge, now: Date): ChargeChange | 'unchanged' {
   const { attention, suspended } = charge;
   const why = 'an operator stands by it';
   const isWaiting = suspended.some(waitsForOperator) && attention !== null;
-  if (!isWaiting || attention.reason === STILL_IN_SUSPENSE) return clearAttention(charge, why);
+  if (!isWaiting || attention.reason === STILL_IN_SUSPENSE) {
+    const cleared = clearAttention(charge, why);
+    // The operator has looked up the later attempt.
+    return typeof cleared === 'string' || charge.open_attempt == null
+      ? cleared
+      : { ...cleared, set: { ...cleared.set, open_attempt: null, monitor_until: null } };
+  }
   return {
     set: { attention: { since: now, reason: STILL_IN_SUSPENSE } },
     entry: ['attention_cleared', `${why}; ${STILL_IN_SUSPENSE}`],
@@ -151,15 +180,21 @@ function repeatSuspended(
   };
 }
 
-/** Completes a charge with an amount in suspense, which an operator has accepted in place of the requested one. */
+/**
+ * Completes a charge with an amount in suspense, which an operator has accepted in place of the requested one. `attempt`: the one that
+ * was paid; null: the first with this amount.
+ */
 export function accept(
   charge: Charge,
-  amountMinor: bigint,
+  { amountMinor, attempt: of }: { amountMinor: bigint; attempt: number | null },
   now: Date,
   wallet: WalletBalances,
 ): ChargeChange | 'unchanged' | 'stale' {
   const payment = charge.suspended.find(
-    (each) => each.amount_minor === amountMinor && isUndecided(each),
+    (each) =>
+      each.amount_minor === amountMinor &&
+      (of === null || each.attempt === of) &&
+      isUndecided(each),
   );
   if (!payment || charge.status === 'completed') return 'stale';
   const { attempt, fee_minor: feeMinor } = payment;
@@ -180,7 +215,7 @@ export function accept(
       ...(suspenseFeeMinor !== null && withSuspenseFee(charge, attempt, null)),
       failure: null,
       attention: attentionAfter({ ...charge, suspended }, out, now),
-      monitor_until: null,
+      ...watchAttempt(charge, out, now),
       completed_at: now,
     },
     entry: [

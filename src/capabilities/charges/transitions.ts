@@ -38,10 +38,12 @@ import {
   accept,
   attentionAfter,
   clearAttention,
+  endOther,
   findReturn,
   standBy,
   suspend,
   suspendedOf,
+  watchAttempt,
 } from './suspense.js';
 import { DAY_MS } from '../../shared/durations.js';
 
@@ -93,7 +95,7 @@ function decideFact(
     case 'rejected':
       return decideRefused(charge, fact, now);
     case 'cancelled':
-      if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
+      if (isOfOther(charge, fact)) return decideOther(charge, fact.attempt, now);
       return isOpen(charge)
         ? fail(charge, charge.cancel_requested_at ? 'cancelled' : 'abandoned')
         : 'stale';
@@ -107,9 +109,11 @@ function decideFact(
     }
     case 'taken_back':
       return takenBack(charge, fact, now);
-    case 'operator_confirmed':
-      if (fact.amountMinor !== undefined) return accept(charge, fact.amountMinor, now, wallet);
+    case 'operator_confirmed': {
+      const { amountMinor, attempt } = fact;
+      if (amountMinor !== undefined) return accept(charge, { amountMinor, attempt }, now, wallet);
       return isOpen(charge) ? 'stale' : standBy(charge, now);
+    }
   }
 }
 
@@ -148,7 +152,7 @@ function pay(
       suspended,
       ...(known && suspenseFee !== null && withSuspenseFee(charge, known.attempt, null)),
       attention: attentionAfter({ ...charge, suspended }, out, now),
-      monitor_until: null,
+      ...watchAttempt(charge, out, now),
       completed_at: now,
     },
     entry: [
@@ -174,7 +178,9 @@ function paidAgain(
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) return raiseAttention(charge, now, mismatch);
   if (fact.attempt !== null && fact.attempt !== charge.attempt) {
-    return suspend(charge, fact, now, 'the provider reports that two attempts were paid');
+    const change = suspend(charge, fact, now, 'the provider reports that two attempts were paid');
+    if (typeof change === 'string' || fact.attempt !== charge.open_attempt) return change;
+    return { ...change, set: { ...change.set, open_attempt: null, monitor_until: null } };
   }
   const same = withoutSurcharge(charge, fact);
   if (same.amountMinor !== paidMinorOf(charge)) return raiseAttention(charge, now, ANOTHER_AMOUNT);
@@ -205,13 +211,22 @@ function laterFee(
   };
 }
 
+/** True for a fact about another attempt than the present one. */
+const isOfOther = <Fact extends ChargeFact>(
+  { attempt }: Charge,
+  fact: Fact,
+): fact is Fact & { attempt: number } => fact.attempt !== null && fact.attempt !== attempt;
+
+/** The end of another attempt proves nothing about this one. It matters only if the provider may have had both. */
+const decideOther = (charge: Charge, attempt: number, now: Date): ChargeChange | 'stale' =>
+  attempt === charge.open_attempt ? endOther(charge, attempt, now) : 'stale';
+
 function decideRefused(
   charge: Charge,
   fact: Refused,
   now: Date,
 ): ChargeChange | 'unchanged' | 'stale' {
-  // The outcome of an earlier attempt proves nothing about this one.
-  if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
+  if (isOfOther(charge, fact)) return decideOther(charge, fact.attempt, now);
   const byOperator = fact.via === 'operator';
   if (isOutdatedRejection(charge, fact)) return 'stale';
   if (isOpen(charge)) {

@@ -13,5 +13,6 @@ export const chargeContract = {
     release: 'the charge fails',
     late: 'a payment that is proven later is credited',
     suspenseDebit: 'its attention is then cleared',
+    hasAttempts: true,
   },
 } as const satisfies InstructionContract;

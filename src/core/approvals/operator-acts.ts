@@ -23,6 +23,7 @@ type OperatorCommandDocument = {
   force: boolean;
   session_id: string | null;
   amount_minor: number | null;
+  attempt: number | null;
   absent: boolean;
   actor: Actor;
   reason: string | null;
@@ -59,6 +60,7 @@ export type CommandInput = {
   force: boolean;
   sessionId: string | null;
   amountMinor?: number | undefined;
+  attempt?: number | undefined;
   absent?: boolean | undefined;
 };
 
@@ -142,6 +144,7 @@ const requestsOf =
       force: message.force,
       ...(message.sessionId !== null && { session_id: uncheckedText(message.sessionId) }),
       ...(message.amountMinor !== undefined && { amount_minor: message.amountMinor }),
+      ...(message.attempt !== undefined && { attempt: message.attempt }),
       ...(message.absent && { absent: true }),
     };
     return approvals.request(act, {
@@ -152,10 +155,11 @@ const requestsOf =
   };
 
 /** The input of a command as it is stored. A message that names a stored command must have the same. */
-const inputOf = ({ force, sessionId, amountMinor, absent }: CommandInput) => ({
+const inputOf = ({ force, sessionId, amountMinor, attempt, absent }: CommandInput) => ({
   force,
   session_id: sessionId,
   amount_minor: amountMinor ?? null,
+  attempt: attempt ?? null,
   absent: absent ?? false,
 });
 

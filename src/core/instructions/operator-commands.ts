@@ -23,7 +23,7 @@ export function parseOperatorCommand(
 ): OperatorCommand | { problem: string } {
   const fields = toRecord(payload);
   const { actor, reason, session_id: sessionId = null, force = false } = fields;
-  const { amount_minor: amountMinor = null, absent = false, command } = fields;
+  const { amount_minor: amountMinor = null, attempt = null, absent = false, command } = fields;
   if (!isText(actor, MAX_ACTOR)) return { problem: `${kind} needs "actor": your name` };
   if (!isText(reason, MAX_REASON)) return { problem: `${kind} needs "reason": why you send it` };
   if (sessionId !== null && !isText(sessionId, 64))
@@ -31,13 +31,17 @@ export function parseOperatorCommand(
   if (typeof force !== 'boolean') return { problem: '"force" must be true or false' };
   if (amountMinor !== null && !(kind === 'complete' && isAmount(amountMinor)))
     return { problem: '"amount_minor" must be a whole amount in kobo, and only complete takes it' };
+  if (attempt !== null && !(amountMinor !== null && isAmount(attempt)))
+    return { problem: '"attempt" must be the number of an attempt, beside "amount_minor"' };
   if (typeof absent !== 'boolean' || (absent && kind !== 'retry'))
     return { problem: '"absent" must be true or false, and only retry takes it' };
   if (command !== undefined && !isText(command, 64))
     return { problem: '"command" must be the id of a stored command' };
   const amount = amountMinor === null ? {} : { amountMinor };
+  const paid = attempt === null ? {} : { attempt };
   const known = command === undefined ? {} : { command };
-  return { kind, actor, reason, sessionId, force, ...amount, ...known, ...(absent && { absent }) };
+  const stated = { ...amount, ...paid, ...known, ...(absent && { absent }) };
+  return { kind, actor, reason, sessionId, force, ...stated };
 }
 
 const toRecord = (payload: unknown): Record<string, unknown> =>
@@ -46,6 +50,7 @@ const toRecord = (payload: unknown): Record<string, unknown> =>
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= max;
 
+/** True for an amount, or the number of an attempt. */
 const isAmount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0;
 

@@ -68,6 +68,8 @@ export type InstructionLabels = {
   undone?: string;
   /** Effect of an operator's `complete` on such a payment. */
   suspenseDebit: string;
+  /** True if a record has several attempts, each with a reference of its own: a command may name one. */
+  hasAttempts?: true;
 };
 
 /** `askedMs`: when the provider was asked, by the clock of the workflow; left out if the result is no answer. */
@@ -96,6 +98,7 @@ export type FactResult<Own = never> = ResultSource &
     | {
         kind: 'operator_confirmed';
         amountMinor?: number;
+        attempt?: number;
         sessionId?: string | null;
         unproven?: true;
       }
@@ -171,6 +174,8 @@ export type OperatorCommand = {
   sessionId: string | null;
   /** With `complete`: the amount that the provider has executed, if it is not the requested one. */
   amountMinor?: number;
+  /** With `amountMinor`: the attempt that was paid. The provider is asked about it; left out for the present one. */
+  attempt?: number;
   /**
    * With `retry`: the operator attests that the provider will never execute what was submitted, which permits one further
    * submission at a provider whose "not found" proves nothing.
@@ -194,6 +199,7 @@ export type OperatorMessage = {
   reason: string;
   sessionId: string | null;
   amountMinor?: number;
+  attempt?: number;
   absent?: boolean;
   force: boolean;
   evidence: string;
@@ -207,6 +213,7 @@ export type OperatorPayload = {
   reason: string;
   session_id: string | null;
   amount_minor?: number | null;
+  attempt?: number | null;
   absent?: boolean;
   force: boolean;
 };
@@ -231,6 +238,8 @@ export type VerifyInput = RecordRef & {
   acknowledged?: boolean;
   /** Verify even if the record is closed, for an operator's command. */
   evenIfClosed?: boolean;
+  /** The attempt that an operator's command names. Its answer says nothing about the present one. */
+  attempt?: number;
 };
 
 /** Input of applying an outcome. */

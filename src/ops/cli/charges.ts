@@ -25,8 +25,8 @@ export function addChargeCommands(program: Command): void {
       const id = String(args[0]);
       const missing = `there is no charge ${id}`;
       const { record } = await operator.call(show, { params: { id } }, missing);
-      const amount = amountOf(record['suspended'] as SuspendedRows, attempt);
-      const input = { params: { id }, body: { reason, amount_minor: amount } };
+      const payment = paymentOf(record['suspended'] as SuspendedRows, attempt);
+      const input = { params: { id }, body: { reason, ...payment } };
       const answer = await operator.call(commandOf('complete'), input, missing);
       print(json, answer);
       if (!answer.done) process.exitCode = 1;
@@ -56,26 +56,18 @@ const addOptions = (command: Command, description: string): Command =>
     .option('--attempt <number>', 'the attempt that was paid', parseWhole(1, 9_999))
     .requiredOption('--reason <text>', 'the reason, for the audit log');
 
-/**
- * The amount of the payment that is meant. Without an attempt, the payments that nobody returns must have one amount. The amount
- * names the payment, so of several with the same amount only the first can be accepted.
- */
-function amountOf(suspended: SuspendedRows, attempt?: number): number {
+/** The payment that is meant. Without an attempt there must be one alone that nobody returns. */
+function paymentOf(suspended: SuspendedRows, wanted?: number) {
   const undecided = suspended.filter((each) => !each.is_returning);
-  const meant = undecided.filter((each) => attempt === undefined || each.attempt === attempt);
-  const [amount, ...others] = new Set(meant.map(({ amount_minor: amountMinor }) => amountMinor));
-  if (amount === undefined) {
+  const meant = undecided.filter((each) => wanted === undefined || each.attempt === wanted);
+  const [first, ...others] = meant;
+  if (first === undefined) {
     throw new CommandError(
       'no payment of this attempt is in suspense, or it is being returned already',
     );
   }
-  const first = undecided.find((each) => each.amount_minor === amount);
-  if (attempt !== undefined && first?.attempt !== attempt) {
-    throw new CommandError(
-      `the payment of attempt ${first?.attempt} has the same amount: return one of the two first`,
-    );
-  }
-  if (others.length === 0) return amount;
+  const { attempt, amount_minor } = first;
+  if (others.length === 0) return { attempt, amount_minor };
   const attempts = meant.map((each) => each.attempt).join(', ');
   throw new CommandError(
     `payments of several attempts are in suspense: ${attempts}; name one by --attempt`,

@@ -37,6 +37,9 @@ const commandBody = z.strictObject({
     description:
       'For complete: the amount that the provider reports in place of the requested one, in kobo.',
   }),
+  attempt: z.int().min(1).max(9_999).optional().meta({
+    description: 'For complete of a charge: the attempt that was paid, beside the amount.',
+  }),
   force: z.boolean().default(false).meta({
     description:
       'For complete and fail: also if the provider does not confirm it. A second person must approve it.',
@@ -178,7 +181,10 @@ function commandRoute(
   return route(declared, async (ctx, { params, body }) => {
     const record = await store.find(params.id);
     if (!record) throw noSuch(instruction.labels.record);
-    const { reason: why, session_id: sessionId = null, amount_minor: amountMinor } = body;
+    const { reason: why, session_id: sessionId = null, amount_minor: amountMinor, attempt } = body;
+    if (attempt !== undefined && !instruction.labels.hasAttempts) {
+      throw new ApiError('validation_error', { field: 'attempt', message: 'It has no attempts.' });
+    }
     const of = { tenantId: record.tenant_id, reason: why };
     const act = actOf(ctx, `${capability}.${kind}`, record._id, of);
     // The workflow gets the id of the stored command. Who sent it, and its approval, are read from the database.
@@ -187,6 +193,7 @@ function commandRoute(
       absent: body.absent,
       sessionId,
       amountMinor,
+      attempt,
     });
     const payload = {
       command,
@@ -194,6 +201,7 @@ function commandRoute(
       reason: why,
       session_id: sessionId,
       ...(amountMinor !== undefined && { amount_minor: amountMinor }),
+      ...(attempt !== undefined && { attempt }),
       ...(body.absent && { absent: true }),
       force: body.force,
     };

@@ -45,6 +45,7 @@ export function createPaymentOperators({ service }: Pick<ChaosCluster, 'service'
         reason: REASON,
         session_id: null,
         amount_minor: Number(payment.amount_minor),
+        attempt: payment.attempt,
         force: false,
       });
       return done;

@@ -55,6 +55,16 @@ test('absence is attested by retry alone, and changes nothing unless the provide
   });
 });
 
+test('an attempt is named beside the amount that was paid', () => {
+  const payload = { actor: 'ada', reason: 'r', amount_minor: 100, attempt: 2 };
+  const parsed = { kind: 'complete', amountMinor: 100, attempt: 2 };
+  expect(parseOperatorCommand('complete', payload)).toMatchObject(parsed);
+  for (const wrong of [{ attempt: 0 }, { attempt: '2' }, { amount_minor: null }]) {
+    expect(parseOperatorCommand('complete', { ...payload, ...wrong })).toHaveProperty('problem');
+  }
+  expect(parseOperatorCommand('fail', payload)).toHaveProperty('problem');
+});
+
 describe('an operator command', () => {
   test('parsing never throws, whatever the payload is', () => {
     fc.assert(
