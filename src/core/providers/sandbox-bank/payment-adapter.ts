@@ -124,7 +124,7 @@ const disputesAt = (
   async listDisputes({ from, to, cursor }, signal) {
     const window = { from: from.toISOString(), to: to.toISOString() };
     const query = new URLSearchParams({ ...window, ...(cursor && { after: cursor }) });
-    return readReply(await get(`/v1/charge-disputes?${query}`, signal), readDisputesPage);
+    return readReply(await get(`/v1/charge-disputes?${String(query)}`, signal), readDisputesPage);
   },
 });
 
