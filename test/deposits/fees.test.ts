@@ -111,7 +111,7 @@ async function booksOf(id: string) {
 const isClean = async () => {
   const { problems } = await auditLedger(database, audits);
   // The accounts of this file are written without their counts.
-  expect(problems.filter((each) => !each.startsWith('virtual_account_counts '))).toEqual([]);
+  expect(problems.filter((each) => !each.startsWith('virtual_account_counts:'))).toEqual([]);
 };
 
 describe('the provider’s fee of a deposit in suspense', () => {
