@@ -313,6 +313,8 @@ async function verify<R extends InstructionRecord, Own>(
   const said = found.fault === 'otp_required' ? rest : found;
   await noteFaultsOf(handler, calls.provider, said, record);
   const answer = await cancelAbsent(calls, record, found);
+  // A final answer changes nothing on a monitored record, and is progress of its workflow all the same.
+  if (closed && !evenIfClosed && isFinal(answer)) await records.countPoll(record, nextPollMs);
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
     const arrived = isFirstAcknowledgement(record, answer);
     const knownToRun = acknowledged && record.acknowledged_at === null;

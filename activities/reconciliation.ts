@@ -7,6 +7,7 @@ import {
   countsWith,
   createPace,
   emptyReport,
+  isSilent,
   type Reconciled,
 } from '../src/core/reconciliation/comparison.js';
 import type {
@@ -41,7 +42,8 @@ export const createReconciliationActivities = (deps: ReconciliationActivityDeps)
     withHeartbeats(async () => {
       const page = await reconcilePage({ ...deps, signal: cancellationSignal() }, input);
       const run = { kind: input.kind, provider: null };
-      if (page.position === null) await deps.reconciliationRuns.noteEnd(run);
+      if (page.position === null && !isSilent(page.counts))
+        await deps.reconciliationRuns.noteEnd(run);
       return page;
     }),
 });

@@ -4,6 +4,7 @@ import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { CallRates } from '../src/core/providers/call-rates.js';
 import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Breaks } from '../src/core/reconciliation/breaks.js';
+import { isSilent } from '../src/core/reconciliation/comparison.js';
 import type { ReconciliationRuns } from '../src/core/reconciliation/last-runs.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/reconciliation.js';
@@ -71,7 +72,7 @@ export function createTransferActivities(deps: Deps) {
         const parts = { ...deps, answered: noteAnswers(deps.callRates) };
         const page = await reconcileNextPage(parts, input, cancellationSignal());
         const { provider } = input;
-        if (page.position === null) {
+        if (page.position === null && !isSilent(page.counts)) {
           await deps.reconciliationRuns.noteEnd({ kind: 'transfers', provider });
         }
         return page;

@@ -55,7 +55,8 @@ async function startPage(
       logIdsOf(name, record),
       'record refused by its validator, its workflow is not started',
     );
-  if (claimed.length === 0) return { started: 0, left };
+  // A page of refused records alone must not be read again at once.
+  if (claimed.length === 0) return { started: 0, left: left && refused.length === 0 };
   failpoint('dispatch.claimed');
   const queue = starter.groupsOf(claimed);
   const done: Supervised[] = [];

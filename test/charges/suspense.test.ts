@@ -1,4 +1,8 @@
-import { attemptReference, type Charge } from '../../src/capabilities/charges/record.js';
+import {
+  aboutAttempt,
+  attemptReference,
+  type Charge,
+} from '../../src/capabilities/charges/record.js';
 import { type ChargeFact } from '../../src/capabilities/charges/facts.js';
 import type { Posting } from '../../src/core/ledger/posting.js';
 import { NOW } from '../support/transfers.js';
@@ -301,6 +305,12 @@ describe('a later attempt of a charge that an earlier one has paid', () => {
     const settled = { open_attempt: null, monitor_until: null, attention: null };
     expect(next).toMatchObject({ status: 'completed', ...settled });
     expect(transition(next, refused({ attempt: 2 })).verdict).toBe('stale');
+  });
+
+  test('may be on a page, where a customer who was declined may still pay: a message of the decline ends nothing', () => {
+    expect(aboutAttempt({ ...early, attempt: 2 }).isOnPage).toBe(true);
+    const told = { ...refused({ attempt: 2, decline: 'hard' }), via: 'webhook' } as const;
+    expect(transition(early, told).verdict).toBe('stale');
   });
 
   test('goes to suspense if it was paid too', () => {

@@ -94,11 +94,14 @@ describe('the settings of Paystack', () => {
     ['a test key in a rehearsal of live', { ...rehearsal, PAYSTACK_SECRET_KEY: TEST }],
     ['keys of both kinds', { PAYSTACK_SECRET_KEY: `${TEST},${LIVE}` }],
     ['a public key', { PAYSTACK_SECRET_KEY: 'pk_test_inventedkey0000' }],
-    ['an empty key', { PAYSTACK_SECRET_KEY: '' }],
     ['any other text', { PAYSTACK_SECRET_KEY: 'secret' }],
   ])('%s stops the start, and the message does not hold the key', (_what, env) => {
     expect(() => load(env)).toThrow(/PAYSTACK_SECRET_KEY/);
     expect(() => load(env)).not.toThrow(/inventedkey0000/);
+  });
+
+  test('an empty key is no key, as every empty setting', () => {
+    expect(load({ PAYSTACK_SECRET_KEY: '' }).paystack).toBeNull();
   });
 
   test.each([

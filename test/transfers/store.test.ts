@@ -12,6 +12,7 @@ import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import { createSealing } from '../../src/platform/sealing/sealing.js';
 import { createProviderEvents, type ProviderEvents } from '../../src/core/provider-events/index.js';
 import { createCompletionWaiters } from '../../src/shared/completion-waiter.js';
+import { STALLED } from '../../src/core/supervision/stalls.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
@@ -311,6 +312,21 @@ describe('supervision of transfers', () => {
       .updateOne({ _id: id }, { $set: { monitor_until: new Date(0) } });
     await transfers.endMonitoring(tenantId, id);
     expect(await now(transfer)).toMatchObject({ monitor_until: null, next_check_at: null });
+  });
+
+  test('monitoring that ends while the watchdog calls has no next check, and the call ends', async () => {
+    const transfer = await accepted();
+    const { tenant_id: tenantId, _id: id } = transfer;
+    await permit(transfer, 0);
+    const failed = { kind: 'rejected', code: 'operator' } as const;
+    await transfers.applyFact(tenantId, id, { ...byProvider, via: 'operator', ...failed });
+    const attention = { since: new Date(0), reason: STALLED };
+    await database.db
+      .collection<Transfer>('transfers')
+      .updateOne({ _id: id }, { $set: { monitor_until: new Date(0), attention } });
+    await transfers.endMonitoring(tenantId, id);
+    const ended = { monitor_until: null, next_check_at: null, attention: null };
+    expect(await now(transfer)).toMatchObject(ended);
   });
 });
 

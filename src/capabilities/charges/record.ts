@@ -244,13 +244,20 @@ export const atAttempt = (
     ? { attempt: present, handle }
     : { attempt, handle: null };
 
-/** An attempt, as its provider is asked about it. */
+/**
+ * An attempt, as its provider is asked about it. The later attempt of a charge that an earlier one has paid may be on a page for its
+ * confirmation, of which the ended charge has no trace.
+ */
 export const aboutAttempt = (
-  charge: Pick<Charge, '_id' | 'attempt' | 'handle' | 'next_action' | 'capture_mode'>,
+  charge: Pick<
+    Charge,
+    '_id' | 'attempt' | 'handle' | 'next_action' | 'capture_mode' | 'open_attempt'
+  >,
 ): AboutCharge => ({
   reference: attemptReference(charge),
   handle: charge.handle,
-  isOnPage: isOfPage(charge) || charge.next_action !== null,
+  isOnPage:
+    isOfPage(charge) || charge.next_action !== null || charge.attempt === charge.open_attempt,
 });
 
 /** True if the customer pays on the provider's page. Each of its attempts is a page. */

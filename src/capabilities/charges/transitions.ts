@@ -226,7 +226,11 @@ function decideRefused(
   fact: Refused,
   now: Date,
 ): ChargeChange | 'unchanged' | 'stale' {
-  if (isOfOther(charge, fact)) return decideOther(charge, fact.attempt, now);
+  if (isOfOther(charge, fact)) {
+    // A customer who was declined on a page may still pay there.
+    const mayBePaid = fact.via === 'webhook' || isOfPage(charge);
+    return mayBePaid ? 'stale' : decideOther(charge, fact.attempt, now);
+  }
   const byOperator = fact.via === 'operator';
   if (isOutdatedRejection(charge, fact)) return 'stale';
   if (isOpen(charge)) {

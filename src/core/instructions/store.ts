@@ -356,10 +356,16 @@ function attentionWrites<R extends InstructionRecord>({
       return modifiedCount > 0;
     },
 
-    /** Ends monitoring whose time is over. A record with attention keeps its next check. */
+    /** Ends monitoring whose time is over, and the watchdog's attention with it. A record with other attention keeps its next check. */
     async endMonitoring(tenantId: string, id: string) {
-      const over = { _id: id, tenant_id: tenantId, monitor_until: { $lt: clock() } };
+      const now = clock();
+      const over = { _id: id, tenant_id: tenantId, monitor_until: { $lt: now } };
       const $inc = { version: 1 };
+      const cleared = timelineEntry(now, 'attention_cleared', 'bursar', { detail: STALLED });
+      await collection.updateOne(
+        { ...over, 'attention.reason': STALLED },
+        { $set: { attention: null }, $unset: { stalled: '' }, $push: { timeline: cleared }, $inc },
+      );
       await collection.updateOne(
         { ...over, attention: null },
         { $set: { monitor_until: null, next_check_at: null }, $inc },

@@ -308,7 +308,9 @@ export const countsWith = (
   settled: page.settled + beside.settled,
 });
 
-const isSilent = ({ asked, unanswered }: ReconcileReport) => asked > 0 && unanswered === asked;
+/** True for a page of which the provider has answered nothing. */
+export const isSilent = ({ asked, unanswered }: Pick<ReconcileReport, 'asked' | 'unanswered'>) =>
+  asked > 0 && unanswered === asked;
 
 /** The verdict of an answer whose facts were committed by other means; null if they changed nothing. */
 export function verdictOf(

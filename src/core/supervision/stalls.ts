@@ -113,7 +113,7 @@ export function stallsOf<R extends { _id: string }>(
         [acceptedField]: { $lt: new Date(now.getTime() - attentionAfterMs - slackMs) },
         $and: [open, { $or: [overdue, fruitless] }],
       };
-      const { updated: raised, more } = await updatePages(records, filter, [
+      const { updated, seen, more } = await updatePages(records, filter, [
         {
           $set: {
             attention: { since: now, reason: STALLED },
@@ -126,7 +126,9 @@ export function stallsOf<R extends { _id: string }>(
           },
         },
       ]);
-      return { raised, records: raised > 0 ? await raisedAt(records, now) : [], more };
+      // The number does not have those of a page that was updated up to a refused record.
+      const named = seen > 0 ? await raisedAt(records, now) : [];
+      return { raised: Math.max(updated, named.length), records: named, more };
     },
 
     /** Forgets stalls that are over, with their attention. True if there may be more of them. */
@@ -168,7 +170,7 @@ async function updatePages(
   records: Collection,
   where: Filter<Document>,
   update: Document[],
-): Promise<{ updated: number; more: boolean }> {
+): Promise<{ updated: number; seen: number; more: boolean }> {
   const collection = records as unknown as Collection<Document & { _id: string }>;
   const found = records
     .find(where, { projection: { _id: 1 }, batchSize: PAGE, ...acrossTenants('loop') })
@@ -186,7 +188,7 @@ async function updatePages(
     ids = [];
   }
   await updatePage(ids);
-  return { updated, more: seen === MAX_A_LOOK && updated > 0 };
+  return { updated, seen, more: seen === MAX_A_LOOK && updated > 0 };
 }
 
 /**
