@@ -65,10 +65,13 @@ export const idSchema = (kind: IdKind) =>
 export const idOf = (kind: IdKind, bytes: Uint8Array): string =>
   TypeID.fromUUIDBytes(PREFIXES[kind], bytes.subarray(0, 16)).toString();
 
+/** The last time that an id has place for, in milliseconds. */
+const LAST_MS = 2 ** 48 - 1;
+
 /** A bound for queries: below every id of this kind that was made at this time or later, above all earlier ones. */
 export function firstIdAt(kind: IdKind, at: Date): string {
   const bytes = new Uint8Array(16);
-  Buffer.from(bytes.buffer).writeUIntBE(Math.max(0, at.getTime()), 0, 6);
+  Buffer.from(bytes.buffer).writeUIntBE(Math.min(Math.max(0, at.getTime()), LAST_MS), 0, 6);
   return idOf(kind, bytes);
 }
 

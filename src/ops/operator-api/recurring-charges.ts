@@ -103,6 +103,7 @@ const present = (recurring: RecurringCharge) => ({
   ...presentRecurringCharge(recurring),
   tenant: recurring.tenant_id,
   charges: inWords({ ...recurring, status: 'active' }),
+  attention: recurring.attention?.reason ?? null,
 });
 
 const presentRow = (recurring: RecurringCharge) => ({

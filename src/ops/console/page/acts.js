@@ -2,13 +2,18 @@ import { call, openApi } from './api.js';
 import { field, h, note } from './dom.js';
 import { linked, money } from './format.js';
 
-/** The fields that each command of an instruction takes: they share one body. */
-const FIELDS_OF = {
-  verify: ['reason'],
-  retry: ['reason', 'absent'],
-  complete: ['reason', 'session_id', 'amount_minor', 'force'],
-  fail: ['reason', 'force'],
+/** The commands of an instruction share one body. These fields of it do not belong to the command. */
+const HIDDEN_OF = {
+  verify: ['session_id', 'amount_minor', 'attempt', 'force', 'absent'],
+  retry: ['session_id', 'amount_minor', 'attempt', 'force'],
+  complete: ['absent'],
+  fail: ['session_id', 'amount_minor', 'attempt', 'absent'],
 };
+/** Charges alone have attempts. */
+const hiddenOf = (act, path) => [
+  ...(HIDDEN_OF[act] ?? []),
+  ...(path === '/charges' ? [] : ['attempt']),
+];
 
 /**
  * The acts of the operator API on a resource: each POST below its path, from the OpenAPI document, so that there is no second list of
@@ -30,14 +35,14 @@ export async function actsOn(path, id) {
       roles,
       summary: post.summary,
       path: `${target}/${name}`,
-      inputs: inputsOf(name, body),
+      inputs: inputsOf(body, hiddenOf(name, path)),
     }));
   });
 }
 
 /** The fields of an act: name, type and help. */
-function inputsOf(act, { properties = {}, required = [] }) {
-  const names = Object.keys(properties).filter((name) => FIELDS_OF[act]?.includes(name) ?? true);
+function inputsOf({ properties = {}, required = [] }, hidden) {
+  const names = Object.keys(properties).filter((name) => !hidden.includes(name));
   return names.map((name) => ({
     name,
     ...properties[name],
@@ -74,24 +79,33 @@ function open(act, id, onDone) {
   const inputs = act.inputs.map((each) => ({ ...each, ...controlOf(each) }));
   const refused = h('div');
   const submit = h('button', { type: 'submit', class: 'main' }, act.name);
+  const cancel = h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel');
+  // An act that is on its way is carried out: the dialog stays until its answer.
+  const setSending = (isSending) => {
+    for (const button of [submit, cancel]) button.disabled = isSending;
+  };
   const dialog = h(
     'dialog',
-    { 'aria-labelledby': 'act', onclose: () => dialog.remove() },
+    {
+      'aria-labelledby': 'act',
+      onclose: () => dialog.remove(),
+      oncancel: (event) => submit.disabled && event.preventDefault(),
+    },
     h(
       'form',
       {
         onsubmit: async (event) => {
           event.preventDefault();
-          submit.disabled = true;
+          setSending(true);
           const filled = inputs.map(({ name, value }) => [name, value()]);
           const body = Object.fromEntries(filled.filter(([, value]) => value !== undefined));
           try {
             const answer = await call('POST', act.path, body);
             dialog.close();
-            onDone(answerOf(act, answer));
+            onDone(answerOf(act, id, answer));
           } catch (error) {
             refused.replaceChildren(note('bad', error.message));
-            submit.disabled = false;
+            setSending(false);
           }
         },
       },
@@ -99,12 +113,7 @@ function open(act, id, onDone) {
       h('p', {}, `${act.summary}.`),
       inputs.map(({ label, control, description }) => field(label, control, description)),
       refused,
-      h(
-        'div',
-        { class: 'acts' },
-        submit,
-        h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
-      ),
+      h('div', { class: 'acts' }, submit, cancel),
     ),
   );
   document.body.append(dialog);
@@ -112,7 +121,7 @@ function open(act, id, onDone) {
 }
 
 /** The message of an answer. What waits for a second person is not done yet. */
-function answerOf(act, { done = true, message = `Done: ${act.name}.` } = {}) {
+function answerOf(act, id, { done = true, message = `Done: ${act.name} ${id}.` } = {}) {
   return note(done ? 'good' : 'wait', linked(message));
 }
 

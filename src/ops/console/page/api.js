@@ -7,6 +7,8 @@ export const sign = {
   isIn: () => sessionStorage.getItem(TOKEN) !== null,
 };
 
+const MAY_BE_DONE = 'An act may have been carried out: show the record before you repeat it.';
+
 /** A call that the operator API refused, with its message. */
 export class Refusal extends Error {
   constructor(status, { message = `The operator API answered ${status}.`, field } = {}) {
@@ -27,12 +29,13 @@ export async function call(method, path, body) {
     cache: 'no-store',
     ...(body && { body: JSON.stringify(body) }),
   }).catch(() => {
-    const message =
-      'The operator API does not answer. An act may have been carried out: show the record before you repeat it.';
-    throw new Refusal(0, { message });
+    throw new Refusal(0, { message: `The operator API does not answer. ${MAY_BE_DONE}` });
   });
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refusal(response.status, answer.error);
+  // A proxy's own answer has no message.
+  const message = `The operator API answered ${response.status}. ${MAY_BE_DONE}`;
+  const isUnclear = method !== 'GET' && response.status >= 500 && !answer.error;
+  if (!response.ok) throw new Refusal(response.status, isUnclear ? { message } : answer.error);
   return answer.data;
 }
 
@@ -47,8 +50,9 @@ let described = null;
 
 /** The OpenAPI document of the operator API, which names every act, its fields and its roles. */
 export async function openApi() {
-  described ??= await fetch('../openapi.json', { credentials: 'omit' }).then((answer) =>
-    answer.json(),
-  );
+  if (described) return described;
+  const answer = await fetch('../openapi.json', { credentials: 'omit' });
+  if (!answer.ok) throw new Refusal(answer.status);
+  described = await answer.json();
   return described;
 }

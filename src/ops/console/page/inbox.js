@@ -1,5 +1,5 @@
 import { read } from './api.js';
-import { field, h, table } from './dom.js';
+import { field, h, note, table } from './dom.js';
 import { age, linked, money, time } from './format.js';
 import { addressOf, kindOf } from './kinds.js';
 
@@ -7,6 +7,9 @@ const ORDERS = {
   'longest waiting first': (a, b) => (a.since < b.since ? -1 : 1),
   'most money first': (a, b) => (b.amount ?? 0) - (a.amount ?? 0),
 };
+
+/** The operator API lists so many rows at most. */
+const LISTED = 100;
 
 /** Everything that waits for an operator: attention, open breaks and requests for a second person. */
 export async function inboxScreen() {
@@ -29,7 +32,9 @@ export async function inboxScreen() {
     Object.keys(ORDERS).map((name) => h('option', {}, name)),
   );
   list.append(rowsOf(waiting, 'longest waiting first', names));
-  return [h('h1', {}, 'Inbox'), field('Order', order), list];
+  const isCut = [attention, breaks, requests].some(({ length }) => length >= LISTED);
+  const cut = isCut && note('wait', `More may wait: a list has ${LISTED} rows at most.`);
+  return [h('h1', {}, 'Inbox'), cut, field('Order', order), list];
 }
 
 const ofAttention = ({ id, collection, tenant, amount_minor: amount, reason, since }) => ({

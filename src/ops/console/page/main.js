@@ -16,8 +16,8 @@ let shownLast = 0;
 async function show(said) {
   const turn = (shownLast += 1);
   const [path, search = ''] = location.hash.replace(/^#\//, '').split('?');
-  const [name, id = ''] = path.split('/').map(decodeURIComponent);
   try {
+    const [name, id = ''] = path.split('/').map(decodeURIComponent);
     if (!sign.isIn()) return showSignIn();
     me ??= await call('GET', '/me');
     showBar(name);
@@ -31,7 +31,8 @@ async function show(said) {
   } catch (error) {
     if (turn !== shownLast) return;
     if (error.status === 401) showSignIn(error.message);
-    else replace([h('h1', {}, id || 'Bursar'), note('bad', error.message)]);
+    // The message of an act stays: without it the act would be repeated.
+    else replace([h('h1', {}, 'Bursar'), said, note('bad', error.message)]);
   }
 }
 
@@ -72,6 +73,9 @@ function signOut() {
 }
 
 function showSignIn(refusal = null) {
+  // Answers that are on their way are not shown any more.
+  shownLast += 1;
+  document.querySelector('dialog')?.remove();
   sign.out();
   me = null;
   nav.replaceChildren();

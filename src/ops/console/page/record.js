@@ -12,7 +12,8 @@ export async function recordScreen({ id, me, said = null, reload }) {
     read(`${kind.path}/${encodeURIComponent(id)}`),
     actsOn(kind.path, id),
   ]);
-  const record = data.record ?? data.card ?? data.break ?? data.delivery ?? data;
+  const wrapped = [data.record, data.card, data.break, data.delivery];
+  const record = wrapped.find((each) => each && typeof each === 'object') ?? data;
   const around = await aroundOf(kind, id, record.tenant);
   const { attention } = record;
   return [
@@ -50,7 +51,7 @@ async function aroundOf(kind, id, tenant) {
   return { audit, postings, deliveries, requests: open.filter(({ target }) => target === id) };
 }
 
-/** State, amount, and the money on hold and in suspense, by the postings. */
+/** State, amount, and the money on hold and in suspense, by the postings that are not in the archive. */
 function factsOf({ status, state, amount_minor: amount, currency }, postings) {
   const legs = postings.flatMap((posting) => posting.legs);
   const on = (isMeant) =>
@@ -60,8 +61,11 @@ function factsOf({ status, state, amount_minor: amount, currency }, postings) {
   return [
     h('strong', { class: 'state' }, state ?? status ?? ''),
     amount === undefined ? [] : h('span', {}, money(amount, currency)),
-    held === 0n ? [] : h('span', {}, `on hold ${money(held)}`),
-    suspense === 0n ? [] : h('span', {}, `in suspense ${money(suspense)}`),
+    held > 0n ? h('span', {}, `on hold ${money(held)}`) : [],
+    // What was paid out and nobody owes yet is a debit.
+    suspense === 0n
+      ? []
+      : h('span', {}, `in suspense ${money(suspense < 0n ? -suspense : suspense)}`),
   ];
 }
 
