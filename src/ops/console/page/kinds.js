@@ -51,7 +51,7 @@ export const KINDS = {
   apr: {
     name: 'Request',
     path: '/approvals',
-    hint: 'Another person than its maker approves it. Whoever may work can reject it.',
+    hint: 'Another person than its maker approves it. Any operator can reject it.',
   },
   dlv: { name: 'Delivery', path: '/webhooks/deliveries' },
 };
