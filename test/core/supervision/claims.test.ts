@@ -103,16 +103,18 @@ test('a worker counts the records that it claims, the claims that had run out, a
   ]);
 });
 
+/** The claims of a process as a dispatcher has them, which is no watchdog. */
+const dispatchedStore = () => ({
+  ...processAt(),
+  rescheduleCheck: () => Promise.resolve(),
+  raiseStalled: () => Promise.reject(new Error('this is no watchdog')),
+  clearStalled: () => Promise.reject(new Error('this is no watchdog')),
+});
+
 test('a start that fails by itself is logged with the record, its tenant and its workflow', async () => {
   await dueRecords(1);
   await records().updateMany({}, { $set: { tenant_id: 'ten_a' } });
-  const store = {
-    ...processAt(),
-    rescheduleCheck: () => Promise.resolve(),
-    raiseStalled: () => Promise.reject(new Error('this is no watchdog')),
-    clearStalled: () => Promise.reject(new Error('this is no watchdog')),
-  };
-  const transfers = supervised(store, {
+  const transfers = supervised(dispatchedStore(), {
     start() {
       loop.stop();
       return Promise.reject(new Error('its input cannot be made'));
@@ -172,13 +174,7 @@ describe('a record that the validator of its collection refuses', () => {
     await records().updateMany({}, { $set: { tenant_id: 'ten_a' } });
     await validate({ _id: { $ne: refused } });
     const started: string[] = [];
-    const store = {
-      ...processAt(),
-      rescheduleCheck: () => Promise.resolve(),
-      raiseStalled: () => Promise.reject(new Error('this is no watchdog')),
-      clearStalled: () => Promise.reject(new Error('this is no watchdog')),
-    };
-    const transfers = supervised(store, {
+    const transfers = supervised(dispatchedStore(), {
       start({ _id }) {
         loop.stop();
         started.push(_id);
