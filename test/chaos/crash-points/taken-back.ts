@@ -1,7 +1,7 @@
 import type { Dispute } from '../../../src/capabilities/disputes/record.js';
 import type { Refund } from '../../../src/capabilities/refunds/record.js';
 import { eventually } from '../../support/eventually.js';
-import { BOOKING_DEATHS, namesOf, type Case } from './capability.js';
+import { afterReceiver, BOOKING_DEATHS, namesOf, type Case } from './capability.js';
 import type { Cluster, Death } from './cluster.js';
 
 const AMOUNT_MINOR = 40_000;
@@ -55,6 +55,13 @@ const decided = (decision: 'won' | 'lost', deaths: readonly Death[]): Case => ({
   },
 });
 
+/** The process that receives a report from the desk reads no list of refunds, so a worker books it. */
+const DESK_DEATHS: readonly (readonly Death[])[] = [
+  [{ who: 'worker', point: 'commit.before' }],
+  [{ who: 'worker', point: 'commit.after' }],
+  afterReceiver('commit.after'),
+];
+
 /** The desk of the network refunds a payment while a process dies: it is one refund, which the wallet pays once. */
 const atDesk = (deaths: readonly Death[]): Case => ({
   name: `a refund from the desk of the network: ${namesOf(deaths)}`,
@@ -76,5 +83,4 @@ export const takenBack: Case[] = BOOKING_DEATHS.flatMap((deaths) => [
   opened(deaths),
   decided('won', deaths),
   decided('lost', deaths),
-  atDesk(deaths),
-]);
+]).concat(DESK_DEATHS.map(atDesk));
