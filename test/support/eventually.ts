@@ -24,6 +24,6 @@ export async function eventually<T>(
       last = error;
     }
   }
-  const why = last instanceof Error ? `: ${last.message.slice(0, 1_000)}` : '';
+  const why = last instanceof Error ? `: ${last.message.slice(0, 2_000)}` : '';
   throw new Error(`not within ${withinMs / 1000} s: ${what}${why}`, { cause: last });
 }

@@ -401,6 +401,7 @@ async function firstOpen({ database: { db } }: Deps): Promise<string> {
             submissions: 1,
             last_outcome: 1,
             attention: 1,
+            timeline: { $slice: -4 },
           },
         },
       )
