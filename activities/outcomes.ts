@@ -5,7 +5,6 @@ import { instructionState, type InstructionRecord } from '../src/core/instructio
 import type {
   ApplyOutcomeInput,
   ApplyOutcomeResult,
-  FactResult,
   OperatorMessage,
   RecordRef,
 } from '../src/core/instructions/workflow-contract.js';
@@ -17,11 +16,12 @@ import { dependsOnState, policyCaseOf } from './policy-case.js';
 /** Commits an outcome, by the provider or by a command of an operator. */
 export async function applyOutcome<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
-  { operator, fact, tenantId, id }: ApplyOutcomeInput<Own>,
+  { operator, fact, tenantId, id, nextPollMs }: ApplyOutcomeInput<Own>,
 ): Promise<ApplyOutcomeResult> {
-  if (operator) return applyOperatorOutcome(handler, { operator, fact, tenantId, id });
+  const outcome = { fact, nextPollMs };
+  if (operator) return applyOperatorOutcome(handler, { operator, ...outcome, tenantId, id });
   const { via, providerRequestId, askedMs } = fact;
-  const record = await commit(handler, { tenantId, id }, fact, {
+  const record = await commit(handler, { tenantId, id }, outcome, {
     via,
     actor: null,
     providerRequestId,
@@ -44,7 +44,7 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   input: ApplyOutcomeInput<Own> & { operator: OperatorMessage },
   decisions = 1,
 ): Promise<ApplyOutcomeResult> {
-  const { operator, fact, ...ref } = input;
+  const { operator, fact, nextPollMs, ...ref } = input;
   const { operatorActs, capability } = handler;
   const known = await operatorActs.actOf({ capability, ...ref }, operator);
   const record = await load(handler, ref);
@@ -58,7 +58,7 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
   const { providerRequestId } = fact;
   const source = { via: 'operator', actor: null, providerRequestId, note: null, act } as const;
   try {
-    return statusOf(await commit(handler, ref, fact, source));
+    return statusOf(await commit(handler, ref, { fact, nextPollMs }, source));
   } catch (error) {
     const isChanged = error instanceof TargetChanged;
     if (isChanged && decisions < MAX_DECISIONS) {
@@ -72,13 +72,17 @@ async function applyOperatorOutcome<R extends InstructionRecord, Own>(
 async function commit<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   ref: RecordRef,
-  fact: FactResult<Own>,
+  { fact, nextPollMs }: Pick<ApplyOutcomeInput<Own>, 'fact' | 'nextPollMs'>,
   source: FactSource,
 ): Promise<R> {
   failpoint('outcome.before');
   const record = await handler.apply(ref, fact, source);
   failpoint('outcome.after');
   if (!record) throw noSuch(handler.name);
+  // The last poll has set the check for its own pause, which may be short, and the watchdog would find no progress in this one.
+  if (nextPollMs !== undefined && record.monitor_until !== null) {
+    await handler.records.postpone(ref.tenantId, ref.id, nextPollMs);
+  }
   return record;
 }
 

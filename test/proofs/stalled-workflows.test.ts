@@ -10,6 +10,7 @@ import { measureBacklogs } from '../../src/platform/metrics/backlog.js';
 import { STALLED } from '../../src/core/supervision/stalls.js';
 import { createDispatcher } from '../../worker/dispatcher.js';
 import { createWatchdog } from '../../worker/watchdog.js';
+import { approvedPayload } from '../support/approvals.js';
 import { bursar } from '../support/cli.js';
 import { sharedEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -126,6 +127,34 @@ test('a transfer that no workflow can be started for, because Temporal is away, 
 
   stopWorker = await startOwnWorker(service);
   expect(await tenant.waitFor(id, 'completed')).toMatchObject({ attention: null });
+});
+
+test('a transfer that is failed by force soon after a retry is not checked before the next poll of its run', async () => {
+  const tenant = await service.tenant();
+  const pollMaxMs = 600_000;
+  const api = await service.newApi({ ...service.env, BURSAR_POLL_MAX_MS: String(pollMaxMs) });
+  await api.start();
+  stopWorker = await startOwnWorker(service);
+  const sent = transferBody(PENDING);
+  const { body } = await untilTaken((under) => tenant.at(api.url).transfer(sent, under));
+  const { id } = body.data;
+  await eventually(`${id} is polled`, async () =>
+    (await tenant.stored(id)).polls > 0 ? true : undefined,
+  );
+  const { starter } = service.deps.transfers;
+  const given = { actor: 'ada', reason: 'r', session_id: null, force: false };
+  expect(await starter.command(await tenant.stored(id), 'retry', given)).toMatchObject({
+    done: true,
+  });
+  const payload = await approvedPayload(service.deps, 'transfers', await tenant.stored(id), given);
+  const before = Date.now();
+  expect(await starter.command(await tenant.stored(id), 'fail', payload)).toMatchObject({
+    done: true,
+  });
+  const monitored = await tenant.stored(id);
+  expect(monitored).toMatchObject({ status: 'failed', monitor_until: expect.any(Date) });
+  expect(Number(monitored.next_check_at)).toBeGreaterThanOrEqual(before + pollMaxMs);
+  await api.kill();
 });
 
 test('a start that fails because the server does not know its namespace yet is tried again at once', async () => {

@@ -324,9 +324,25 @@ describe('supervision of transfers', () => {
     await database.db
       .collection<Transfer>('transfers')
       .updateOne({ _id: id }, { $set: { monitor_until: new Date(0), attention } });
+    const { version } = await now(transfer);
     await transfers.endMonitoring(tenantId, id);
     const ended = { monitor_until: null, next_check_at: null, attention: null };
-    expect(await now(transfer)).toMatchObject(ended);
+    const stored = await now(transfer);
+    expect(stored).toMatchObject({ ...ended, version: version + 1 });
+    expect(stored.timeline.at(-1)).toMatchObject({ type: 'attention_cleared', detail: STALLED });
+  });
+
+  test('monitoring that ends while an operator is called for something else keeps the call and the next check', async () => {
+    const transfer = await accepted();
+    const { tenant_id: tenantId, _id: id } = transfer;
+    const attention = { since: new Date(0), reason: 'paid twice' };
+    await database.db
+      .collection<Transfer>('transfers')
+      .updateOne({ _id: id }, { $set: { monitor_until: new Date(0), attention } });
+    const before = await now(transfer);
+    await transfers.endMonitoring(tenantId, id);
+    const { version } = before;
+    expect(await now(transfer)).toEqual({ ...before, monitor_until: null, version: version + 1 });
   });
 });
 

@@ -38,9 +38,14 @@ export async function commitOutcome<Own>(
   fact: FactResult<Own>,
   operator?: OperatorMessage,
 ): Promise<ApplyOutcomeResult | null> {
-  const { ref, activities, attention } = state;
+  const { ref, policy, activities, attention } = state;
   try {
-    const result = await activities.applyOutcome({ ...ref, fact, ...(operator && { operator }) });
+    const result = await activities.applyOutcome({
+      ...ref,
+      fact,
+      ...(operator && { operator }),
+      nextPollMs: policy.pollMaxMs,
+    });
     if (state.blockedCommits > 0 && isOpen(result) && result.attention === null) {
       attention.clear('');
     }

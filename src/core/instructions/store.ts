@@ -7,7 +7,7 @@ import {
 } from '../../platform/database/tenant-filters.js';
 import { createLane } from '../../shared/batching.js';
 import { supervisionOf } from '../supervision/supervision.js';
-import { STALLED } from '../supervision/stalls.js';
+import { STALLED, withoutStall } from '../supervision/stalls.js';
 import type { ResendSafety } from '../providers/transfer-provider.js';
 import {
   resendCondition,
@@ -359,18 +359,11 @@ function attentionWrites<R extends InstructionRecord>({
     /** Ends monitoring whose time is over, and the watchdog's attention with it. A record with other attention keeps its next check. */
     async endMonitoring(tenantId: string, id: string) {
       const now = clock();
-      const over = { _id: id, tenant_id: tenantId, monitor_until: { $lt: now } };
-      const $inc = { version: 1 };
-      const cleared = timelineEntry(now, 'attention_cleared', 'bursar', { detail: STALLED });
-      await collection.updateOne(
-        { ...over, 'attention.reason': STALLED },
-        { $set: { attention: null }, $unset: { stalled: '' }, $push: { timeline: cleared }, $inc },
-      );
-      await collection.updateOne(
-        { ...over, attention: null },
-        { $set: { monitor_until: null, next_check_at: null }, $inc },
-      );
-      await collection.updateOne(over, { $set: { monitor_until: null }, $inc });
+      const isUnnoticed = { $eq: [{ $ifNull: ['$attention', null] }, null] };
+      await collection.updateOne({ _id: id, tenant_id: tenantId, monitor_until: { $lt: now } }, [
+        { $set: { ...withoutStall(now), monitor_until: null } },
+        { $set: { next_check_at: { $cond: [isUnnoticed, null, '$next_check_at'] } } },
+      ]);
     },
   };
 }

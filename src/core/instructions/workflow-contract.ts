@@ -247,6 +247,8 @@ export type ApplyOutcomeInput<Own = never> = RecordRef & {
   fact: FactResult<Own>;
   /** The operator whose command made the fact; left out for the provider's own. */
   operator?: OperatorMessage;
+  /** The pause of the run before its next poll, if the record is monitored then. Older runs leave it out. */
+  nextPollMs?: number | undefined;
 };
 
 /** Time after our last request for which an idempotent provider may still execute it. */

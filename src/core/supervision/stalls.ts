@@ -79,6 +79,13 @@ export const noStall = (now: Date): Document => ({
   ],
 });
 
+/** The fields of a record whose stall is over, for an update: without the note, and without the watchdog's attention. */
+export const withoutStall = (now: Date): Document => ({
+  attention: { $cond: [hasStalled, null, '$attention'] },
+  stalled: '$$REMOVE',
+  ...versionAndTimeline(now, 'attention_cleared', hasStalled),
+});
+
 /**
  * Finds records of a collection whose workflow does nothing, from the database alone: their workflow was started again and
  * again without an effect, or their check has been due for long, because Temporal or the dispatcher is away. A record that
@@ -134,15 +141,7 @@ export function stallsOf<R extends { _id: string }>(
     /** Forgets stalls that are over, with their attention. True if there may be more of them. */
     async clearStalled(): Promise<boolean> {
       const over = { 'stalled.since': isDate, $expr: { $ne: ['$stalled.progress', progress] } };
-      const { more } = await updatePages(records, over, [
-        {
-          $set: {
-            attention: { $cond: [hasStalled, null, '$attention'] },
-            ...versionAndTimeline(clock(), 'attention_cleared', hasStalled),
-          },
-        },
-        { $unset: 'stalled' },
-      ]);
+      const { more } = await updatePages(records, over, [{ $set: withoutStall(clock()) }]);
       return more;
     },
   };
