@@ -34,7 +34,7 @@ type Settings = {
   before: string;
   /** One tenant only. */
   tenantId?: string | null;
-  /** Called after each step, for tests. */
+  /** Called after each step. */
   onStep?: (step: string) => void;
 };
 

@@ -5,6 +5,7 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import {
   archiveLedger,
   closeLedger,
+  getArchiving,
   getVerification,
   LEAST_DAYS,
   listArchived,
@@ -15,6 +16,7 @@ import {
 import { addApiCommand, parseWhole } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest, printWithTimeline } from './print.js';
+import { inWords } from './progress.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 type VerifyOptions = { tenant?: string; from?: string; resume?: boolean };
@@ -65,13 +67,6 @@ export function addLedgerCommands(program: Command): void {
   addArchiveCommand(ledger);
   addArchivedCommands(ledger.command('archived').description('read records that are in archives'));
 }
-
-/** The counts of a verification, such as `1200 postings, 31 closed days, 40 transfers`. */
-const inWords = (counts: Record<string, unknown>): string =>
-  Object.entries(counts)
-    .filter(([name]) => name !== 'step')
-    .map(([name, count]) => `${String(count)} ${name.replaceAll('_', ' ')}`)
-    .join(', ');
 
 type ArchivedOptions = { from: string; tenant: string; kind: 'transfers' | 'bill-payments' };
 
@@ -145,7 +140,9 @@ function addArchiveCommand(ledger: Command): void {
       const question = `Move all that ended before ${before} to ${to} and remove it from the database?`;
       await confirm(question, { json, yes });
       const body = { to: resolve(to), before, ...(tenant !== undefined && { tenant }) };
-      const report = await operator.call(archiveLedger, { body });
+      const report = await operator.call(archiveLedger, { body }, undefined, async () =>
+        inWords(await operator.call(getArchiving, {})),
+      );
       print(json, report);
       if (report['ok'] !== true) process.exitCode = 1;
     },

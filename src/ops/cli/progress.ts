@@ -9,6 +9,13 @@ type Terminal = { isTTY?: boolean; write(text: string): unknown };
 export type ReadPosition = () => Promise<string | null>;
 const noPosition: ReadPosition = () => Promise.resolve(null);
 
+/** Counts of the operator API in words, such as `1200 postings, 31 closed days, 40 transfers`. */
+export const inWords = (counts: Record<string, unknown>): string =>
+  Object.entries(counts)
+    .filter(([name]) => name !== 'step')
+    .map(([name, count]) => `${String(count)} ${name.replaceAll('_', ' ')}`)
+    .join(', ');
+
 /**
  * Tells a person at a terminal that an answer is awaited, from the third second on and every five seconds then: the comparison of
  * records or the audit of a ledger takes minutes. Files and pipes get nothing. Returns the function that ends it.

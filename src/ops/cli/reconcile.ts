@@ -1,8 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { RECONCILED, reconcileRecords } from '../operator-api/reconciliation.js';
+import { getReconciliation, RECONCILED, reconcileRecords } from '../operator-api/reconciliation.js';
 import { addApiCommand } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
+import { inWords } from './progress.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 const DEFAULT_DAYS = 7;
@@ -41,7 +42,9 @@ export function addReconcileCommand(program: Command): void {
       if (apply) await confirm('Apply the reports of the bank?', { json, yes });
       const since = options.since ?? new Date(Date.now() - DEFAULT_DAYS * DAY_MS);
       const body = { since: since.toISOString(), apply, only, per_second: perSecond };
-      const answer = await operator.call(reconcileRecords, { body });
+      const answer = await operator.call(reconcileRecords, { body }, undefined, async () =>
+        inWords(await operator.call(getReconciliation, {})),
+      );
       if ('approval' in answer) return print(json, answer);
       const { summary, differences } = answer;
       if (json) print(json, { ...summary, differences });

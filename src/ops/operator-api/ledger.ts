@@ -36,6 +36,7 @@ import {
   tenantId,
 } from './schema.js';
 import { actOf } from './sign-in.js';
+import { createUnderWay } from './under-way.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 /** Providers report reversals, and clients repeat references, within this time. */
@@ -102,6 +103,18 @@ export const archiveLedger = operation({
   answer: { status: 200, data: printed },
 });
 
+/** Shows how far the operator's own archiving has come. */
+export const getArchiving = operation({
+  id: 'getArchiving',
+  tag,
+  method: 'get',
+  path: '/ledger/archiving',
+  summary: 'Show how far your archiving has come that is under way',
+  description: 'The process that does the work has its counts: another one answers 404.',
+  roles: READERS,
+  answer: { status: 200, data: printed },
+});
+
 /** The folder of the archives, on the machine that runs the operator API. */
 const folderOf = plainText(1_000).refine(isAbsolute, 'must be an absolute path');
 /** The capabilities whose records archives have. */
@@ -139,7 +152,13 @@ export const listArchived = operation({
 });
 
 /** The routes for the ledger. They read and write on a connection without an operation limit. */
-export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
+export const ledgerRoutes = (deps: OperatorDeps): Route[] => [
+  ...verificationRoutes(deps),
+  ...archiveRoutes(deps),
+  ...archivedRoutes(deps),
+];
+
+const verificationRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
   route(verifyLedger, async (ctx, { body }) => {
     const { scope, state, save } = await openVerification(reports.db, body);
     const found = await auditLedger(reports, audits, { scope, state, onState: save });
@@ -165,21 +184,46 @@ export const ledgerRoutes = ({ reports, audit }: OperatorDeps): Route[] => [
     await noteClosingRun(reports.db, { closed, refused: refused.length });
     sendData(ctx, 200, { ok: refused.length === 0, closed, refused });
   }),
+];
 
-  route(archiveLedger, async (ctx, { body }) => {
-    const { to: folder, before, tenant = null } = body;
-    if (before > lagosDay(new Date(Date.now() - LEAST_DAYS * DAY_MS))) {
-      throw refuseField('before', `must leave at least ${LEAST_DAYS} days`);
-    }
-    const why = { tenantId: tenant, reason: body.reason ?? null };
-    const act = actOf(ctx, 'ledger.archive', tenant ?? 'ledger', why);
-    await audit.record(act, { after: { before, to: folder } });
-    const given = { database: reports, records: archivedRecords, folder, before, tenantId: tenant };
-    const { archived, removed, refused } = await archiveDays(given);
-    const ok = refused.length === 0;
-    sendData(ctx, 200, { ok, before, archived_days: archived, removed, refused });
-  }),
+function archiveRoutes({ reports, audit }: OperatorDeps): Route[] {
+  const archiving = createUnderWay();
+  return [
+    route(archiveLedger, async (ctx, { body }) => {
+      const { to: folder, before, tenant = null } = body;
+      if (before > lagosDay(new Date(Date.now() - LEAST_DAYS * DAY_MS))) {
+        throw refuseField('before', `must leave at least ${LEAST_DAYS} days`);
+      }
+      const why = { tenantId: tenant, reason: body.reason ?? null };
+      const act = actOf(ctx, 'ledger.archive', tenant ?? 'ledger', why);
+      await audit.record(act, { after: { before, to: folder } });
+      const counts = { archived_days: 0 };
+      const given = {
+        database: reports,
+        records: archivedRecords,
+        folder,
+        before,
+        tenantId: tenant,
+        onStep(step: string) {
+          if (step === 'ended') counts.archived_days += 1;
+        },
+      };
+      const { archived, removed, refused } = await archiving.during(
+        ctx,
+        () => counts,
+        () => archiveDays(given),
+      );
+      const ok = refused.length === 0;
+      sendData(ctx, 200, { ok, before, archived_days: archived, removed, refused });
+    }),
 
+    route(getArchiving, async (ctx) => {
+      sendData(ctx, 200, archiving.countsFor(ctx));
+    }),
+  ];
+}
+
+const archivedRoutes = ({ reports }: OperatorDeps): Route[] => [
   route(showArchived, async (ctx, { params: { id }, query }) => {
     const instruction = archivedInstruction(query.capability);
     const { collection, labels } = instruction;

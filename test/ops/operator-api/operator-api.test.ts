@@ -6,6 +6,7 @@ import type { OperatorRole } from '../../../src/platform/operators/operator.js';
 import { newId } from '../../../src/shared/ids.js';
 import { bursar } from '../../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { eventually } from '../../support/eventually.js';
 import { createTestOperator, operatorDeps, operatorSignIn } from '../../support/operators.js';
 import { pendingTransfer } from '../../support/transfers.js';
 
@@ -343,4 +344,28 @@ test('who reads sees how far a verification of the ledger has come that has not 
   expect((await request(key, 'GET', path)).body).toMatchObject({
     data: { step: 'days', postings: 0, closed_days: 0, problems_found: 0 },
   });
+});
+
+test('an operator sees how far the own comparison has come while it is under way, and nobody else does', async () => {
+  const [own, other] = [await signedIn(['operator']), await signedIn(['admin'])];
+  const { id: tenant } = await deps.tenants.create({ name: 'Compared', plan: 'sandbox' });
+  const transfers = [1, 2, 3].map(() => pendingTransfer({ tenant_id: tenant }));
+  await database.db.collection<(typeof transfers)[number]>('transfers').insertMany(transfers);
+  const path = '/reconciliations';
+  const position = (key: string) => request(key, 'GET', path);
+  expect((await position(own.key)).status).toBe(404);
+
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const ended = request(own.key, 'POST', path, { since, per_second: 1, only: ['transfers'] });
+  const seen = await eventually('the comparison is under way', async () => {
+    const { data } = (await position(own.key)).body as { data?: { asked: number } };
+    return data && data.asked > 0 ? data : undefined;
+  });
+  expect(Object.keys(seen)).toEqual(['asked', 'unanswered', 'differing', 'settled']);
+  expect((await position(other.key)).status).toBe(404);
+  expect((await request(own.key, 'GET', '/ledger/archiving')).status).toBe(404);
+
+  const { data } = (await ended).body as { data: { summary: { asked: number } } };
+  expect(data.summary.asked).toBeGreaterThanOrEqual(seen.asked);
+  expect((await position(own.key)).status).toBe(404);
 });
