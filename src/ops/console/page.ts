@@ -41,7 +41,14 @@ const POLICY = [
  * Serves the console of operators at /console/, without a sign-in: its files have no data, and each of their calls signs in. All
  * addresses are relative, so that it also works below a path of a proxy.
  */
-export function consolePage({ environment }: { environment: Environment }): Middleware {
+export function consolePage({
+  environment,
+  listed,
+}: {
+  environment: Environment;
+  /** Rows of a list of the operator API, at most. */
+  listed: number;
+}): Middleware {
   const serve = pageFiles({
     folder: 'console',
     files: {
@@ -49,7 +56,8 @@ export function consolePage({ environment }: { environment: Environment }): Midd
       ...Object.fromEntries(NAMES.map((name) => [`/console/${name}`, name])),
     },
     policy: POLICY,
-    fill: (html) => html.replaceAll('%environment%', environment),
+    fill: (html) =>
+      html.replaceAll('%environment%', environment).replaceAll('%listed%', String(listed)),
   });
   return (ctx, next) => {
     if (ctx.path !== '/console') return serve(ctx, next);

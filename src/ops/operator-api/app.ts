@@ -16,6 +16,7 @@ import { measureOperatorErrors } from '../../platform/metrics/requests.js';
 import { consolePage } from '../console/page.js';
 import type { OperatorDeps } from './deps.js';
 import { operatorRoutes } from './routes.js';
+import { LISTED } from './schema.js';
 import { signIn } from './sign-in.js';
 
 /** Limit of one address: far above what people and their scripts need, and low enough to protect the service. */
@@ -65,7 +66,7 @@ export function createOperatorApp(
       hasDocs: false,
     }),
   );
-  app.use(consolePage({ environment: config.environment }));
+  app.use(consolePage({ environment: config.environment, listed: LISTED }));
   app.use(answerOptions({ methodsAt }));
   app.use(underPrefix(signedIn));
   app.use(underPrefix(middleware));

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import supertest from 'supertest';
+import { LISTED } from '../../../src/ops/operator-api/schema.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { operatorSignIn, stopOperatorApis } from '../../support/operators.js';
@@ -88,6 +89,12 @@ test.each([
     ((await answer.json()) as { error: { code: string } }).error.code,
   ]).toEqual([404, 'not_found']);
   expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'");
+});
+
+test('the page says how long a list of the operator API is, so that the inbox can say that one is cut', async () => {
+  const html = await (await get('/console/')).text();
+  expect(html).toContain(`data-listed="${LISTED}"`);
+  expect(html).not.toMatch(/%\w+%/);
 });
 
 test('the files of the console answer GET and HEAD only', async () => {

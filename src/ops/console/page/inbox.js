@@ -8,8 +8,8 @@ const ORDERS = {
   'most money first': (a, b) => (b.amount ?? 0) - (a.amount ?? 0),
 };
 
-/** The operator API lists so many rows at most. */
-const LISTED = 100;
+/** Rows of a list of the operator API, at most. */
+const listed = () => Number(document.getElementById('screen').dataset.listed);
 
 /** Everything that waits for an operator: attention, open breaks and requests for a second person. */
 export async function inboxScreen() {
@@ -32,8 +32,8 @@ export async function inboxScreen() {
     Object.keys(ORDERS).map((name) => h('option', {}, name)),
   );
   list.append(rowsOf(waiting, 'longest waiting first', names));
-  const isCut = [attention, breaks, requests].some(({ length }) => length >= LISTED);
-  const cut = isCut && note('wait', `More may wait: a list has ${LISTED} rows at most.`);
+  const isCut = [attention, breaks, requests].some(({ length }) => length >= listed());
+  const cut = isCut && note('wait', `More may wait: a list has ${listed()} rows at most.`);
   return [h('h1', {}, 'Inbox'), cut, field('Order', order), list];
 }
 
