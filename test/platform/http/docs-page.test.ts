@@ -140,8 +140,6 @@ test('the tables in docs/guide match the code (npm run openapi)', () => {
     const text = readFileSync(join(packageRoot, 'docs', 'guide', `${page}.md`), 'utf8');
     expect(spaces(text)).toBe(spaces(fillTables(text, tables)));
   }
-  const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
-  expect(spaces(readme)).toContain(spaces(tables['test-accounts']()));
 });
 
 test.each([
