@@ -16,7 +16,7 @@ import { noTracer, type Tracer } from '../src/platform/tracing/tracer.js';
 import { activitySpans } from './activity-spans.js';
 import { answersNoted } from './answers-noted.js';
 import { createCallSlots } from './call-slots.js';
-import { BULK_TRANSFER_CHUNK } from '../workflows/policies.js';
+import { CHUNK_SIZE } from '../src/capabilities/bulk-transfers/workflow-contract.js';
 
 /** Settings of the workers of one process. */
 type WorkerSettings = {
@@ -150,7 +150,7 @@ function limitsOf(
       return {
         maxConcurrentActivityTaskExecutions: MAX_CHUNKS,
         maxConcurrentActivityTaskPolls: 2,
-        maxTaskQueueActivitiesPerSecond: queue.provider.callsPerSecond / BULK_TRANSFER_CHUNK,
+        maxTaskQueueActivitiesPerSecond: queue.provider.callsPerSecond / CHUNK_SIZE,
       };
     case 'webhooks':
       return {

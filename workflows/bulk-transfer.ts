@@ -3,7 +3,7 @@ import type { Activities } from '../activities/index.js';
 import type { BulkTransferInput } from '../src/capabilities/bulk-transfers/workflow-contract.js';
 import { untilStored } from './instruction/blocked.js';
 import { localActivities } from './local-activities.js';
-import { BULK_TRANSFER_CHUNK, bulkTransferChunk, CHUNKS_AT_ONCE, ownStore } from './policies.js';
+import { BOUNDS_OF_OLDER_RUNS, bulkTransferChunk, ownStore } from './policies.js';
 
 const store = localActivities(ownStore);
 
@@ -16,19 +16,26 @@ export async function bulkTransfer(input: BulkTransferInput): Promise<void> {
   await CancellationScope.nonCancellable(() => submitAll(input));
 }
 
-async function submitAll({ id, tenantId, count, taskQueue }: BulkTransferInput): Promise<void> {
+async function submitAll({
+  id,
+  tenantId,
+  count,
+  taskQueue,
+  chunkSize = BOUNDS_OF_OLDER_RUNS.chunkSize,
+  chunksAtOnce = BOUNDS_OF_OLDER_RUNS.chunksAtOnce,
+}: BulkTransferInput): Promise<void> {
   const provider = proxyActivities<Activities>({ ...bulkTransferChunk, taskQueue });
   let next = 0;
   const runner = async () => {
     for (let from = next; from < count; from = next) {
-      next = Math.min(from + BULK_TRANSFER_CHUNK, count);
+      next = Math.min(from + chunkSize, count);
       // If a chunk fails, `completeBulkTransfer` schedules its open transfers.
       await provider
         .submitBulkTransferChunk({ tenantId, id, from, to: next })
         .catch(() => undefined);
     }
   };
-  await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, runner));
+  await Promise.all(Array.from({ length: chunksAtOnce }, runner));
   await untilStored(() => store.completeBulkTransfer({ tenantId, id }));
   setCurrentDetails('Done: every transfer has ended or has a workflow of its own.');
 }

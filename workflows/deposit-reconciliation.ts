@@ -5,7 +5,7 @@ import type {
   DepositReconciliationPage,
   DepositReconciliationPosition,
 } from '../src/capabilities/deposits/workflow-contract.js';
-import { MAX_DEPOSIT_PAGES, RECONCILIATION_PAUSE_MS, reconciliationPage } from './policies.js';
+import { BOUNDS_OF_OLDER_RUNS, RECONCILIATION_PAUSE_MS, reconciliationPage } from './policies.js';
 
 const { reconcileDeposits } = proxyActivities<Activities>(reconciliationPage);
 
@@ -17,11 +17,12 @@ const { reconcileDeposits } = proxyActivities<Activities>(reconciliationPage);
 export async function depositReconciliation(
   input: DepositReconciliationInput,
 ): Promise<{ found: number }> {
+  const { maxPages = BOUNDS_OF_OLDER_RUNS.depositPages } = input;
   let position: DepositReconciliationPosition | null = null;
   let pauseMs = RECONCILIATION_PAUSE_MS.first;
   let found = 0;
   // The next run of the Schedule goes on with the accounts that wait longest, so a run may end early.
-  for (let pages = 0; pages < MAX_DEPOSIT_PAGES; pages += 1) {
+  for (let pages = 0; pages < maxPages; pages += 1) {
     const page: DepositReconciliationPage = await reconcileDeposits({ ...input, position });
     found += page.found;
     setCurrentDetails(`${found} deposits found that no message has reported.`);

@@ -63,10 +63,18 @@ export const FIRST_POLL_MS = 1_000;
 /** First pause while somebody else has to act, for example a customer on a payment page: that usually signals the run. */
 export const IDLE_POLL_MS = 15_000;
 
-/** Transfers per chunk of a bulk transfer: enough to spread an activity's cost, few enough to end while a worker drains. */
-export const BULK_TRANSFER_CHUNK = 25;
-/** Chunks of one bulk transfer in flight, so that a large one leaves capacity for others. */
-export const CHUNKS_AT_ONCE = 4;
+/**
+ * The bounds of runs whose input names none, which started before 2026-11-29. Bounds decide the commands of a run: if a version of
+ * the code changed one, the replay of a run in flight would differ from its history and fail. So each run keeps the bounds that
+ * its starter names in its input, and these never change.
+ */
+export const BOUNDS_OF_OLDER_RUNS = {
+  chunkSize: 25,
+  chunksAtOnce: 4,
+  deliveryRounds: 250,
+  pageRepeats: 5,
+  depositPages: 500,
+} as const;
 
 /**
  * A chunk of a bulk transfer. Its time covers many calls, some of which the provider may postpone. It may be retried:
@@ -88,9 +96,6 @@ export const webhookRound: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
-/** Rounds of one run, which then continues as new: its history has fewer than 3,000 events. */
-export const MAX_DELIVERY_ROUNDS = 250;
-
 /** A page of a reconciliation: many paced lookups at the provider. A repeated page changes nothing that it has applied. */
 export const reconciliationPage: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
@@ -100,11 +105,6 @@ export const reconciliationPage: ActivityOptions = {
 
 /** First and longest pause of a reconciliation while the provider does not answer. */
 export const RECONCILIATION_PAUSE_MS = { first: 5_000, longest: 600_000 };
-/** Repeats of one page without an answer. The next run of the Schedule compares its records again. */
-export const RECONCILIATION_REPEATS = 5;
-
-/** Pages of one search for deposits. */
-export const MAX_DEPOSIT_PAGES = 500;
 
 /** A verification of the whole audit log. A repeated one notes the same. */
 export const auditVerificationRun: ActivityOptions = {

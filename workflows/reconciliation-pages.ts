@@ -1,5 +1,5 @@
 import { setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
-import type { RecordCounts } from '../src/core/reconciliation/workflow-contract.js';
+import type { PageBounds, RecordCounts } from '../src/core/reconciliation/workflow-contract.js';
 import { repeatAfterMs } from './page-repeats.js';
 
 /** The counts of a reconciliation, and the position of its next page. */
@@ -10,7 +10,7 @@ type Progress<Position> = { position: Position | null; counts: RecordCounts };
  * repeats the page, some times.
  */
 export async function reconcilePages<Position>(
-  from: Progress<Position>,
+  from: Progress<Position> & PageBounds,
   run: {
     /** The compared records, in a word. */
     of: string;
@@ -22,10 +22,11 @@ export async function reconcilePages<Position>(
   },
 ): Promise<RecordCounts> {
   let { position, counts } = from;
+  const bounds = { most: from.pageRepeats, isBounded: run.isBounded };
   let repeats = 0;
   for (;;) {
     const page = await run.compare(position);
-    const pauseMs = repeatAfterMs(page.counts, repeats, run.isBounded);
+    const pauseMs = repeatAfterMs(page.counts, repeats, bounds);
     if (pauseMs !== null) {
       setCurrentDetails('The provider does not answer. The same page is repeated after a pause.');
       await sleep(pauseMs);

@@ -7,9 +7,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { WebhookDeliveryInput } from '../src/core/webhooks/workflow-contract.js';
+import {
+  DELIVERY_ROUNDS,
+  type WebhookDeliveryInput,
+} from '../src/core/webhooks/workflow-contract.js';
 import { recordChangedSignal } from './instruction/operator-messages.js';
-import { MAX_DELIVERY_ROUNDS, webhookRound } from './policies.js';
+import { BOUNDS_OF_OLDER_RUNS, webhookRound } from './policies.js';
 
 const webhooks = proxyActivities<Activities>(webhookRound);
 
@@ -22,21 +25,24 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<void
   await CancellationScope.nonCancellable(() => deliverInRounds(input));
 }
 
-async function deliverInRounds(input: WebhookDeliveryInput): Promise<void> {
+async function deliverInRounds({
+  id,
+  rounds: most = BOUNDS_OF_OLDER_RUNS.deliveryRounds,
+}: WebhookDeliveryInput): Promise<void> {
   let isChanged = false;
   setHandler(recordChangedSignal, () => {
     isChanged = true;
   });
   for (let rounds = 1; ; rounds += 1) {
     isChanged = false;
-    const result = await webhooks.deliverWebhooks(input);
+    const result = await webhooks.deliverWebhooks({ id });
     // A signal of this moment may be about a delivery that the round did not see.
     if (result.kind === 'closed' && !isChanged) return;
     if (result.kind === 'waiting' && result.afterMs > 0) {
       await condition(() => isChanged, result.afterMs);
     }
-    if (rounds >= MAX_DELIVERY_ROUNDS || workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof webhookDelivery>(input);
+    if (rounds >= most || workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof webhookDelivery>({ id, rounds: DELIVERY_ROUNDS });
     }
   }
 }

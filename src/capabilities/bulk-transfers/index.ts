@@ -10,7 +10,7 @@ import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './reco
 import { createBulkTransferCreation } from './create.js';
 import { bulkTransferRoutes } from './routes.js';
 import { createBulkTransferStore } from './store.js';
-import type { BulkTransferInput } from './workflow-contract.js';
+import { CHUNK_SIZE, CHUNKS_AT_ONCE, type BulkTransferInput } from './workflow-contract.js';
 
 /** Interval of the query for ended bulk transfers: one takes a second or more, and the query costs more than for a transfer. */
 const CHECK_EVERY_MS = 200;
@@ -51,7 +51,8 @@ function createBulkTransferStarter(core: CoreDeps) {
     toStart({ _id: id, tenant_id: tenantId, provider, items }) {
       const count = items.length;
       const taskQueue = bulkTransfersQueue(settings.taskQueue, provider);
-      const input: BulkTransferInput = { id, tenantId, count, taskQueue };
+      const bounds = { chunkSize: CHUNK_SIZE, chunksAtOnce: CHUNKS_AT_ONCE };
+      const input: BulkTransferInput = { id, tenantId, count, taskQueue, ...bounds };
       const summary = `${count} transfers via ${provider}`;
       return { input, tenantId, provider, reference: id, amountMinor: null, summary };
     },

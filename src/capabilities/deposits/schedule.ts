@@ -3,7 +3,11 @@ import type { Providers } from '../../core/providers/registry.js';
 import { accountRateLimitKey } from '../../platform/temporal/queues.js';
 import { keepSchedule } from '../../platform/temporal/schedules.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
-import { depositReconciliationId, type DepositReconciliationInput } from './workflow-contract.js';
+import {
+  DEPOSIT_PAGES,
+  depositReconciliationId,
+  type DepositReconciliationInput,
+} from './workflow-contract.js';
 
 /** Share of a provider's rate limit for the scheduled search for deposits that no message has reported. */
 const RATE_SHARE = 0.05;
@@ -24,7 +28,8 @@ export function createDepositSchedules({
   function optionsOf(provider: string) {
     const limit = providers.rateLimits.find(({ name }) => name === accountRateLimitKey(provider));
     const perSecond = (limit?.callsPerSecond ?? 1) * RATE_SHARE;
-    const input: DepositReconciliationInput = { provider, days, perSecond };
+    const maxPages = DEPOSIT_PAGES;
+    const input: DepositReconciliationInput = { provider, days, perSecond, maxPages };
     return {
       spec: { intervals: [{ every: everyMs }] },
       action: {

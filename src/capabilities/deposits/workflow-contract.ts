@@ -41,6 +41,9 @@ export const depositWorkflowId = ({
   instruction: 'confirm' | 'return';
 }) => (instruction === 'confirm' ? `deposit-confirmation/${_id}` : `deposit-return/${_id}`);
 
+/** Pages of one search for deposits. */
+export const DEPOSIT_PAGES = 500;
+
 /** Input of `depositReconciliation`. */
 export type DepositReconciliationInput = {
   provider: string;
@@ -48,6 +51,8 @@ export type DepositReconciliationInput = {
   days: number;
   /** Calls to the provider per second. */
   perSecond: number;
+  /** `DEPOSIT_PAGES` of the version that started the run. Older runs have none. */
+  maxPages?: number;
 };
 
 /** The place of a reconciliation in the provider's list, and then among the accounts that are queried again. */

@@ -1,5 +1,6 @@
 import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import type { Providers } from '../../core/providers/registry.js';
+import { PAGE_REPEATS } from '../../core/reconciliation/workflow-contract.js';
 import { transferRateLimitKey } from '../../platform/temporal/queues.js';
 import { keepSchedule } from '../../platform/temporal/schedules.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
@@ -31,6 +32,7 @@ export function createReconciliationSchedules({
       perSecond: (limit?.callsPerSecond ?? 1) * RECONCILIATION_RATE_SHARE,
       position: null,
       counts: { asked: 0, unanswered: 0, differing: 0, settled: 0 },
+      pageRepeats: PAGE_REPEATS,
     };
     return {
       spec: { intervals: [{ every: everyMs }] },

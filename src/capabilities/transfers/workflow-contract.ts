@@ -1,4 +1,4 @@
-import type { RecordCounts } from '../../core/reconciliation/workflow-contract.js';
+import type { PageBounds, RecordCounts } from '../../core/reconciliation/workflow-contract.js';
 import type {
   InstructionContract,
   InstructionInput,
@@ -62,9 +62,8 @@ export type ReconciliationPage = {
 };
 
 /** Input of `transferReconciliation`: the position and the counts are those of earlier runs of the same reconciliation. */
-export type TransferReconciliationInput = ReconciliationPageInput & {
-  counts: RecordCounts;
-};
+export type TransferReconciliationInput = ReconciliationPageInput &
+  PageBounds & { counts: RecordCounts };
 
 /** Id of the Schedule and of its workflow. Each set of workers has a reconciliation for each provider. */
 export const transferReconciliationId = (taskQueue: string, provider: string): string =>

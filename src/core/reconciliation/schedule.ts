@@ -1,7 +1,11 @@
 import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import type { RateLimit } from '../../platform/temporal/queues.js';
 import { keepSchedule } from '../../platform/temporal/schedules.js';
-import { recordReconciliationId, type RecordReconciliationInput } from './workflow-contract.js';
+import {
+  PAGE_REPEATS,
+  recordReconciliationId,
+  type RecordReconciliationInput,
+} from './workflow-contract.js';
 
 /** Share of a provider's rate limit for the scheduled comparison of records. Payments and polls have the rest. */
 export const RECORD_RATE_SHARE = 0.05;
@@ -47,7 +51,8 @@ export function createRecordSchedules({
   function optionsOf({ kind, isAnyAge }: ScheduledKind, perSecond: number) {
     const age = isAnyAge ? 'of any age' : `of the last ${days} days`;
     const counts = { asked: 0, unanswered: 0, differing: 0, settled: 0 };
-    const input: RecordReconciliationInput = { kind, days, perSecond, position: null, counts };
+    const from = { position: null, counts, pageRepeats: PAGE_REPEATS };
+    const input: RecordReconciliationInput = { kind, days, perSecond, ...from };
     return {
       spec: { intervals: [{ every: everyMs }] },
       action: {

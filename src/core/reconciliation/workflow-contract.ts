@@ -21,8 +21,14 @@ export type RecordPageInput = {
 /** The result of one page. Without a position, nothing is left. */
 export type RecordPageResult = { counts: RecordCounts; position: PagePosition | null };
 
+/** Repeats of one page without an answer. The next run of the Schedule compares its records again. */
+export const PAGE_REPEATS = 5;
+
+/** `PAGE_REPEATS` of the version that started the run. Older runs have none. */
+export type PageBounds = { pageRepeats?: number };
+
 /** Input of `recordReconciliation`: the position and the counts are those of earlier runs of the same reconciliation. */
-export type RecordReconciliationInput = RecordPageInput & { counts: RecordCounts };
+export type RecordReconciliationInput = RecordPageInput & PageBounds & { counts: RecordCounts };
 
 /** Id of the Schedule and of its workflow. Each set of workers has a reconciliation for each kind. */
 export const recordReconciliationId = (taskQueue: string, kind: string): string =>

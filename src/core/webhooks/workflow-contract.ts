@@ -1,7 +1,12 @@
+/** Rounds of one run of `webhookDelivery`, which then continues as new: its history has fewer than 3,000 events. */
+export const DELIVERY_ROUNDS = 250;
+
 /** Input of `webhookDelivery`. Histories keep it: no address, body or secret may be added. */
 export type WebhookDeliveryInput = {
   /** The endpoint's id. */
   id: string;
+  /** `DELIVERY_ROUNDS` of the version that started the run. Older runs have none. */
+  rounds?: number;
 };
 
 /** Result of a round of attempts to deliver what waits for an endpoint. */

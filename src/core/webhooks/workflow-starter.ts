@@ -4,7 +4,11 @@ import type { Log } from '../../shared/log.js';
 import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
 import type { EndpointState } from './endpoint-state.js';
-import { deliveryWorkflowId } from './workflow-contract.js';
+import {
+  DELIVERY_ROUNDS,
+  deliveryWorkflowId,
+  type WebhookDeliveryInput,
+} from './workflow-contract.js';
 import { webhooksQueue } from '../../platform/temporal/queues.js';
 
 /** Workflows of endpoints that are started or woken at once. */
@@ -32,11 +36,12 @@ export function createDeliveryStarter(settings: {
     if (!before) return;
     // The workflow of a failing endpoint makes its next attempt when that is due, whatever else comes to wait.
     if (before.next_check_at && before.failing && !always) return;
+    const input: WebhookDeliveryInput = { id, rounds: DELIVERY_ROUNDS };
     await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
       client.workflow.signalWithStart('webhookDelivery', {
         workflowId: deliveryWorkflowId(id),
         taskQueue: webhooksQueue(taskQueue),
-        args: [{ id }],
+        args: [input],
         signal: 'recordChanged',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         typedSearchAttributes: [{ key: searchAttributes.tenantId, value: before.tenant_id }],

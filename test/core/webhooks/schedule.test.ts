@@ -6,11 +6,13 @@ import { findEngine } from '../../../devstack/find.js';
 import { createLog } from '../../../src/shared/log.js';
 import { newDelivery } from '../../../src/core/webhooks/deliveries.js';
 import type { Delivery } from '../../../src/core/webhooks/event.js';
-import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
+import {
+  DELIVERY_ROUNDS,
+  deliveryWorkflowId,
+} from '../../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../../src/platform/temporal/queues.js';
 import { createSealing } from '../../../src/platform/sealing/sealing.js';
 import { createWebhooks, type Webhooks } from '../../../src/core/webhooks/index.js';
-import { MAX_DELIVERY_ROUNDS } from '../../../workflows/policies.js';
 import { createWorkers } from '../../../worker/worker.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
@@ -217,7 +219,7 @@ test('the run of a long queue continues as new before its history is long', asyn
   let rounds = 0;
   await runWith('whe_long_queue', async () => {
     rounds += 1;
-    return rounds < 2 * MAX_DELIVERY_ROUNDS ? { kind: 'waiting', afterMs: 0 } : { kind: 'closed' };
+    return rounds < 2 * DELIVERY_ROUNDS ? { kind: 'waiting', afterMs: 0 } : { kind: 'closed' };
   });
   const { workflow } = environment.client;
   const { events = [] } = await workflow
