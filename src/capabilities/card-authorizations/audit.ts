@@ -1,16 +1,22 @@
 import {
   addTo,
   auditPages,
+  type PortionAudit,
   type RecordAudit,
   type RecordPage,
   type RecordWithPostings,
   type TenantAudit,
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
+import { checkHeld } from '../../core/ledger/audit-tenant.js';
+import { cardAccountsBetween, readBalances } from '../../core/ledger/balance.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
-import { cards, type Card } from '../cards/record.js';
+import { cardOperations, type CardOperation } from '../cards/card-operation.js';
+import { cards, CARDS_OF_TENANT, type Card } from '../cards/record.js';
 import {
+  BY_CARD,
+  BY_TENANT,
   cardAuthorizations,
   takenOf,
   type AuthorizationMessage,
@@ -21,7 +27,8 @@ import { stepsOfFacts, type Payment } from './postings.js';
 
 /**
  * Audits authorizations: the balance of each one follows from its facts and equals its postings, its payers are those of its
- * postings, the networks' accounts equal the cleared amounts, and every card counts the authorizations that hold money of it.
+ * postings, the networks' accounts equal the cleared amounts, every card equals its accounts and counts the authorizations that hold
+ * money of it, and what cards hold has its open records.
  */
 export const auditAuthorizations: RecordAudit = {
   pages: [
@@ -35,6 +42,7 @@ export const auditAuthorizations: RecordAudit = {
     }),
   ],
   tenant: auditTenant,
+  portions: [(of, after) => auditCardSums(of, after)],
 };
 
 /** The kinds of the cards of a page. */
@@ -54,83 +62,140 @@ async function fundingsOf({
   return new Map(found.map(({ _id, funding }) => [_id, funding]));
 }
 
-const CARDS = 500;
-
-type Sums = {
-  cleared: Map<string, bigint>;
-  held: Map<string, bigint>;
-  problems: string[];
-};
-
+/** Compares the networks' accounts with all authorizations of a tenant, which the server adds up. */
 async function auditTenant(books: TenantBooks): Promise<TenantAudit> {
   const { collections, session, tenantId, balances } = books;
-  const sums: Sums = { cleared: new Map(), held: new Map(), problems: [] };
-  let batch: CountedCard[] = [];
-  for await (const card of collections
-    .records(cards)
-    .find({ tenant_id: tenantId }, { session, projection: { open_holds: 1 } })) {
-    batch.push(card);
-    if (batch.length < CARDS) continue;
-    await sumCards(books, batch, sums);
-    batch = [];
-  }
-  if (batch.length > 0) await sumCards(books, batch, sums);
-  const { cleared, held, problems } = sums;
-  for (const [account, amountMinor] of cleared) {
-    const booked = balances.get(account) ?? 0n;
+  const groups = collections.records(cardAuthorizations).aggregate<{
+    _id: string;
+    cleared: bigint;
+    refunded: bigint;
+    credited: bigint;
+    inWallet: bigint;
+  }>(
+    [
+      { $match: { tenant_id: tenantId } },
+      {
+        $group: {
+          _id: '$provider',
+          cleared: { $sum: '$cleared_minor' },
+          refunded: { $sum: '$refunded_minor' },
+          credited: { $sum: { $ifNull: ['$credited_minor', 0n] } },
+          inWallet: { $sum: '$held_wallet_minor' },
+        },
+      },
+    ],
+    { session, hint: BY_TENANT },
+  );
+  const problems: string[] = [];
+  const held = new Map<string, bigint>();
+  for await (const { _id: provider, cleared, refunded, credited, inWallet } of groups) {
+    const account = accounts.network(provider);
+    const [amountMinor, booked] = [cleared - refunded - credited, balances.get(account) ?? 0n];
     if (booked !== amountMinor) {
       problems.push(`${account} is at ${booked}, authorizations cleared ${amountMinor}`);
     }
+    addTo(held, accounts.held(tenantId), inWallet);
   }
   return { problems, held };
 }
 
-type CountedCard = { _id: string; open_holds: number };
+/** Cards that are compared at one moment. */
+const CARDS = 1_000;
 
-/** Adds up the authorizations of some cards, and compares the number of holds that each card has stored. */
-async function sumCards(
-  { collections, session, tenantId }: TenantBooks,
-  batch: readonly CountedCard[],
-  { cleared, held, problems }: Sums,
-): Promise<void> {
-  const groups = collections.records(cardAuthorizations).aggregate<{
-    _id: { card: string; provider: string };
-    cleared: bigint;
-    refunded: bigint;
-    credited: bigint;
-    held: bigint;
-    inWallet: bigint;
-    holds: number;
-  }>(
-    [
-      { $match: { card_id: { $in: batch.map(({ _id }) => _id) }, tenant_id: tenantId } },
+/** The amounts of a card that are compared. */
+type CardAmounts = Pick<Card, '_id' | 'available_minor' | 'held_minor' | 'open_holds'>;
+
+/**
+ * Compares some cards, in the order of their ids, with their accounts and with the open records that hold money of them. An account
+ * between them without a card is reported too.
+ */
+const auditCardSums: PortionAudit = async ({ db, session, tenantId }, after) => {
+  const page = await db
+    .collection<Card>(cards.name)
+    .find(
+      { tenant_id: tenantId, ...(after !== '' && { _id: { $gt: after } }) },
       {
-        $group: {
-          _id: { card: '$card_id', provider: '$provider' },
-          cleared: { $sum: '$cleared_minor' },
-          refunded: { $sum: '$refunded_minor' },
-          credited: { $sum: { $ifNull: ['$credited_minor', 0n] } },
-          held: { $sum: '$held_minor' },
-          inWallet: { $sum: '$held_wallet_minor' },
-          holds: { $sum: { $cond: [{ $gt: ['$held_minor', 0] }, 1, 0] } },
-        },
+        session,
+        hint: CARDS_OF_TENANT,
+        projection: { available_minor: 1, held_minor: 1, open_holds: 1 },
       },
-    ],
-    { session },
-  );
+    )
+    .sort({ _id: 1 })
+    .limit(CARDS)
+    .toArray();
+  const last = page.length === CARDS ? page.at(-1)?._id : undefined;
+  const only = cardAccountsBetween(after, last);
+  const { byAccount } = await readBalances(db, { tenantId, session, only });
+  const open = await openOn(page, { db, session, tenantId });
+  const problems = page.flatMap((card) => [
+    ...accountProblems(card, byAccount),
+    ...holdProblems(card, open.holds.get(card._id) ?? 0),
+  ]);
+  const known = new Set(page.flatMap(({ _id }) => accountsOf(_id)));
+  for (const account of byAccount.keys()) {
+    if (!known.has(account)) problems.push(`${account} has no card`);
+  }
+  problems.push(...checkHeld(byAccount, open.held));
+  return { next: last ?? null, problems };
+};
+
+const accountsOf = (card: string) => [accounts.cardAvailable(card), accounts.cardHeld(card)];
+
+function accountProblems(
+  { _id: id, available_minor: available, held_minor: held }: CardAmounts,
+  balances: ReadonlyMap<string, bigint>,
+): string[] {
+  const stored: [string, bigint][] = [
+    [accounts.cardAvailable(id), available],
+    [accounts.cardHeld(id), held],
+  ];
+  return stored.flatMap(([account, minor]) => {
+    const booked = balances.get(account) ?? 0n;
+    return minor === booked ? [] : [`${account}: the card says ${minor}, its postings ${booked}`];
+  });
+}
+
+const holdProblems = ({ _id: id, open_holds: counted }: CardAmounts, found: number): string[] =>
+  counted === found ? [] : [`${id} counts ${counted} holds, its authorizations ${found}`];
+
+/** The amounts that authorizations and unloadings hold on cards, by account, and the number of authorizations with a hold of each card. */
+async function openOn(
+  page: readonly CardAmounts[],
+  { db, session, tenantId }: Parameters<PortionAudit>[0],
+) {
+  const theirs = { card_id: { $in: page.map(({ _id }) => _id) }, tenant_id: tenantId };
+  const authorized = db
+    .collection(cardAuthorizations.name)
+    .aggregate<{ _id: string; held: bigint; inWallet: bigint; holds: number }>(
+      [
+        { $match: { ...theirs, held_minor: { $gt: 0 } } },
+        {
+          $group: {
+            _id: '$card_id',
+            held: { $sum: '$held_minor' },
+            inWallet: { $sum: '$held_wallet_minor' },
+            holds: { $sum: 1 },
+          },
+        },
+      ],
+      { session, hint: BY_CARD },
+    );
+  const held = new Map<string, bigint>();
   const holds = new Map<string, number>();
-  for await (const { _id: of, ...sum } of groups) {
-    addTo(cleared, accounts.network(of.provider), sum.cleared - sum.refunded - sum.credited);
-    const onCard = sum.held - sum.inWallet;
-    if (onCard > 0n) addTo(held, accounts.cardHeld(of.card), onCard);
-    if (sum.inWallet > 0n) addTo(held, accounts.held(tenantId), sum.inWallet);
-    holds.set(of.card, (holds.get(of.card) ?? 0) + sum.holds);
+  for await (const { _id: card, ...sum } of authorized) {
+    addTo(held, accounts.cardHeld(card), sum.held - sum.inWallet);
+    holds.set(card, sum.holds);
   }
-  for (const { _id: id, open_holds: counted } of batch) {
-    const found = holds.get(id) ?? 0;
-    if (counted !== found)
-      problems.push(`${id} counts ${counted} holds, its authorizations ${found}`);
+  const unloads = db
+    .collection<CardOperation>(cardOperations.name)
+    .find(
+      { ...theirs, type: 'unload', status: { $in: ['pending', 'processing'] } },
+      { session, projection: { card_id: 1, amount_minor: 1 } },
+    );
+  for await (const { card_id: card, amount_minor: amountMinor } of unloads) {
+    addTo(held, accounts.cardHeld(card), amountMinor ?? 0n);
   }
+  return { held, holds };
 }
 
 /** True if this fact holds at least the hold of the approved message. */

@@ -199,6 +199,9 @@ const long = { bsonType: 'long' };
 
 const ISSUED = { 'issued.issuer_card_id': { $type: 'string' } };
 
+/** The index of the cards of a tenant by time. */
+export const CARDS_OF_TENANT = { tenant_id: 1, created_at: -1, _id: -1 } as const;
+
 /** The collection of cards. A unique index begins with the tenant, because the collection may be sharded by it. */
 export const cards = collection<Card>('cards', {
   validator: {
@@ -214,7 +217,7 @@ export const cards = collection<Card>('cards', {
     },
   },
   indexes: [
-    { key: { tenant_id: 1, created_at: -1, _id: -1 } },
+    { key: CARDS_OF_TENANT },
     {
       key: { tenant_id: 1, provider: 1, 'issued.issuer_card_id': 1 },
       unique: true,

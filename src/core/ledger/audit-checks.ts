@@ -14,14 +14,14 @@ type Moment = {
 /** The books of one tenant at one moment. */
 export type TenantBooks = Moment & {
   tenantId: string;
-  /** Balance of each account: its last closing and the later legs. Of a shared account, the tenant's part. */
+  /** Balance of each account: its last closing and the later legs. Of a shared account, the tenant's part; of all cards, the sum. */
   balances: ReadonlyMap<string, bigint>;
 };
 
 /** The result of a capability's audit of a tenant. */
 export type TenantAudit = {
   problems: string[];
-  /** The amounts that its open records hold, by account. */
+  /** The amounts that its open records hold, by account. Those on cards are left out. */
   held: Map<string, bigint>;
 };
 

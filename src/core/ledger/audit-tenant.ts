@@ -13,8 +13,8 @@ type TenantResult = {
 
 /**
  * Audits a tenant at one moment, that of the session's snapshot. The postings after its last closing balance, its accounts
- * sum to zero, its wallet equals its accounts, and held amounts equal those of open records. Reads the open days only, so it
- * ends long before MongoDB gives up the snapshot.
+ * sum to zero, its wallet equals its accounts, and its held amount that of its open records. Cards are compared portion by
+ * portion. Reads the open days only, so it ends long before MongoDB gives up the snapshot.
  */
 export async function auditTenant({
   db,
@@ -28,7 +28,8 @@ export async function auditTenant({
   audits: readonly RecordAudit[];
 }): Promise<TenantResult> {
   const collections = ledgerCollections(db);
-  const { byAccount: balances, closedDay } = await readBalances(db, { tenantId, session });
+  const query = { tenantId, session, cardsTogether: true };
+  const { byAccount: balances, closedDay } = await readBalances(db, query);
   const open = openPostings(tenantId, closedDay);
   const problems: string[] = [];
   const unbalanced = collections.postings.aggregate<{ _id: string }>(
@@ -56,8 +57,11 @@ export async function auditTenant({
   return { balances, openPostings: count, problems };
 }
 
-/** Checks that every held amount, in wallets and on cards, has its record. */
-function checkHeld(balances: ReadonlyMap<string, bigint>, held: Map<string, bigint>): string[] {
+/** Checks that every held amount has its record. */
+export function checkHeld(
+  balances: ReadonlyMap<string, bigint>,
+  held: ReadonlyMap<string, bigint>,
+): string[] {
   const booked = [...balances.keys()].filter((account) => account.endsWith(':held'));
   return [...new Set([...held.keys(), ...booked])].flatMap((account) => {
     const [open, balance] = [held.get(account) ?? 0n, balances.get(account) ?? 0n];

@@ -14,8 +14,35 @@ export const openPostings = (tenantId: string, closedDay: string | null) => ({
   ...(closedDay !== null && { at: { $gte: endOfDay(closedDay) } }),
 });
 
+/** The accounts of a read of balances, as a filter: some by name, or those between two names. */
+type AccountFilter = { $in: string[] } | { $gt: string; $lt: string };
+
 /** The input of a read of balances: the accounts (all if left out) and the session, if it has a snapshot. */
-type BalanceQuery = { tenantId: string; only?: readonly string[]; session?: ClientSession };
+type BalanceQuery = {
+  tenantId: string;
+  only?: AccountFilter;
+  /** True if the accounts of all cards, which may be many, have one balance together, that of `CARD_ACCOUNTS`. */
+  cardsTogether?: boolean;
+  session?: ClientSession;
+};
+
+/** The beginning of the names of the accounts of cards. */
+const CARD_ACCOUNTS = 'card:';
+
+/** The accounts of cards with ids after `after`, up to `last`; up to the end without one. Ids have one length. */
+export const cardAccountsBetween = (after: string, last: string | undefined): AccountFilter => ({
+  // `;` is the character after `:`.
+  $gt: after === '' ? CARD_ACCOUNTS : `${CARD_ACCOUNTS}${after};`,
+  $lt: last === undefined ? 'card;' : `${CARD_ACCOUNTS}${last};`,
+});
+
+/** The key by which the balances of accounts are added up; an expression. */
+const keyOf = (account: string, { cardsTogether = false }: BalanceQuery) => {
+  const beginning = { $substrCP: [account, 0, CARD_ACCOUNTS.length] };
+  return cardsTogether
+    ? { $cond: [{ $eq: [beginning, CARD_ACCOUNTS] }, CARD_ACCOUNTS, account] }
+    : account;
+};
 
 /** Balances of a tenant's accounts, and the part of them that is in no closing yet. */
 export type Balances = {
@@ -48,20 +75,20 @@ export async function readBalances(db: Db, query: BalanceQuery): Promise<Balance
 /** The closing balance of each account on its last day up to this one. */
 export async function lastClosings(
   db: Db,
-  { tenantId, only, session }: BalanceQuery,
+  query: BalanceQuery,
   upTo: string,
 ): Promise<{ _id: string; sum: bigint }[]> {
-  const match = {
-    tenant_id: tenantId,
-    ...(only && { account: { $in: [...only] } }),
-    day: { $lte: upTo },
-  };
+  const { tenantId, only, session } = query;
+  const match = { tenant_id: tenantId, ...(only && { account: only }), day: { $lte: upTo } };
   return closingCollections(db)
     .closings.aggregate<{ _id: string; sum: bigint }>(
       [
         { $match: match },
         { $sort: { account: 1, day: -1 } },
         { $group: { _id: '$account', sum: { $first: '$closing_minor' } } },
+        ...(query.cardsTogether
+          ? [{ $group: { _id: keyOf('$_id', query), sum: { $sum: '$sum' } } }]
+          : []),
       ],
       { allowDiskUse: true, ...(session && { session }) },
     )
@@ -69,13 +96,17 @@ export async function lastClosings(
 }
 
 /** The sums of the postings after a day by account. */
-function openSums(db: Db, { tenantId, only, session }: BalanceQuery, closedDay: string | null) {
+function openSums(db: Db, query: BalanceQuery, closedDay: string | null) {
+  const { tenantId, only, session } = query;
+  const moved = only ? [{ $match: { 'legs.account': only } }] : [];
   return closingCollections(db).postings.aggregate<{ _id: string; sum: bigint }>(
     [
       { $match: openPostings(tenantId, closedDay) },
+      // Before and after: most postings have none of the accounts, and the others have further legs.
+      ...moved,
       { $unwind: '$legs' },
-      ...(only ? [{ $match: { 'legs.account': { $in: [...only] } } }] : []),
-      { $group: { _id: '$legs.account', sum: { $sum: '$legs.amount_minor' } } },
+      ...moved,
+      { $group: { _id: keyOf('$legs.account', query), sum: { $sum: '$legs.amount_minor' } } },
     ],
     { hint: OPEN_POSTINGS, allowDiskUse: true, ...(session && { session }) },
   );
@@ -88,7 +119,8 @@ export async function readBalance({ db }: Database, tenantId: string) {
     held: accounts.held(tenantId),
     receivable: accounts.receivable(tenantId),
   };
-  const { byAccount } = await readBalances(db, { tenantId, only: [available, held, receivable] });
+  const only = { $in: [available, held, receivable] };
+  const { byAccount } = await readBalances(db, { tenantId, only });
   const of = (account: string) => byAccount.get(account) ?? 0n;
   return { availableMinor: of(available), heldMinor: of(held), receivableMinor: -of(receivable) };
 }

@@ -1,4 +1,9 @@
 import { MongoClient } from 'mongodb';
+import type { Card } from '../../../src/capabilities/cards/record.js';
+import {
+  newAuthorization,
+  type CardAuthorization,
+} from '../../../src/capabilities/card-authorizations/record.js';
 import { deposits, type Deposit } from '../../../src/capabilities/deposits/record.js';
 import { acceptTransfer } from '../../../src/capabilities/transfers/mutations.js';
 import type { Transfer } from '../../../src/capabilities/transfers/record.js';
@@ -14,7 +19,10 @@ import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { auditLedger, newAudit } from '../../../src/core/ledger/audit.js';
+import type { PostingDocument } from '../../../src/core/ledger/collections.js';
+import { accounts } from '../../../src/core/ledger/posting.js';
 import { newId } from '../../../src/shared/ids.js';
+import { openCard } from '../../support/card-record.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
 
@@ -87,21 +95,27 @@ const deposit = (accountId: string) =>
     created_at: AT,
   }) as unknown as Deposit;
 
-/** The problems of the audit before it reads records one by one, and the documents that it has received until then. */
-async function auditSums(): Promise<{ problems: string[]; documents: number }> {
+/**
+ * The problems of the audit before it reads records one by one, and the documents that it has received until then, in all and in
+ * one step at most.
+ */
+async function auditSums(): Promise<{ problems: string[]; documents: number; most: number }> {
   const state = newAudit();
   const ended = new Error('the sums are audited');
   received = 0;
+  let [before, most] = [0, 0];
   const db = watched.db(database.name);
   await auditLedger({ client: watched, db }, audits, {
     state,
     onState: async ({ position }) => {
+      most = Math.max(most, received - before);
+      before = received;
       if (position.step === 'records') throw ended;
     },
   }).catch((error: unknown) => {
     if (error !== ended) throw error;
   });
-  return { problems: state.problems, documents: received };
+  return { problems: state.problems, documents: received, most };
 }
 
 test('the audit of a tenant’s sums receives as many documents from a tenant with many records as from one with few', async () => {
@@ -131,6 +145,74 @@ test('the audit of a tenant’s sums receives as many documents from a tenant wi
   expect(many.problems).toContain(
     `${NAME}: ${TENANT}/2026-11-21 counts 1 created, the records are 206 created`,
   );
+});
+
+/** Adds cards of the tenant with one kobo each, and the postings of that. */
+async function addCards(count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('card'));
+  const cards = ids.map((_id) =>
+    openCard({ _id, tenant_id: TENANT, status: 'pending', issued: null, available_minor: 1n }),
+  );
+  await database.db.collection<Card>('cards').insertMany(cards);
+  await database.db
+    .collection<PostingDocument>('postings')
+    .insertMany(ids.map((id) => cardPosting(id, 1n)));
+  return ids;
+}
+
+const cardPosting = (card: string, minor: bigint): PostingDocument => ({
+  _id: `${newId('cardOperation')}/resolve`,
+  tenant_id: TENANT,
+  at: AT,
+  legs: [
+    { account: accounts.cardAvailable(card), amount_minor: minor },
+    { account: accounts.external, amount_minor: -minor },
+  ],
+});
+
+test('the audit of cards receives as many documents at once from a tenant with many cards as from one with few', async () => {
+  await paid();
+  await addCards(1_100);
+  const few = await auditSums();
+  await addCards(1_100);
+  const many = await auditSums();
+  expect(few.problems).toEqual([]);
+  expect(many).toMatchObject({ problems: [], most: few.most });
+});
+
+test('cards that differ from their accounts or their open records are found in every portion, and accounts without a card', async () => {
+  await paid();
+  const ids = (await addCards(2_100)).toSorted();
+  const [first = '', second = '', last = ''] = [ids[0], ids[1_050], ids.at(-1)];
+  const cards = database.db.collection<Card>('cards');
+  await cards.updateOne({ _id: first }, { $set: { available_minor: 3n } });
+  await cards.updateOne({ _id: second }, { $set: { held_minor: 5n } });
+  await cards.updateOne({ _id: last }, { $set: { open_holds: 1 } });
+  const [before, after] = ['crd_00000000000000000000000000', newId('card')];
+  const postings = database.db.collection<PostingDocument>('postings');
+  await postings.insertMany([cardPosting(before, 2n), cardPosting(after, 2n)]);
+  await database.db
+    .collection<CardAuthorization>('card_authorizations')
+    .insertOne(authorizationOn(second));
+  expect((await auditSums()).problems).toEqual([
+    `card:${first}:available: the card says 3, its postings 1`,
+    `card:${before}:available has no card`,
+    `card:${second}:held: the card says 5, its postings 0`,
+    `${second} counts 0 holds, its authorizations 1`,
+    `card:${second}:held is at 0, open records hold 5`,
+    `${last} counts 1 holds, its authorizations 0`,
+    `card:${after}:available has no card`,
+  ]);
+});
+
+/** An authorization that holds 5 kobo on a card. */
+const authorizationOn = (card: string): CardAuthorization => ({
+  ...newAuthorization(
+    { tenantId: TENANT, id: newId('authorization'), card, provider: 'sandbox-bank', token: 'one' },
+    null,
+    AT,
+  ),
+  held_minor: 5n,
 });
 
 test('a count that differs is found on any day, also without a record or a count of that day', async () => {
