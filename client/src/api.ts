@@ -2796,7 +2796,7 @@ export type Operations = {
   /**
    * Verify a charge with the provider.
    *
-   * Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge is returned. If the provider does not answer, or if too many charges are verified at this moment, the charge is returned as it is, and verified soon. Repeated calls are safe.
+   * Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge is returned. If the provider does not answer, or if too many charges are verified at this moment, the charge is returned as it is, and verified soon. Repeated calls are safe; one with the idempotency key of an earlier call gets its answer again, so send none or a new one to see the present state.
    */
   verifyCharge: {
     input: {
@@ -3502,7 +3502,12 @@ export const operations = {
     list: true,
     safe: true,
   },
-  resolveAccount: { method: 'POST', path: '/api/v1/transfers/resolve-account', safe: true },
+  resolveAccount: {
+    method: 'POST',
+    path: '/api/v1/transfers/resolve-account',
+    idempotent: true,
+    safe: true,
+  },
   listBanks: { method: 'GET', path: '/api/v1/transfers/banks', list: true, safe: true },
   createCard: { method: 'POST', path: '/api/v1/cards', idempotent: true, waits: true },
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
@@ -3576,7 +3581,12 @@ export const operations = {
   },
   listCardDisputes: { method: 'GET', path: '/api/v1/cards/disputes', list: true, safe: true },
   getCardDispute: { method: 'GET', path: '/api/v1/cards/disputes/{id}', safe: true },
-  cancelCardDispute: { method: 'POST', path: '/api/v1/cards/disputes/{id}/cancel', safe: true },
+  cancelCardDispute: {
+    method: 'POST',
+    path: '/api/v1/cards/disputes/{id}/cancel',
+    idempotent: true,
+    safe: true,
+  },
   createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
   createBankAccountToken: {
     method: 'POST',
@@ -3606,8 +3616,18 @@ export const operations = {
     list: true,
     safe: true,
   },
-  verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
-  cancelCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/cancel', safe: true },
+  verifyCharge: {
+    method: 'POST',
+    path: '/api/v1/payments/charges/{reference}/verify',
+    idempotent: true,
+    safe: true,
+  },
+  cancelCharge: {
+    method: 'POST',
+    path: '/api/v1/payments/charges/{reference}/cancel',
+    idempotent: true,
+    safe: true,
+  },
   createRefund: { method: 'POST', path: '/api/v1/payments/refunds', idempotent: true, waits: true },
   listRefunds: { method: 'GET', path: '/api/v1/payments/refunds', list: true, safe: true },
   getRefund: { method: 'GET', path: '/api/v1/payments/refunds/{reference}', safe: true },
@@ -3702,7 +3722,12 @@ export const operations = {
     list: true,
     safe: true,
   },
-  validateBillCustomer: { method: 'POST', path: '/api/v1/billpay/validate', safe: true },
+  validateBillCustomer: {
+    method: 'POST',
+    path: '/api/v1/billpay/validate',
+    idempotent: true,
+    safe: true,
+  },
   createBillPayment: {
     method: 'POST',
     path: '/api/v1/billpay/payments',

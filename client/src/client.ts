@@ -123,7 +123,9 @@ function caller(settings: ClientSettings, id: string, operation: AnyOperation): 
   return async (given = {}, options = {}) => {
     const { path, rest } = fillIn(id, operation.path, given);
     const sends = method === 'POST' || method === 'PUT' || method === 'PATCH';
-    const idempotencyKey = idempotent ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
+    // A repeat of a safe operation needs no key, and without one it sees the present state.
+    const ownKey = safe ? null : crypto.randomUUID();
+    const idempotencyKey = idempotent ? (options.idempotencyKey ?? ownKey) : null;
     const wait = operation.waits ? options.wait : undefined;
     const headers = new Headers({
       authorization: `Bearer ${settings.key}`,

@@ -1,13 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApi } from '../../src/composition/operations.js';
+import { openApi, operations as declared } from '../../src/composition/operations.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 
-type Documented = { summary: string; parameters?: { name: string }[] };
+type Documented = { operationId: string; summary: string; parameters?: { name: string }[] };
 const operations = Object.entries(
   openApi().paths as unknown as Record<string, Record<string, Documented>>,
 ).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+);
+
+/** The operations of which a repeat needs no key. */
+const SAFE: ReadonlySet<string> = new Set(
+  Object.values(declared).flatMap((each) => ('safe' in each ? [each.id] : [])),
 );
 
 const guide = join('docs', 'guide');
@@ -36,7 +41,8 @@ test('every request of the guide is an operation, and has an idempotency key whe
     const operation = operations.find((each) => each.method === method && isAt(each.path, path));
     expect({ page, command, found: operation !== undefined }).toMatchObject({ found: true });
     const takesKey = operation?.parameters?.some(({ name }) => name === 'Idempotency-Key');
-    if (takesKey) expect(command).toContain("-H 'Idempotency-Key: ");
+    const isSafe = SAFE.has(operation?.operationId ?? '');
+    if (takesKey && !isSafe) expect(command).toContain("-H 'Idempotency-Key: ");
   }
   const elsewhere = PAGES.filter((page) => read(page).includes('$BURSAR_'));
   expect(elsewhere).toEqual([]);

@@ -72,7 +72,11 @@ export async function publicCharges({ deps, bank }: Service, tenantId: string) {
 export function startClients(
   apis: () => readonly Api[],
   apiKey: () => string,
-  { rare = '001', beside = [] }: { rare?: string; beside?: readonly Beside[] } = {},
+  {
+    rare = '001',
+    beside = [],
+    pauseMs = PAUSE_MS,
+  }: { rare?: string; beside?: readonly Beside[]; pauseMs?: number } = {},
 ) {
   const stopping = new AbortController();
   const failed: string[] = [];
@@ -82,7 +86,7 @@ export function startClients(
   async function client(number: number): Promise<void> {
     for (let round = 0; !stopping.signal.aborted; round += 1) {
       rounds[number] = round;
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
       const at = apis()[(number + round) % apis().length] as Api;
       for (const send of beside) {
         const status = await send(at, round);

@@ -19,6 +19,7 @@ export const resolveAccount = operation({
   summary: 'Resolve a bank account',
   description: 'Asks the bank for the name of the account holder. Creates nothing.',
   body: resolveAccountBody,
+  idempotent: true,
   safe: true,
   answer: { status: 200, data: recipientResource },
   refusals: ['invalid_account'],

@@ -61,6 +61,7 @@ export const validateBillCustomer = operation({
   summary: 'Validate a customer of a biller',
   description: 'Asks the biller whether it knows the customer. Creates nothing.',
   body: validateBillCustomerBody,
+  idempotent: true,
   safe: true,
   answer: { status: 200, data: billCustomerResource },
   refusals: ['not_found', 'invalid_account'],

@@ -76,6 +76,7 @@ export const cancelCardDispute = operation({
   feature: 'cards',
   params,
   body: keyBody,
+  idempotent: true,
   safe: true,
   answer: { status: 200, data: cardDisputeResource },
   refusals: ['invalid_state'],

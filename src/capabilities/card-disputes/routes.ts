@@ -1,5 +1,6 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { checkKey, withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { withSavedAnswer } from '../../core/idempotency/with-saved-answer.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CardIssuer } from '../../core/providers/card-issuer.js';
 import { callerOf } from '../../platform/http/context.js';
@@ -67,23 +68,25 @@ export function cardDisputeRoutes(deps: {
     }),
 
     route(cancelCardDispute, async (ctx, { params }) => {
-      checkKey(ctx);
       const tenantId = callerOf(ctx).tenant.id;
       const found = await store.get(tenantId, params.id);
       if (!found) throw new ApiError('not_found');
-      if (!issuerIn(providers, found.provider)?.withdrawDispute) {
-        const message = 'The issuer of this card withdraws no disputes.';
-        throw new ApiError('invalid_state', { message });
-      }
-      const input = { tenantId, id: params.id };
-      const { dispute, refused } = await groupCommit.commit(cancelMutation, input);
-      if (!dispute) throw new ApiError('not_found');
-      if (refused) {
-        const { status, cancellation } = dispute;
-        const message = `The dispute is ${status}, and can’t be cancelled.`;
-        throw new ApiError('invalid_state', { message, details: { status, cancellation } });
-      }
-      sendData(ctx, 200, presentCardDispute(dispute));
+      const path = `${API_PREFIX}/cards/disputes/${found._id}/cancel`;
+      await withSavedAnswer(ctx, deps, { path }, async () => {
+        if (!issuerIn(providers, found.provider)?.withdrawDispute) {
+          const message = 'The issuer of this card withdraws no disputes.';
+          throw new ApiError('invalid_state', { message });
+        }
+        const input = { tenantId, id: found._id };
+        const { dispute, refused } = await groupCommit.commit(cancelMutation, input);
+        if (!dispute) throw new ApiError('not_found');
+        if (refused) {
+          const { status, cancellation } = dispute;
+          const message = `The dispute is ${status}, and can’t be cancelled.`;
+          throw new ApiError('invalid_state', { message, details: { status, cancellation } });
+        }
+        return presentCardDispute(dispute);
+      });
     }),
   ];
 }

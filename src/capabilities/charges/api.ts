@@ -93,9 +93,11 @@ export const verifyCharge = operation({
   description:
     'Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s ' +
     'answer is applied before the charge is returned. If the provider does not answer, or if too many charges are ' +
-    'verified at this moment, the charge is returned as it is, and verified soon. Repeated calls are safe.',
+    'verified at this moment, the charge is returned as it is, and verified soon. Repeated calls are safe; one with the ' +
+    'idempotency key of an earlier call gets its answer again, so send none or a new one to see the present state.',
   params,
   body: keyBody,
+  idempotent: true,
   safe: true,
   answer: { status: 200, data: chargeResource },
   examples: { body: {} },
@@ -115,6 +117,7 @@ export const cancelCharge = operation({
     'are safe.',
   params,
   body: keyBody,
+  idempotent: true,
   safe: true,
   answer: { status: 200, data: chargeResource },
   refusals: ['invalid_state'],

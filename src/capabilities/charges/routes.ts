@@ -1,12 +1,14 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { checkKey, withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { withSavedAnswer } from '../../core/idempotency/with-saved-answer.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
 import { isOpen } from '../../core/instructions/instruction.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
@@ -47,6 +49,7 @@ export function chargeRoutes(deps: {
       mayCall: MayCall,
     ) => Promise<void>;
   };
+  groupCommit: Pick<GroupCommit, 'commit'>;
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
   rateLimits: Pick<RateLimits, 'take'>;
@@ -54,9 +57,8 @@ export function chargeRoutes(deps: {
 }): Route[] {
   const { idempotency, webhooks, providers } = deps;
   const verifyNow = createVerification(deps);
-  const { store: charges, starter, providerCalls, waiter, create } = deps.charges;
+  const { store: charges, waiter, create } = deps.charges;
   const find = createFinder(charges, providers);
-  const { readAfterVerify } = deps.disputes;
 
   return [
     route(createCharge, async (ctx, { body }) => {
@@ -89,9 +91,34 @@ export function chargeRoutes(deps: {
       sendPage(ctx, timelineWithDeliveries(charge, deliveries).map(presentTimelineEntry), query);
     }),
 
-    route(verifyCharge, async (ctx, { params }) => {
-      checkKey(ctx);
-      const charge = await find(ctx, params.reference);
+    verifyRoute(deps, { find, verifyNow }),
+
+    cancelRoute(deps, { find, verifyNow }),
+  ];
+}
+
+/** The path of an action on a charge. A charge has several names, and one of them stands in it. */
+const pathOf = ({ _id: id }: Charge, action: 'verify' | 'cancel'): string =>
+  `${API_PREFIX}/payments/charges/${id}/${action}`;
+
+type Finder = (ctx: Context, reference: string) => Promise<Charge>;
+
+/** The parts of the routes that ask a provider about a charge on request. */
+type OnRequest = { find: Finder; verifyNow: ReturnType<typeof createVerification> };
+
+/** The route that verifies a charge. */
+const verifyRoute = (
+  deps: Pick<
+    Parameters<typeof chargeRoutes>[0],
+    'charges' | 'disputes' | 'groupCommit' | 'idempotency'
+  >,
+  { find, verifyNow }: OnRequest,
+): Route =>
+  route(verifyCharge, async (ctx, { params }) => {
+    const { providerCalls, starter } = deps.charges;
+    const { readAfterVerify } = deps.disputes;
+    const charge = await find(ctx, params.reference);
+    await withSavedAnswer(ctx, deps, { path: pathOf(charge, 'verify') }, async () => {
       // Without a submission there is nothing to verify.
       if (charge.submissions > 0) {
         const { withoutDeadline = (wait) => wait } = ctx.state;
@@ -102,42 +129,41 @@ export function chargeRoutes(deps: {
         await verifyNow(charge, verify, untilClosed(ctx));
         starter.notifyChangedSoon(charge);
       }
-      sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
-    }),
-
-    cancelRoute(deps, { find, verifyNow }),
-  ];
-}
-
-type Finder = (ctx: Context, reference: string) => Promise<Charge>;
+      return presentCharge(await find(ctx, params.reference));
+    });
+  });
 
 /** The route that cancels an open charge. */
 const cancelRoute = (
-  { charges: { providerCalls, starter } }: Pick<Parameters<typeof chargeRoutes>[0], 'charges'>,
-  { find, verifyNow }: { find: Finder; verifyNow: ReturnType<typeof createVerification> },
+  deps: Pick<Parameters<typeof chargeRoutes>[0], 'charges' | 'groupCommit' | 'idempotency'>,
+  { find, verifyNow }: OnRequest,
 ): Route =>
   route(cancelCharge, async (ctx, { params }) => {
-    checkKey(ctx);
+    const { providerCalls, starter } = deps.charges;
     const charge = await find(ctx, params.reference);
-    const isCancelled = ({ status, failure }: Charge) =>
-      status === 'failed' && failure?.code === 'cancelled';
-    const refuse = ({ status }: Charge) =>
-      new ApiError('invalid_state', {
-        message: `The charge is ${status}, and can’t be cancelled.`,
-        details: { status },
-      });
-    if (!isOpen(charge)) {
-      if (!isCancelled(charge)) throw refuse(charge);
-      return sendData(ctx, 200, presentCharge(charge));
-    }
-    const { withoutDeadline } = ctx.state;
-    const requested = await providerCalls.requestCancellation(charge);
-    if (!requested) throw refuse(charge);
-    const cancel = async (signal: AbortSignal) =>
-      providerCalls.verify(requested, signal, { withoutDeadline });
-    if (isOpen(requested)) await verifyNow(requested, cancel, untilClosed(ctx));
-    starter.notifyChangedSoon(charge);
-    sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
+    await withSavedAnswer(ctx, deps, { path: pathOf(charge, 'cancel') }, async () => {
+      if (!isOpen(charge)) {
+        if (!isCancelled(charge)) throw notCancellable(charge);
+        return presentCharge(charge);
+      }
+      const { withoutDeadline } = ctx.state;
+      const requested = await providerCalls.requestCancellation(charge);
+      if (!requested) throw notCancellable(charge);
+      const cancel = async (signal: AbortSignal) =>
+        providerCalls.verify(requested, signal, { withoutDeadline });
+      if (isOpen(requested)) await verifyNow(requested, cancel, untilClosed(ctx));
+      starter.notifyChangedSoon(charge);
+      return presentCharge(await find(ctx, params.reference));
+    });
+  });
+
+const isCancelled = ({ status, failure }: Charge): boolean =>
+  status === 'failed' && failure?.code === 'cancelled';
+
+const notCancellable = ({ status }: Charge): ApiError =>
+  new ApiError('invalid_state', {
+    message: `The charge is ${status}, and can’t be cancelled.`,
+    details: { status },
   });
 
 /**

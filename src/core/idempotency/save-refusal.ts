@@ -13,10 +13,13 @@ import {
 } from '../commit/saved-response.js';
 import type { IdempotentResponse } from './with-idempotency.js';
 
-/** A refusal with the idempotency key that keeps it. */
+/** An answer with the idempotency key that keeps it. */
 export type SaveRefusal = { tenantId: string; claim: KeyClaim; answer: SavedResponse };
 
-/** Saves a refusal that was found before any commit: it claims nothing but its key, so that a repeat gets the same response. */
+/**
+ * Saves an answer to a request that commits nothing, such as a refusal. It claims nothing but the key, so that a repeat gets the
+ * same response. The name is that of the mutation between processes of different releases.
+ */
 export const saveRefusal: Mutation<SaveRefusal, AcceptResult> = {
   reads: ({ claim }) => ({ keys: [claim.id] }),
   decide: (uow, input, now) =>
@@ -28,7 +31,14 @@ export async function refuseRequest(
   groupCommit: Pick<GroupCommit, 'commit'>,
   { tenantId, claim, error }: { tenantId: string; claim: Claim | null; error: ApiError },
 ): Promise<IdempotentResponse> {
-  const answer = refusalResponse(error);
+  return saveAnswer(groupCommit, { tenantId, claim, answer: refusalResponse(error) });
+}
+
+/** Answers a request that commits nothing. With an idempotency key the answer is saved, so that a repeat gets it again. */
+export async function saveAnswer(
+  groupCommit: Pick<GroupCommit, 'commit'>,
+  { tenantId, claim, answer }: { tenantId: string; claim: Claim | null; answer: SavedResponse },
+): Promise<IdempotentResponse> {
   if (claim === null || claim.id === null) return { answer, resource: null, replayed: false };
   return throwIfKeyReused(await groupCommit.commit(saveRefusal, { tenantId, claim, answer }));
 }

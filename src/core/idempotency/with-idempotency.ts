@@ -66,7 +66,7 @@ export async function withIdempotency(
     resource: id,
     replayed,
   } = earlier ?? (await execute({ ...(claim ?? { id: null }), requestId }));
-  ctx.state.resource = id;
+  if (id !== null) ctx.state.resource = id;
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
   const made = answer.status === 201 ? id : null;
   if (made) ctx.set('Location', `${resource}/${named ? nameIn(answer, named) : made}`);
@@ -115,9 +115,6 @@ async function replaceResponse(
     next = successResponse(present, first.status);
   }
 }
-
-/** Refuses an invalid key, or two different ones, of a POST that is safe to repeat and so claims none. */
-export const checkKey = (ctx: AppContext): void => void claimOf(ctx, ctx.path);
 
 function claimOf(ctx: AppContext, path: string, fingerprints?: Fingerprints): KeyClaim | null {
   const { tenant, kind } = callerOf(ctx);

@@ -1,0 +1,48 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf, type AppContext } from '../../platform/http/context.js';
+import type { GroupCommit } from '../commit/group-commit.js';
+import { refusalResponse, successResponse, type SavedResponse } from '../commit/saved-response.js';
+import { saveAnswer } from './save-refusal.js';
+import type { Idempotency } from './store.js';
+import { withIdempotency, type Fingerprints } from './with-idempotency.js';
+
+/** The parts that answers are saved with. */
+export type AnswerKeeper = {
+  idempotency: Idempotency;
+  groupCommit: Pick<GroupCommit, 'commit'>;
+};
+
+const REFUSED_BY_A_RULE = 422;
+
+/**
+ * Answers a POST that creates nothing, such as a question to a provider, with the data that `execute` returns. The answer is saved
+ * under the idempotency key, so that a repeat gets it again. So is a refusal by a rule (422). Other errors, for example of a
+ * provider that does not answer, are not saved. `execute` must be safe to repeat: of two requests at the same moment both execute
+ * it, and the first answer that is saved is that of both. `path` is the path in the key's fingerprint; `fingerprints` as in
+ * `withIdempotency`.
+ */
+export async function withSavedAnswer(
+  ctx: AppContext,
+  { idempotency, groupCommit }: AnswerKeeper,
+  { path, fingerprints }: { path: string; fingerprints?: Fingerprints },
+  execute: () => Promise<object>,
+): Promise<void> {
+  const { tenant } = callerOf(ctx);
+  const key = { idempotency, resource: path, ...(fingerprints && { fingerprints }) };
+  await withIdempotency(ctx, key, async (claim) =>
+    saveAnswer(groupCommit, { tenantId: tenant.id, claim, answer: await answerOf(ctx, execute) }),
+  );
+}
+
+async function answerOf(ctx: AppContext, execute: () => Promise<object>): Promise<SavedResponse> {
+  try {
+    const data = await execute();
+    if ('id' in data) ctx.state.resource = data.id;
+    return successResponse(data, 200);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === REFUSED_BY_A_RULE) {
+      return refusalResponse(error);
+    }
+    throw error;
+  }
+}
