@@ -125,6 +125,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./webhooks.js')).addWebhookCommands,
   },
   {
+    name: 'events',
+    description: 'replay an event of a tenant or of a provider by its id',
+    load: async () => (await import('./events.js')).addEventCommands,
+  },
+  {
     name: 'providers',
     description: 'inspect providers: health, faults, unknown words',
     load: async () => (await import('./providers.js')).addProviderCommands,

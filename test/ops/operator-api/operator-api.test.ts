@@ -5,6 +5,7 @@ import { beginVerification } from '../../../src/core/ledger/verifications.js';
 import type { OperatorRole } from '../../../src/platform/operators/operator.js';
 import { newId } from '../../../src/shared/ids.js';
 import { bursar } from '../../support/cli.js';
+import { deadDelivery, failedEvent } from '../../support/dead-letters.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
 import { createTestOperator, operatorDeps, operatorSignIn } from '../../support/operators.js';
@@ -139,6 +140,24 @@ test('an endpoint is added with a filter; a pattern that no event fits is refuse
   await run(`disable ${added.id}`);
   const ping = await run(`ping ${added.id}`);
   expect([ping.code, ping.error]).toEqual([1, expect.stringContaining('the endpoint is disabled')]);
+});
+
+test('events replay takes the id of an event of a tenant or of a provider, and refuses an unknown one', async () => {
+  const { env: own } = await signedIn(['operator']);
+  const { id: tenant } = await deps.tenants.create({ name: 'Ada', plan: 'sandbox' });
+  const { event } = await deadDelivery(deps, tenant);
+  for (const [id, action] of [
+    [event, 'webhooks.events.replay'],
+    [await failedEvent(deps, 'transfer.replayed'), 'provider-events.replay'],
+  ] as const) {
+    const { code, error } = await bursar(`events replay ${id} --json`, own);
+    expect([id, code, error]).toEqual([id, 0, '']);
+    expect(await entries().find({ target: id }).toArray()).toMatchObject([{ action }]);
+  }
+  for (const id of [newId('event'), newId('providerEvent')]) {
+    const { code, error } = await bursar(`events replay ${id}`, own);
+    expect([code, error]).toEqual([1, expect.stringContaining(`there is no event ${id}`)]);
+  }
 });
 
 test('show prints the address of the workflow of a record in the Temporal UI', async () => {
