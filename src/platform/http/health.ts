@@ -3,6 +3,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { Log } from '../../shared/log.js';
 import { readVersion } from '../../shared/version.js';
 import type { Middleware } from './context.js';
+import { passUncounted } from './rate-limit.js';
 import { sendData } from './respond.js';
 
 /** Resolves when the dependency works, and rejects when it does not. */
@@ -66,6 +67,7 @@ export function createHealth({
 
   const middleware: Middleware = async (ctx, next) => {
     if (ctx.path !== '/health/live' && ctx.path !== '/health/ready') return next();
+    passUncounted(ctx);
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.set('Allow', 'GET, HEAD');
       throw new ApiError('method_not_allowed');

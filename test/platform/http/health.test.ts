@@ -79,6 +79,26 @@ test('1,000 readiness requests in the time that a result is kept cause one check
   await app.close();
 });
 
+test('every health answer has a request id and the headers of the rate limit, which none uses up', async () => {
+  const app = await createTestApp({ checks: { database: () => Promise.reject(new Error()) } });
+  const agent = request(app.server);
+  const [live, failing, refused] = [
+    await agent.get('/health/live'),
+    await agent.get('/health/ready'),
+    await agent.delete('/health/live'),
+  ];
+  expect([live.status, failing.status, refused.status]).toEqual([200, 503, 405]);
+  for (const { headers } of [live, failing, refused]) {
+    expect(headers).toMatchObject({
+      'x-request-id': expect.stringMatching(/^req_/),
+      'x-ratelimit-limit': expect.stringMatching(/^\d+$/),
+      'x-ratelimit-remaining': headers['x-ratelimit-limit'],
+      'x-ratelimit-reset': expect.stringMatching(/^\d+$/),
+    });
+  }
+  await app.close();
+});
+
 test('health checks need no key and count against no limit', async () => {
   const app = await createTestApp();
   const statuses = await Promise.all(
