@@ -61,16 +61,16 @@ export function addApprovalCommands(program: Command): void {
     },
   );
 
-  addApiCommand<{ reason: string }>(
+  addApiCommand<{ reason?: string }>(
     approvals,
     'reject <approval>',
     (command) =>
       command
         .description('reject a request, also one of your own')
-        .requiredOption('--reason <text>', 'the reason, for the audit log'),
+        .option('--reason <text>', 'the reason, for the audit log'),
     async (client, { json, args, options: { reason } }) => {
       const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
+      const input = { params: { id }, body: { ...(reason !== undefined && { reason }) } };
       print(json, await client.call(rejectApproval, input, noSuch(id)));
     },
   );

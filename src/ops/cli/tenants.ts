@@ -88,16 +88,16 @@ function addFreeze(tenants: Command): void {
     unfreeze: 'end the freeze of a tenant',
   } as const;
   for (const change of ['freeze', 'unfreeze'] as const) {
-    addApiCommand<{ reason: string }>(
+    addApiCommand<{ reason?: string }>(
       tenants,
       `${change} <tenant>`,
       (command) =>
         command
           .description(changes[change])
-          .requiredOption('--reason <text>', 'the reason, for the audit log'),
+          .option('--reason <text>', 'the reason, for the audit log'),
       async (operator, { json, args, options: { reason } }) => {
         const id = String(args[0]);
-        const input = { params: { id, change }, body: { reason } };
+        const input = { params: { id, change }, body: { ...(reason !== undefined && { reason }) } };
         print(json, await operator.call(freezeTenant, input, noTenant(id)));
       },
     );

@@ -12,7 +12,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { APPROVERS, READERS } from './roles.js';
 import { isCollected, isEntitled } from './second-person.js';
-import { anyId, flag, LISTED, noSuch, printed, printedList, reason, reasonBody } from './schema.js';
+import { anyId, flag, LISTED, noSuch, printed, printedList, reasonBody } from './schema.js';
 import { actOf, operatorOf } from './sign-in.js';
 import { stateOf } from './target-states.js';
 
@@ -69,7 +69,7 @@ export const rejectApproval = operation({
     'Reject a request, also one of your own, and also an approved one whose act is not carried out',
   roles: [...APPROVERS, 'operator', 'admin'],
   params: { id: anyId },
-  body: z.strictObject({ reason }),
+  body: reasonBody,
   answer: { status: 200, data: printed },
 });
 
@@ -94,8 +94,9 @@ export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Rout
       const before = await find(id);
       // An approved one too: its act is still to come, or ends with it.
       if (!isOpenAt(before, new Date())) throw await refuse(deps, ctx, before, 'state');
-      const act = actOf(ctx, 'approvals.reject', id, { reason: body.reason });
-      const set = { status: 'rejected', ...decidedBy(ctx), result: body.reason } as const;
+      const { reason = null } = body;
+      const act = actOf(ctx, 'approvals.reject', id, { reason });
+      const set = { status: 'rejected', ...decidedBy(ctx), result: reason } as const;
       const after = await approvals.change(act, before, set);
       if (!after) throw await refuse(deps, ctx, before, 'state');
       sendData(ctx, 200, presentApproval(after));

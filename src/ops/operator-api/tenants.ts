@@ -18,7 +18,16 @@ import type { TenantChanges } from '../../platform/tenants/store.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { amount, noSuch, printed, printedList, reason, refuseField, tenantId } from './schema.js';
+import {
+  amount,
+  noSuch,
+  printed,
+  printedList,
+  reason,
+  reasonBody,
+  refuseField,
+  tenantId,
+} from './schema.js';
 import { assertPermitted, orAsk, orWaiting } from './second-person.js';
 import { actOf } from './sign-in.js';
 
@@ -112,7 +121,7 @@ export const freezeTenant = operation({
     'under way ends. Every process applies it within a second.',
   roles: WORKERS,
   params: { id: tenantId, change: z.enum(['freeze', 'unfreeze']) },
-  body: z.strictObject({ reason }),
+  body: reasonBody,
   answer: { status: 200, data: printed },
 });
 
@@ -215,7 +224,8 @@ const freezeRoute = ({
 }: Pick<OperatorDeps, 'tenants' | 'audit' | 'database'>): Route =>
   route(freezeTenant, async (ctx, { params: { id, change }, body }) => {
     const freezes = change === 'freeze';
-    const act = actOf(ctx, `tenants.${change}`, id, { tenantId: id, reason: body.reason });
+    const why = { tenantId: id, reason: body.reason ?? null };
+    const act = actOf(ctx, `tenants.${change}`, id, why);
     const changed = await audit.act(act, async (session) => {
       const before = await tenants.get(id, session);
       const frozenAt = freezes ? (before?.frozenAt ?? new Date()) : null;

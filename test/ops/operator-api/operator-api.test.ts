@@ -70,6 +70,9 @@ test('every command that changes something leaves one entry with the signed-in o
     before: { daily_limit_minor: 1_000_000_000 },
     after: { daily_limit_minor: 7_000 },
   });
+  const frozen = await act(`tenants freeze ${tenant}`, 'tenants.freeze');
+  expect(frozen.entry).toMatchObject({ reason: null, before: { frozen_at: null } });
+  await act(`tenants unfreeze ${tenant} --reason over`, 'tenants.unfreeze');
   const key = await act(`keys create --tenant ${tenant} --level write`, 'keys.create');
   expect(JSON.stringify(key.entry)).not.toContain(key.key);
   const rotated = await act(`keys rotate ${key.id}`, 'keys.rotate');

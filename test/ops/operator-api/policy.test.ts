@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import type { Approval } from '../../../src/core/approvals/approval.js';
 import type { AuditEntry } from '../../../src/core/audit/entry.js';
 import type { OperatorRole } from '../../../src/platform/operators/operator.js';
+import { bursar } from '../../support/cli.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { stopOperatorApis } from '../../support/operators.js';
 import { POLICY_OF_ALL, startPolicyApi } from '../../support/policy-acts.js';
@@ -139,6 +140,16 @@ test('an approved request for a secret is listed until its maker collects it, an
   expect(await reject()).toMatchObject({ status: 422 });
   expect(await maker.send(act)).toMatchObject({ data: { done: false } });
   expect(await act.effects()).toBe(0);
+});
+
+test('a request is rejected without a reason', async () => {
+  const maker = await all.person('operator');
+  const { approval } = (await maker.send(await all.acts.credit())).data;
+  const signIn = { BURSAR_OPERATOR_URL: all.url, BURSAR_OPERATOR_KEY: maker.key };
+  const ran = await bursar(`approvals reject ${String(approval)} --json`, signIn);
+  expect([ran.code, ran.error]).toEqual([0, '']);
+  expect(JSON.parse(ran.out)).toMatchObject({ status: 'rejected', result: null });
+  expect(await stored(approval)).toMatchObject({ status: 'rejected' });
 });
 
 /** The ways in which an account loses its right to an act. */
