@@ -3,6 +3,7 @@ import { identityClient, newCustomerId, type IdentityClient } from '../support/i
 import { chargeBody, newCustomer, paymentClient, type PaymentClient } from '../support/payments.js';
 import { startService, type Service } from '../support/service.js';
 import { apiClient, type TestTenant } from '../support/tenant.js';
+import { accountClient } from '../support/virtual-accounts.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -46,6 +47,19 @@ describe('a customer', () => {
     const id = newCustomerId();
     await cardClient(tenant).create(newCard('789', { customer_id: id }));
     expect(await identity.customer(id)).toMatchObject({ email: null, name: null });
+  });
+
+  test('has a list of payment tokens, whatever names it first; one whom nothing names has none', async () => {
+    const [withCard, withAccount, withCheck] = [newCustomerId(), newCustomerId(), newCustomerId()];
+    await cardClient(tenant).create(newCard('789', { customer_id: withCard }));
+    const account = { customer: { id: withAccount, name: 'Ada Obi' } };
+    expect((await accountClient(tenant).create(account)).status).toBe(201);
+    expect((await identity.verify(withCheck, { type: 'nin' })).status).toBe(201);
+    const list = (id: string) => payments.call('GET', `/payments/customers/${id}/tokens`);
+    for (const id of [withCard, withAccount, withCheck]) {
+      expect(await list(id)).toMatchObject({ status: 200, body: { data: [] } });
+    }
+    expect((await list(newCustomerId())).status).toBe(404);
   });
 
   test('is one for many requests that name it at the same moment', async () => {

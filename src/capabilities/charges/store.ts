@@ -144,13 +144,6 @@ function chargeQueries(collection: Collection<Charge>) {
         } as Filter<Charge>,
         { hint: MADE_BY_INDEX, limit },
       ),
-
-    /** Returns true if the tenant has a charge of this customer. */
-    knowsCustomer: async (tenantId: string, customer: string): Promise<boolean> =>
-      (await collection.findOne(
-        { tenant_id: tenantId, 'customer.id': customer },
-        { projection: { _id: 1 }, hint: CHARGE_INDEXES.byCustomer },
-      )) !== null,
   };
 }
 

@@ -8,6 +8,7 @@ import type { Idempotency } from '../../core/idempotency/store.js';
 import { throwIfKeyReused } from '../../core/commit/saved-response.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import { customerFinder, type Customers } from '../customers/index.js';
 import {
   createBankAccountToken,
   createCardToken,
@@ -32,13 +33,14 @@ export function tokenRoutes(deps: {
     create: ReturnType<typeof createTokenCreation>;
   };
   recurringCharges: { store: { loseToken(tenantId: string, token: string): Promise<void> } };
-  charges: { store: { knowsCustomer(tenantId: string, customer: string): Promise<boolean> } };
+  customers: { store: Pick<Customers, 'get'> };
   idempotency: Idempotency;
   config: { payments: { chargeExpiresMs: number } };
 }): Route[] {
-  const { charges, idempotency, recurringCharges } = deps;
+  const { idempotency, recurringCharges } = deps;
   const { store: tokens, revocations, setups, create } = deps.paymentTokens;
   const made = { idempotency, resource: `${API_PREFIX}/payments/tokens` };
+  const findCustomer = customerFinder(deps.customers.store);
 
   return [
     route(createCardToken, (ctx, { body }) =>
@@ -77,12 +79,9 @@ export function tokenRoutes(deps: {
     }),
 
     route(listCustomerTokens, async (ctx, { params, query }) => {
-      const tenantId = callerOf(ctx).tenant.id;
-      const { items, total } = await tokens.list(tenantId, params.customer_id, query);
-      // A customer exists as soon as a request names it.
-      if (total === 0 && !(await charges.store.knowsCustomer(tenantId, params.customer_id))) {
-        throw new ApiError('not_found');
-      }
+      const { customer_id: customer } = params;
+      const { items, total } = await tokens.list(callerOf(ctx).tenant.id, customer, query);
+      if (total === 0) await findCustomer(ctx, customer);
       const { page, limit } = query;
       sendList(ctx, items.map(presentToken), { page, limit, total });
     }),
