@@ -159,6 +159,7 @@ const operatorsOf = (e: z.output<typeof environment>) => ({
   approvals: {
     all: e.BURSAR_ENV === 'live' || e.BURSAR_APPROVALS === 'all',
     creditAboveMinor: BigInt(e.BURSAR_APPROVAL_CREDIT_ABOVE_MINOR),
+    keys: e.BURSAR_ENV === 'live',
   },
   metrics: {
     host: e.BURSAR_METRICS_HOST,

@@ -82,11 +82,12 @@ export const POLICY_CASES = Object.keys({
 
 /**
  * Starts an operator API on this database, with settings beside those that every service needs. Returns its parts, the acts
- * that the policy names, and the making of people who call it.
+ * that the policy names, and the making of people who call it. `keys`: new keys need an approval, as in live.
  */
 export async function startPolicyApi(
   database: Pick<TestDatabase, 'uri' | 'name'>,
   settings: Readonly<Record<string, string>>,
+  { keys = true } = {},
 ) {
   const env = {
     MONGODB_URI: database.uri,
@@ -100,6 +101,7 @@ export async function startPolicyApi(
   };
   const url = String((await operatorSignIn(env))['BURSAR_OPERATOR_URL']);
   const deps = await operatorDeps(env);
+  deps.config.approvals.keys = keys;
 
   /** An operator with these roles, and the calls that they make. */
   const person = async (...roles: OperatorRole[]) =>

@@ -4,6 +4,8 @@ export type ApprovalPolicy = {
   all: boolean;
   /** Credits and returns above this amount are approved, in kobo. */
   creditAboveMinor: bigint;
+  /** True in live: new keys are approved. */
+  keys: boolean;
 };
 
 /** An act as the policy sees it. */
@@ -51,7 +53,7 @@ export function reasonForApproval(policy: ApprovalPolicy, asked: PolicyCase): st
     case 'limits':
       return asked.raised.length === 0 ? null : `it raises ${asked.raised.join(', ')}`;
     case 'key':
-      return 'it makes a key of the API';
+      return policy.keys ? 'it makes a key of the API' : null;
     case 'endpoint':
       return 'it sends events to a new address';
     case 'endpoint_secret':

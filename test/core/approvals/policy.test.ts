@@ -3,7 +3,7 @@ import { reasonForApproval, type PolicyCase } from '../../../src/core/approvals/
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
 import { pendingTransfer } from '../../support/transfers.js';
 
-const ALL = { all: true, creditAboveMinor: 1_000n };
+const ALL = { all: true, creditAboveMinor: 1_000n, keys: true };
 const FORCED = { ...ALL, all: false };
 
 const NAMED: PolicyCase[] = [
@@ -27,11 +27,12 @@ test('what the provider does not confirm needs a second person always, what the 
   }
 });
 
-test('amounts up to the limit and limits that do not rise need nobody else', () => {
+test('amounts up to the limit, limits that do not rise and keys of the sandbox need nobody else', () => {
   for (const act of ['credit', 'return', 'accept_break'] as const) {
     expect(reasonForApproval(ALL, { act, amountMinor: 1_000n })).toBeNull();
   }
   expect(reasonForApproval(ALL, { act: 'limits', raised: [] })).toBeNull();
+  expect(reasonForApproval({ ...ALL, keys: false }, { act: 'key' })).toBeNull();
 });
 
 test('a confirmed payment is a move in suspense if the hold was released, or another amount is suspended', () => {

@@ -250,6 +250,19 @@ test('what the policy does not name is done at once: small credits, lower limits
   }
 });
 
+test('keys of the sandbox are made and rotated at once, also with BURSAR_APPROVALS=all', async () => {
+  const above = { BURSAR_APPROVAL_CREDIT_ABOVE_MINOR: '999' };
+  const sandbox = await startPolicyApi(database, { ...POLICY_OF_ALL, ...above }, { keys: false });
+  const maker = await sandbox.person('operator');
+  const { data } = await maker.send(await sandbox.acts.key());
+  expect(data).toEqual({ id: expect.any(String), key: expect.any(String) });
+  const rotated = await maker.call('POST', `/keys/${String(data['id'])}/rotate`, {
+    overlap_hours: 1,
+  });
+  expect(rotated).toMatchObject({ status: 200, data: { key: expect.any(String) } });
+  expect(await maker.send(await sandbox.acts.credit())).toMatchObject({ data: { done: false } });
+});
+
 test('a new tenant above the usual limits, a rotated key and a reconciliation wait too', async () => {
   const maker = await all.person('operator');
   const { tenant } = (await all.acts.key()).body as { tenant: string };
