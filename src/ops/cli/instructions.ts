@@ -26,6 +26,12 @@ export function instructionsOf(capability: string): Instructions {
   return { labels, operations: instructionOperations(capability, labels) };
 }
 
+/** The commands that may be forced, and what the provider then does not confirm. All four take the option, for scripts. */
+const FORCED: Partial<Record<OperatorCommand['kind'], string>> = {
+  complete: 'it',
+  fail: 'that it failed',
+};
+
 type OperatorOptions = {
   reason: string;
   sessionId?: string;
@@ -87,7 +93,9 @@ function addOperatorCommand(
     (command) => addOptions(command, kind, provider),
     async (operator, { json, options, args }) => {
       const id = String(args[0]);
-      const { reason, sessionId, amountMinor, yes, force = false, absent = false } = options;
+      const { reason, amountMinor, yes, absent = false } = options;
+      const force = kind in FORCED && options.force === true;
+      const sessionId = kind === 'complete' ? options.sessionId : undefined;
       if (force) {
         const question = `${kind} ${id}, although the ${provider} may say otherwise later?`;
         await confirm(question, { json, yes });
@@ -112,21 +120,26 @@ function addOperatorCommand(
 }
 
 function addOptions(command: Command, kind: OperatorCommand['kind'], provider: string): Command {
+  const forced = FORCED[kind];
   command
     .description(describeCommand(kind, { record: '', provider }))
-    .requiredOption('--reason <text>', 'the reason, for the audit log');
+    .requiredOption('--reason <text>', 'the reason, for the audit log')
+    .option(
+      '--force',
+      forced === undefined
+        ? 'for complete and fail; has no effect here'
+        : `${kind} it although the ${provider} does not confirm ${forced}; a second person must approve it`,
+    )
+    .option(
+      '--session-id <id>',
+      kind === 'complete' ? `session id of the ${provider}` : 'for complete; has no effect here',
+    );
   if (kind === 'complete') {
-    addYes(command)
-      .option(
-        '--force',
-        `complete it although the ${provider} does not confirm it; a second person must approve it`,
-      )
-      .option('--session-id <id>', `session id of the ${provider}`)
-      .option(
-        '--amount-minor <kobo>',
-        `accept this amount, if the ${provider} reports it in place of the requested one`,
-        parseAmount,
-      );
+    addYes(command).option(
+      '--amount-minor <kobo>',
+      `accept this amount, if the ${provider} reports it in place of the requested one`,
+      parseAmount,
+    );
   }
   if (kind === 'retry') {
     addYes(command).option(
@@ -134,12 +147,7 @@ function addOptions(command: Command, kind: OperatorCommand['kind'], provider: s
       `attest that the ${provider} never executes what was submitted; if it does not know it, submit once more`,
     );
   }
-  if (kind === 'fail') {
-    addYes(command).option(
-      '--force',
-      `fail it although the ${provider} does not confirm that it failed; a second person must approve it`,
-    );
-  }
+  if (kind === 'fail') addYes(command);
   return command;
 }
 

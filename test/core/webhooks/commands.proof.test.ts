@@ -223,6 +223,30 @@ test('a command names the dependency that does not answer', async () => {
   });
 });
 
+test('retry, verify, complete and fail of a transfer take the same options; a session id and force change only what they belong to', async () => {
+  const at = await all.receiver();
+  const { tenant } = await all.tenant(at);
+  const id = await tenant.send('006');
+  const options = `${id} --reason again --session-id 000013 --force`;
+  for (const kind of ['retry', 'verify']) {
+    expect(await json(`transfers ${kind} ${options}`)).toMatchObject({ status: 'processing' });
+  }
+  for (const kind of ['complete', 'fail']) {
+    const { code, out } = await bursar(`transfers ${kind} ${options}`);
+    const asked = { done: false, approval: expect.stringMatching(/^apr_/) };
+    expect([kind, code, JSON.parse(out)]).toEqual([kind, 1, expect.objectContaining(asked)]);
+  }
+  const commands = all.service.deps.database.db.collection('operator_commands');
+  const sent = await commands.find({ tenant_id: tenant.id }).sort({ created_at: 1 }).toArray();
+  const taken = sent.map(({ action, force, session_id: session }) => [action, force, session]);
+  expect(taken).toEqual([
+    ['transfers.retry', false, null],
+    ['transfers.verify', false, null],
+    ['transfers.complete', true, '000013'],
+    ['transfers.fail', true, null],
+  ]);
+});
+
 test('a wallet is shown with its available balance, its holds and its receivable', async () => {
   const tenant = await all.service.tenant({ balanceMinor: 1_000_000 });
   await tenant.send('006');
