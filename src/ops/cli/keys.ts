@@ -10,9 +10,10 @@ import {
   revokeKey,
   rotateKey,
 } from '../operator-api/keys.js';
+import { LISTED } from '../operator-api/schema.js';
 import { addApiCommand, parseWhole } from './command.js';
 import { addYes, confirm } from './confirm.js';
-import { print, printTable } from './print.js';
+import { print, printLatest, printTable } from './print.js';
 import { printSecret, withFile, type ToFile } from './secret-file.js';
 
 const OVERLAP_HOURS = 24;
@@ -34,16 +35,18 @@ export function addKeyCommands(program: Command): void {
   addCreate(keys);
   addRotate(keys);
 
-  addApiCommand<{ tenant: string }>(
+  addApiCommand<{ tenant?: string }>(
     keys,
     'list',
     (command) =>
       command
-        .description('list the keys of a tenant, with their last use')
-        .requiredOption('--tenant <id>', 'tenant whose keys are listed'),
+        .description(`list the oldest ${LISTED} keys in use, with their last use`)
+        .option('--tenant <id>', 'all keys of this tenant, also those that are not in use'),
     async (operator, { json, options: { tenant } }) => {
-      const found = await operator.call(listKeys, { query: { tenant } });
-      printTable(json, found);
+      const query = { ...(tenant !== undefined && { tenant }) };
+      const found = await operator.call(listKeys, { query });
+      if (tenant === undefined) printLatest(json, found, LISTED);
+      else printTable(json, found);
       const due = found.filter((key) => key['rotation_due'] === true);
       if (json || due.length === 0) return;
       console.log(

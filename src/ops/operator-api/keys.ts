@@ -10,7 +10,16 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { plainText } from '../../platform/http/wire.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { anyId, noSuch, printed, printedList, reason, reasonBody, tenantId } from './schema.js';
+import {
+  anyId,
+  LISTED,
+  noSuch,
+  printed,
+  printedList,
+  reason,
+  reasonBody,
+  tenantId,
+} from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 import { DAY_MS, HOUR_MS } from '../../shared/durations.js';
@@ -50,15 +59,15 @@ export const createKey = operation({
   answer: { status: 200, data: orWaiting(z.object({ id: z.string(), key: z.string() })) },
 });
 
-/** Lists the keys of a tenant. */
+/** Lists the keys of a tenant, or the oldest of all tenants. */
 export const listKeys = operation({
   id: 'listKeys',
   tag,
   method: 'get',
   path: '/keys',
-  summary: 'List the keys of a tenant, with their last use',
+  summary: `List the keys of a tenant, or the oldest ${LISTED} in use of all tenants, with their last use`,
   roles: READERS,
-  query: z.strictObject({ tenant: tenantId }),
+  query: z.strictObject({ tenant: tenantId.optional() }),
   answer: { status: 200, data: printedList },
 });
 
@@ -160,8 +169,16 @@ const newKeyRoutes = (deps: OperatorDeps): Route[] => [
 ];
 
 const otherKeyRoutes = ({ apiKeys, audit }: OperatorDeps): Route[] => [
-  route(listKeys, async (ctx, { query }) => {
-    sendData(ctx, 200, (await apiKeys.list(query.tenant)).map(presentKey));
+  route(listKeys, async (ctx, { query: { tenant } }) => {
+    if (tenant !== undefined) {
+      return sendData(ctx, 200, (await apiKeys.list(tenant)).map(presentKey));
+    }
+    const found = await apiKeys.oldestInUse(LISTED);
+    sendData(
+      ctx,
+      200,
+      found.map((key) => ({ tenant: key.tenantId, ...presentKey(key) })),
+    );
   }),
 
   route(revokeKey, async (ctx, { params: { id }, body }) => {

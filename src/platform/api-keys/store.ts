@@ -3,6 +3,7 @@ import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
 import type { KeyPepper } from '../../shared/key-peppers.js';
+import { acrossTenants } from '../database/tenant-filters.js';
 import type { Tenants } from '../tenants/store.js';
 import {
   generateKey,
@@ -124,6 +125,17 @@ function keyQueries(keys: Collection<ApiKeyDocument>, clock: () => Date) {
       const found = await keys
         .find({ tenant_id: tenantId })
         .sort({ created_at: 1, _id: 1 })
+        .toArray();
+      return found.map((document) => toInfo(document, clock()));
+    },
+
+    /** The oldest keys of all tenants that are neither revoked nor replaced. */
+    async oldestInUse(limit: number): Promise<ApiKeyInfo[]> {
+      const inUse = { revoked_at: null, replaced_by: null };
+      const found = await keys
+        .find(inUse, acrossTenants('report'))
+        .sort({ _id: 1 })
+        .limit(limit)
         .toArray();
       return found.map((document) => toInfo(document, clock()));
     },

@@ -137,7 +137,13 @@ test('keys list names a key that should be rotated; keys rotate and keys revoke 
     .collection<{ _id: string }>('api_keys')
     .updateOne({ _id: old.id }, { $set: { created_at: new Date(Date.now() - 91 * DAY_MS) } });
   const { out } = await bursar(`keys list --tenant ${tenantId}`);
-  expect(out.split('\n').at(-1)).toBe(`older than 90 days, to be rotated: ${old.id}`);
+  for (const text of [out, (await bursar('keys list')).out]) {
+    expect(text.split('\n').at(-1)).toBe(`older than 90 days, to be rotated: ${old.id}`);
+  }
+  const inUse = async (): Promise<{ id: string; tenant: string }[]> => json('keys list');
+  expect(await inUse()).toContainEqual(
+    expect.objectContaining({ id: old.id, tenant: tenantId, rotation_due: true }),
+  );
 
   const made = await json(`keys rotate ${old.id} --overlap-hours 2`);
   expect(Date.parse(made.old_expires_at) - Date.now()).toBeLessThanOrEqual(2 * 60 * 60 * 1000);
@@ -151,6 +157,7 @@ test('keys list names a key that should be rotated; keys rotate and keys revoke 
     out: expect.stringContaining('there is no key'),
   });
   await json(`keys revoke ${old.id}`);
+  expect((await inUse()).map(({ id }) => id)).not.toContain(old.id);
   const later = service();
   await expect(later.authenticate(old.key, '192.0.2.1')).rejects.toMatchObject({
     code: 'expired_key',
