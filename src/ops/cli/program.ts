@@ -9,6 +9,8 @@ export const newProgram = () =>
       "The operator's command line. The environment variables name the service; without them, dev.json does.",
     )
     .version(readVersion(), '-V, --version', 'print the release')
+    // Here too, so that it is accepted in front of the command.
+    .option('--json', 'print JSON')
     .showHelpAfterError();
 
 /**

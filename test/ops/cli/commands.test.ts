@@ -67,6 +67,8 @@ test('providers list and show name each provider with its faults, and resume end
   expect(await json('providers list')).toMatchObject([
     { provider: 'sandbox-bank', faults: 'float' },
   ]);
+  const before = await bursar('--json providers list');
+  expect(JSON.parse(before.out)).toEqual(await json('providers list'));
   expect(await json('providers resume sandbox-bank')).toMatchObject({ ended: ['float'] });
   expect((await bursar('providers resume sandbox-bank')).code).toBe(1);
   expect(await json('providers show sandbox-bank')).toMatchObject({
