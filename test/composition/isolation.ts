@@ -131,7 +131,7 @@ export async function findSharedKey(
   owner: Party,
   other: Party,
 ): Promise<string[]> {
-  const { id, body } = operation;
+  const { id, body, resources } = operation;
   const headers = { 'idempotency-key': `the same key for all tenants, of ${id}` };
   const post = async (party: Party) =>
     send({ operation, path: pathWith(operation, idOf(party)), key: party.key, body, headers });
@@ -142,8 +142,9 @@ export async function findSharedKey(
   if (foreign.status !== first.status || foreign.headers.has('idempotent-replayed')) {
     problems.push(`another tenant's key counted: ${summarize(foreign)}`);
   }
-  // A refusal contains no data, so it may be the same for both tenants.
-  if (first.status < 300 && foreign.text === first.text) {
+  // A refusal contains no data, and an enquiry that names no resource has no data of a tenant: both may be the same.
+  const isOwn = first.status === 201 || (first.status < 300 && resources.length > 0);
+  if (isOwn && foreign.text === first.text) {
     problems.push('both tenants got the same answer');
   }
   if (again.text !== first.text || !again.headers.has('idempotent-replayed')) {
