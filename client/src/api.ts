@@ -2657,7 +2657,7 @@ export type Operations = {
   /**
    * Cancel an open dispute of a card payment.
    *
-   * Asks the issuer to withdraw the dispute. It is `cancelled` when the issuer has; a provisional credit is taken back. An issuer may refuse: then `cancellation` is `refused`, the event `card.dispute.cancellation_refused` says so, and the dispute goes on; another call asks again. Repeated calls are safe.
+   * Asks the issuer to withdraw the dispute. It is `cancelled` when the issuer has; a provisional credit is taken back. An issuer may refuse: then `cancellation` is `refused`, the event `card.dispute.cancellation_refused` says so, and the dispute goes on; another call, with another idempotency key or none, asks again. Repeated calls are safe.
    */
   cancelCardDispute: {
     input: {
@@ -2808,7 +2808,7 @@ export type Operations = {
   /**
    * Cancel an open charge.
    *
-   * Ends a charge that its customer has not paid: it becomes `failed` with the code `cancelled`. A charge that is paid at this moment may become `completed` all the same, and a payment that is proven later completes a cancelled charge. A charge of a payment token that is with the provider can’t be cancelled (`invalid_state`). Repeated calls are safe.
+   * Ends a charge that its customer has not paid: it becomes `failed` with the code `cancelled`. A charge that is paid at this moment may become `completed` all the same, and a payment that is proven later completes a cancelled charge. A charge of a payment token that is with the provider can’t be cancelled (`invalid_state`). Repeated calls are safe; one with the idempotency key of an earlier call gets its answer again.
    */
   cancelCharge: {
     input: {

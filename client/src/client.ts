@@ -36,7 +36,7 @@ export type CallOptions<Name extends Id = Id> = Partial<
     Name,
     'idempotent',
     {
-      /** Default: a new key for every call. Set it if you may repeat the call after your own process has crashed. */
+      /** Default: a new key for every call that is not safe to repeat. Set it if you may repeat the call after your own process has crashed. */
       idempotencyKey?: string;
     }
   > &
@@ -62,7 +62,8 @@ export type Result<Name extends Id = Id> = {
     Name,
     'idempotent',
     {
-      idempotencyKey: string;
+      /** Null for a call that is safe to repeat, if it was made without a key. */
+      idempotencyKey: Table[Name] extends { safe: true } ? string | null : string;
       /** True if this is the saved response to an earlier request with the same key. */
       replayed: boolean;
     }
@@ -154,13 +155,17 @@ function caller(settings: ClientSettings, id: string, operation: AnyOperation): 
   };
 }
 
-function present({ list }: AnyOperation, { body, headers }: Answer, key: string | null) {
+function present(
+  { list, idempotent }: AnyOperation,
+  { body, headers }: Answer,
+  key: string | null,
+) {
   const { data, pagination } = body;
   return {
     data,
     requestId: headers.get('x-request-id'),
     ...(list && { pagination }),
-    ...(key !== null && {
+    ...(idempotent && {
       idempotencyKey: key,
       replayed: headers.get('idempotent-replayed') === 'true',
     }),

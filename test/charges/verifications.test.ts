@@ -41,6 +41,7 @@ function verifications() {
     calls.verify += 1;
     await new Promise((resolve) => setTimeout(resolve, 5));
     for (let found = 0; found < 3 && (await mayFind()); found += 1) calls.find += 1;
+    return true;
   };
   return { one: create(), two: create(), ask, calls };
 }

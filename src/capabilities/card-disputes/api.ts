@@ -72,7 +72,7 @@ export const cancelCardDispute = operation({
   description:
     'Asks the issuer to withdraw the dispute. It is `cancelled` when the issuer has; a provisional credit is taken back. ' +
     'An issuer may refuse: then `cancellation` is `refused`, the event `card.dispute.cancellation_refused` says so, and the ' +
-    'dispute goes on; another call asks again. Repeated calls are safe.',
+    'dispute goes on; another call, with another idempotency key or none, asks again. Repeated calls are safe.',
   feature: 'cards',
   params,
   body: keyBody,

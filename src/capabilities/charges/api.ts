@@ -114,7 +114,7 @@ export const cancelCharge = operation({
     'Ends a charge that its customer has not paid: it becomes `failed` with the code `cancelled`. A charge that is paid ' +
     'at this moment may become `completed` all the same, and a payment that is proven later completes a cancelled ' +
     'charge. A charge of a payment token that is with the provider can’t be cancelled (`invalid_state`). Repeated calls ' +
-    'are safe.',
+    'are safe; one with the idempotency key of an earlier call gets its answer again.',
   params,
   body: keyBody,
   idempotent: true,

@@ -1,7 +1,7 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
 import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
-import { withSavedAnswer } from '../../core/idempotency/with-saved-answer.js';
+import { UnsavedAnswer, withSavedAnswer } from '../../core/idempotency/with-saved-answer.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
@@ -119,17 +119,18 @@ const verifyRoute = (
     const { readAfterVerify } = deps.disputes;
     const charge = await find(ctx, params.reference);
     await withSavedAnswer(ctx, deps, { path: pathOf(charge, 'verify') }, async () => {
+      const { withoutDeadline = (wait) => wait } = ctx.state;
+      const verify = async (signal: AbortSignal, mayFind: MayCall) => {
+        const { kind } = await providerCalls.verify(charge, signal, { withoutDeadline });
+        await withoutDeadline(readAfterVerify(charge, kind, signal, mayFind));
+        return kind !== 'unknown';
+      };
       // Without a submission there is nothing to verify.
-      if (charge.submissions > 0) {
-        const { withoutDeadline = (wait) => wait } = ctx.state;
-        const verify = async (signal: AbortSignal, mayFind: MayCall) => {
-          const { kind } = await providerCalls.verify(charge, signal, { withoutDeadline });
-          await withoutDeadline(readAfterVerify(charge, kind, signal, mayFind));
-        };
-        await verifyNow(charge, verify, untilClosed(ctx));
-        starter.notifyChangedSoon(charge);
-      }
-      return presentCharge(await find(ctx, params.reference));
+      const isSubmitted = charge.submissions > 0;
+      const isAnswered = isSubmitted && (await verifyNow(charge, verify, untilClosed(ctx)));
+      if (isSubmitted) starter.notifyChangedSoon(charge);
+      const data = presentCharge(await find(ctx, params.reference));
+      return isAnswered ? data : new UnsavedAnswer(data);
     });
   });
 
@@ -149,11 +150,15 @@ const cancelRoute = (
       const { withoutDeadline } = ctx.state;
       const requested = await providerCalls.requestCancellation(charge);
       if (!requested) throw notCancellable(charge);
-      const cancel = async (signal: AbortSignal) =>
-        providerCalls.verify(requested, signal, { withoutDeadline });
-      if (isOpen(requested)) await verifyNow(requested, cancel, untilClosed(ctx));
+      const cancel = async (signal: AbortSignal) => {
+        const { kind } = await providerCalls.verify(requested, signal, { withoutDeadline });
+        return kind !== 'unknown';
+      };
+      const isAnswered =
+        !isOpen(requested) || (await verifyNow(requested, cancel, untilClosed(ctx)));
       starter.notifyChangedSoon(charge);
-      return presentCharge(await find(ctx, params.reference));
+      const data = presentCharge(await find(ctx, params.reference));
+      return isAnswered ? data : new UnsavedAnswer(data);
     });
   });
 
@@ -203,7 +208,7 @@ type MayCall = () => Promise<boolean>;
 /**
  * Verifies and cancels charges on request: one question about a charge at a time, and no more calls than a share of the provider's
  * rates over all processes. Beyond it the charge is returned as it is stored, and its workflow asks within the provider's rate.
- * `verify` asks `mayFind` before each call for refunds and disputes, whose rate may be another one than that of the question.
+ * Returns true if the provider has answered; `verify` returns that of its call. `verify` asks `mayFind` before each call for refunds and disputes, whose rate may be another one than that of the question.
  */
 export function createVerification({
   rateLimits,
@@ -212,8 +217,8 @@ export function createVerification({
   rateLimits: Pick<RateLimits, 'take'>;
   providers: Pick<Providers, 'payment'>;
 }) {
-  type Ask = (signal: AbortSignal, mayFind: MayCall) => Promise<unknown>;
-  const open = new Map<string, Promise<unknown>>();
+  type Ask = (signal: AbortSignal, mayFind: MayCall) => Promise<boolean>;
+  const open = new Map<string, Promise<boolean>>();
 
   async function mayCall(provider: string, call: 'verify' | 'cancel' | 'find'): Promise<boolean> {
     const { bucket, perSecond } = providers.payment(provider).payments.rates[call];
@@ -225,23 +230,23 @@ export function createVerification({
   const callFor = (charge: Charge) =>
     isToCancel(charge) && providers.payment(charge.provider).cancelCharge ? 'cancel' : 'verify';
 
-  async function ask(charge: Charge, verify: Ask, signal: AbortSignal): Promise<void> {
+  async function ask(charge: Charge, verify: Ask, signal: AbortSignal): Promise<boolean> {
     const { provider, attempt, open_attempt: open = null } = charge;
     // The earlier pages of a charge are asked about too, and a later attempt that may have been taken.
     const calls = (isOfPage(charge) ? attempt : 1) + (open === null ? 0 : 1);
     for (let call = 0; call < calls; call += 1) {
-      if (!(await mayCall(provider, callFor(charge)))) return;
+      if (!(await mayCall(provider, callFor(charge)))) return false;
     }
-    await verify(signal, () => mayCall(provider, 'find'));
+    return verify(signal, () => mayCall(provider, 'find'));
   }
 
-  return async (charge: Charge, verify: Ask, signal: AbortSignal): Promise<void> => {
+  return async (charge: Charge, verify: Ask, signal: AbortSignal): Promise<boolean> => {
     const which = `${charge._id}/${callFor(charge)}`;
     const asked = open.get(which);
-    if (asked) return void (await asked.catch(() => undefined));
+    if (asked) return asked.catch(() => false);
     const question = ask(charge, verify, signal).finally(() => open.delete(which));
     open.set(which, question);
-    await question;
+    return question;
   };
 }
 

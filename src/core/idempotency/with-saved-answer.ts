@@ -14,10 +14,15 @@ export type AnswerKeeper = {
 
 const REFUSED_BY_A_RULE = 422;
 
+/** Data that is not saved, because a provider has not answered: a repeat under the same key executes the request again. */
+export class UnsavedAnswer {
+  constructor(readonly data: object) {}
+}
+
 /**
  * Answers a POST that creates nothing, such as a question to a provider, with the data that `execute` returns. The answer is saved
  * under the idempotency key, so that a repeat gets it again. So is a refusal by a rule (422). Other errors, for example of a
- * provider that does not answer, are not saved. `execute` must be safe to repeat: of two requests at the same moment both execute
+ * provider that does not answer, are not saved, nor is an `UnsavedAnswer`. `execute` must be safe to repeat: of two requests at the same moment both execute
  * it, and the first answer that is saved is that of both. `path` is the path in the key's fingerprint; `fingerprints` as in
  * `withIdempotency`.
  */
@@ -29,19 +34,26 @@ export async function withSavedAnswer(
 ): Promise<void> {
   const { tenant } = callerOf(ctx);
   const key = { idempotency, resource: path, ...(fingerprints && { fingerprints }) };
-  await withIdempotency(ctx, key, async (claim) =>
-    saveAnswer(groupCommit, { tenantId: tenant.id, claim, answer: await answerOf(ctx, execute) }),
-  );
+  await withIdempotency(ctx, key, async (claim) => {
+    const { answer, isSaved } = await answerOf(ctx, execute);
+    if (!isSaved) return { answer, resource: null, replayed: false };
+    return saveAnswer(groupCommit, { tenantId: tenant.id, claim, answer });
+  });
 }
 
-async function answerOf(ctx: AppContext, execute: () => Promise<object>): Promise<SavedResponse> {
+async function answerOf(
+  ctx: AppContext,
+  execute: () => Promise<object>,
+): Promise<{ answer: SavedResponse; isSaved: boolean }> {
   try {
-    const data = await execute();
+    const executed = await execute();
+    const isSaved = !(executed instanceof UnsavedAnswer);
+    const data = isSaved ? executed : executed.data;
     if ('id' in data) ctx.state.resource = data.id;
-    return successResponse(data, 200);
+    return { answer: successResponse(data, 200), isSaved };
   } catch (error) {
     if (error instanceof ApiError && error.status === REFUSED_BY_A_RULE) {
-      return refusalResponse(error);
+      return { answer: refusalResponse(error), isSaved: true };
     }
     throw error;
   }

@@ -85,8 +85,9 @@ type Run = {
  * is bounded by the size of the ledger:
  *
  * 1. Each closed day of each tenant: its postings balance and equal its closings, which follow from those before.
- * 2. Each tenant at one moment: closings and later postings equal its wallet, its cards and what its open records hold.
- * 3. Sums of records that are stored, such as the counts of lists: portion by portion, each at one moment.
+ * 2. Each tenant at one moment: closings and later postings equal its wallet and what its open records hold there.
+ * 3. Cards with what is held on them, and sums of records that are stored, such as the counts of lists: portion by portion,
+ *    each at one moment.
  * 4. Records page by page: each has the postings of its status and no others.
  *
  * `state` continues an audit that has ended early. `onState` gets the state after each step.

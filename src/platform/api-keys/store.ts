@@ -1,4 +1,4 @@
-import type { ClientSession, Collection, Db } from 'mongodb';
+import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
@@ -129,9 +129,13 @@ function keyQueries(keys: Collection<ApiKeyDocument>, clock: () => Date) {
       return found.map((document) => toInfo(document, clock()));
     },
 
-    /** The oldest keys of all tenants that are neither revoked nor replaced. */
+    /** The oldest keys of all tenants that are neither revoked nor replaced, and that have not expired. */
     async oldestInUse(limit: number): Promise<ApiKeyInfo[]> {
-      const inUse = { revoked_at: null, replaced_by: null };
+      const inUse: Filter<ApiKeyDocument> = {
+        revoked_at: null,
+        replaced_by: null,
+        $or: [{ expires_at: null }, { expires_at: { $gt: clock() } }],
+      };
       const found = await keys
         .find(inUse, acrossTenants('report'))
         .sort({ _id: 1 })

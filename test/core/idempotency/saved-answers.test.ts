@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { billPaymentBody } from '../../support/bill-payments.js';
 import { onPage, paymentClient } from '../../support/payments.js';
 import { shareService, type Service } from '../../support/service.js';
-import type { CallOptions, TestTenant } from '../../support/tenant.js';
+import { untilTaken, type CallOptions, type TestTenant } from '../../support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
@@ -15,6 +15,9 @@ afterAll(() => service?.close());
 const account = (digits: string) => ({ recipient_account: digits, recipient_bank_code: '058' });
 const resolve = (body: Record<string, unknown>, options: CallOptions) =>
   tenant.call('POST', '/transfers/resolve-account', JSON.stringify(body), options);
+/** The first request under a key, repeated after a 503: a busy machine may not answer at once. */
+const firstOf = (body: Record<string, unknown>, key: string) =>
+  untilTaken((options) => resolve(body, options), key);
 
 /** The stored claim of a key, as the database has it: the service's own view opens what is sealed. */
 async function storedClaim(key: string) {
@@ -27,7 +30,7 @@ async function storedClaim(key: string) {
 
 describe('a name enquiry with a key', () => {
   test('is answered again by the first answer, byte for byte, which says so', async () => {
-    const first = await resolve(account('0123456789'), { key: 'enquiry-1' });
+    const first = await firstOf(account('0123456789'), 'enquiry-1');
     expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null]);
     const again = await resolve({ ...account('0123456789'), idempotency_key: 'enquiry-1' }, {});
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
@@ -35,7 +38,7 @@ describe('a name enquiry with a key', () => {
   });
 
   test('is refused for another account, and for another request, with idempotency_key_reused', async () => {
-    expect((await resolve(account('0123456789'), { key: 'enquiry-2' })).status).toBe(200);
+    expect((await firstOf(account('0123456789'), 'enquiry-2')).status).toBe(200);
     const { reference: _, amount_minor: __, ...customer } = billPaymentBody();
     const others = [
       await resolve(account('0223456789'), { key: 'enquiry-2' }),
@@ -49,7 +52,7 @@ describe('a name enquiry with a key', () => {
   });
 
   test('of an unknown account is refused again, while one without an answer is asked again', async () => {
-    const unknown = async () => resolve(account('0123456003'), { key: 'enquiry-3' });
+    const unknown = async () => firstOf(account('0123456003'), 'enquiry-3');
     const [first, second] = [await unknown(), await unknown()];
     expect([first.status, first.body.error.code]).toEqual([422, 'invalid_account']);
     expect([second.text, second.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
@@ -63,7 +66,7 @@ describe('a name enquiry with a key', () => {
 
   test('leaves neither the holder nor a hash of the account that can be guessed in the database', async () => {
     const body = account('0323456789');
-    expect((await resolve(body, { key: 'enquiry-5' })).status).toBe(200);
+    expect((await firstOf(body, 'enquiry-5')).status).toBe(200);
     const stored = await storedClaim('enquiry-5');
     expect(stored?.body).toMatch(/^[a-z0-9-]+\.[\w-]+$/);
     const request = `POST /api/v1/transfers/resolve-account\n${JSON.stringify(body)}`;
@@ -74,8 +77,9 @@ describe('a name enquiry with a key', () => {
 
 test('a validated customer of a biller is answered again by the first answer', async () => {
   const { reference: _, amount_minor: __, ...customer } = billPaymentBody();
-  const validate = async () =>
-    tenant.call('POST', '/billpay/validate', JSON.stringify(customer), { key: 'customer-1' });
+  const send = (options: CallOptions) =>
+    tenant.call('POST', '/billpay/validate', JSON.stringify(customer), options);
+  const validate = async () => untilTaken(send, 'customer-1');
   const [first, second] = [await validate(), await validate()];
   expect([first.status, second.text]).toEqual([200, first.text]);
   expect(second.headers.get('idempotent-replayed')).toBe('true');
@@ -105,6 +109,24 @@ describe('a charge', () => {
       key: 'verify',
     });
     expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+  });
+
+  test('that is verified while its provider does not answer is asked about again under the same key', async () => {
+    const payments = paymentClient(tenant);
+    const { reference, url } = await payments.page();
+    const verify = async () =>
+      payments.call('POST', `/payments/charges/${reference}/verify`, {}, { key: 'silent-verify' });
+    await service.bank.faults([
+      { call: 'lookup', kind: 'error_500', probability: 1 },
+      { call: 'requery', kind: 'error_500', probability: 1 },
+    ]);
+    const silent = await verify();
+    expect([silent.status, silent.body.data]).toMatchObject([200, { status: 'requires_action' }]);
+    expect(await storedClaim('silent-verify')).toBeNull();
+    await service.bank.faults([]);
+    await onPage(url);
+    await payments.waitFor(reference, 'completed');
+    expect((await verify()).body.data).toMatchObject({ status: 'completed' });
   });
 
   test('that is verified without a key is always shown as it is', async () => {

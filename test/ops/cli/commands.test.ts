@@ -146,6 +146,11 @@ test('keys list names a key that should be rotated; keys rotate and keys revoke 
   expect(await inUse()).toContainEqual(
     expect.objectContaining({ id: old.id, tenant: tenantId, rotation_due: true }),
   );
+  const expired = await json(`keys create --tenant ${tenantId} --level read`);
+  await database.db
+    .collection<{ _id: string }>('api_keys')
+    .updateOne({ _id: expired.id }, { $set: { expires_at: new Date(Date.now() - 1) } });
+  expect((await inUse()).map(({ id }) => id)).not.toContain(expired.id);
 
   const made = await json(`keys rotate ${old.id} --overlap-hours 2`);
   expect(Date.parse(made.old_expires_at) - Date.now()).toBeLessThanOrEqual(2 * 60 * 60 * 1000);

@@ -371,7 +371,7 @@ test('who reads sees how far a verification of the ledger has come that has not 
 test('an operator sees how far the own comparison has come while it is under way, and nobody else does', async () => {
   const [own, other] = [await signedIn(['operator']), await signedIn(['admin'])];
   const { id: tenant } = await deps.tenants.create({ name: 'Compared', plan: 'sandbox' });
-  const transfers = [1, 2, 3].map(() => pendingTransfer({ tenant_id: tenant }));
+  const transfers = Array.from({ length: 8 }, () => pendingTransfer({ tenant_id: tenant }));
   await database.db.collection<(typeof transfers)[number]>('transfers').insertMany(transfers);
   const path = '/reconciliations';
   const position = (key: string) => request(key, 'GET', path);
