@@ -180,9 +180,9 @@ test('every operation of the operator API that changes something is tried here',
 
 test('every act has its entries in the audit log, with the operator who has signed in', async () => {
   await expectEntries(directCalls());
-}, 600_000);
+});
 
 test('every command for an instruction has its entry, also if the provider does not answer', async () => {
   await service.bank.faults(CALLS.map((call) => ({ call, kind: 'error_500', probability: 1 })));
   await Promise.all((await commandCalls()).map(expectEntries));
-}, 600_000);
+});

@@ -129,7 +129,7 @@ test('open transfers beyond the bank’s rate are asked about within it, the lon
   const asked = proxy.seen.calls.slice(from).map(({ reference }) => reference);
   const most = Math.max(...ids.map((id) => asked.filter((each) => each === id).length));
   expect(most).toBeLessThanOrEqual(6);
-}, 600_000);
+});
 
 test('an operator’s command does not wait for the polls before it', async () => {
   const id = ids.at(-1) ?? '';
@@ -160,7 +160,7 @@ test('a bank that does not answer gets single calls, and after its return one qu
   await service.allEnded();
   expect(proxy.seen.calls.length - back).toBeLessThanOrEqual(OPEN + SAVED);
   expect(mostInWindow(proxy.seen.calls)).toBeLessThanOrEqual(RATE * WINDOW_SECONDS + SAVED);
-}, 600_000);
+});
 
 test('no call has expired in the queue, no operator was called, and the ledger agrees with the bank', async () => {
   const { workflow } = service.deps.temporal.client;

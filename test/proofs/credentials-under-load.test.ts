@@ -159,4 +159,4 @@ test('the secret of an endpoint and the key of an operator are exchanged while t
     headers: { authorization: `Bearer ${old.operatorKey}` },
   });
   expect(refused.status).toBe(401);
-}, 600_000);
+});

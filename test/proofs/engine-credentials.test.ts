@@ -234,4 +234,4 @@ test('the users of MongoDB, the API key of Temporal and the certificates of all 
   await expect(
     callTemporal(temporalOf('earlier', API_KEYS.later, trusting('later'))),
   ).rejects.toThrow();
-}, 600_000);
+});

@@ -213,7 +213,7 @@ test(`${TRANSFERS} transfers that wait for an operator stay as they are under ev
 
   for (const id of ids) await service.bank.decideTransfer(id, 'paid');
   for (const id of ids) await tenant.waitFor(id, 'completed');
-}, 600_000);
+});
 
 test('a person without the role of an operator sends no command, and the refusal is in the audit log', async () => {
   const own = await stuck();

@@ -75,4 +75,4 @@ test('the key of Paystack is exchanged while requests go on: none fails, transfe
   expect(references).toEqual(clients.made.map(({ id }) => id).toSorted());
   expect(await rehearsal.problems()).toEqual([]);
   expect([await message(EARLIER), await message(LATER)]).toEqual([401, 200]);
-}, 600_000);
+});

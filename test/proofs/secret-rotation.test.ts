@@ -167,7 +167,7 @@ test('pepper, bank secret and API key are exchanged while requests go on: none f
   await eventually('a webhook after the rotation', () =>
     receiver.received.length > before ? true : undefined,
   );
-}, 600_000);
+});
 
 test('another pepper under a known id is named by doctor', async () => {
   const other = { ...LAST, BURSAR_KEY_PEPPER: `later:${'x'.repeat(40)}` };
