@@ -36,7 +36,10 @@ export type CallOptions<Name extends Id = Id> = Partial<
     Name,
     'idempotent',
     {
-      /** Default: a new key for every call that is not safe to repeat. Set it if you may repeat the call after your own process has crashed. */
+      /**
+       * Default: a new key for every call that is not safe to repeat. Set it if you may repeat the call after your own process has
+       * crashed.
+       */
       idempotencyKey?: string;
     }
   > &

@@ -101,6 +101,10 @@ export function chargeRoutes(deps: {
 const pathOf = ({ _id: id }: Charge, action: 'verify' | 'cancel'): string =>
   `${API_PREFIX}/payments/charges/${id}/${action}`;
 
+/** The charge as an answer, which is saved under a key only if the provider has answered. */
+const shown = (charge: Charge, isAnswered: boolean): object =>
+  isAnswered ? presentCharge(charge) : new UnsavedAnswer(presentCharge(charge));
+
 type Finder = (ctx: Context, reference: string) => Promise<Charge>;
 
 /** The parts of the routes that ask a provider about a charge on request. */
@@ -129,8 +133,7 @@ const verifyRoute = (
       const isSubmitted = charge.submissions > 0;
       const isAnswered = isSubmitted && (await verifyNow(charge, verify, untilClosed(ctx)));
       if (isSubmitted) starter.notifyChangedSoon(charge);
-      const data = presentCharge(await find(ctx, params.reference));
-      return isAnswered ? data : new UnsavedAnswer(data);
+      return shown(await find(ctx, params.reference), isAnswered);
     });
   });
 
@@ -157,8 +160,7 @@ const cancelRoute = (
       const isAnswered =
         !isOpen(requested) || (await verifyNow(requested, cancel, untilClosed(ctx)));
       starter.notifyChangedSoon(charge);
-      const data = presentCharge(await find(ctx, params.reference));
-      return isAnswered ? data : new UnsavedAnswer(data);
+      return shown(await find(ctx, params.reference), isAnswered);
     });
   });
 
@@ -208,7 +210,8 @@ type MayCall = () => Promise<boolean>;
 /**
  * Verifies and cancels charges on request: one question about a charge at a time, and no more calls than a share of the provider's
  * rates over all processes. Beyond it the charge is returned as it is stored, and its workflow asks within the provider's rate.
- * Returns true if the provider has answered; `verify` returns that of its call. `verify` asks `mayFind` before each call for refunds and disputes, whose rate may be another one than that of the question.
+ * Returns true if the provider has answered; `verify` returns that of its call. `verify` asks `mayFind` before each call for refunds
+ * and disputes, whose rate may be another one than that of the question.
  */
 export function createVerification({
   rateLimits,

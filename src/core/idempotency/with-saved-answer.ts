@@ -22,9 +22,9 @@ export class UnsavedAnswer {
 /**
  * Answers a POST that creates nothing, such as a question to a provider, with the data that `execute` returns. The answer is saved
  * under the idempotency key, so that a repeat gets it again. So is a refusal by a rule (422). Other errors, for example of a
- * provider that does not answer, are not saved, nor is an `UnsavedAnswer`. `execute` must be safe to repeat: of two requests at the same moment both execute
- * it, and the first answer that is saved is that of both. `path` is the path in the key's fingerprint; `fingerprints` as in
- * `withIdempotency`.
+ * provider that does not answer, are not saved, nor is an `UnsavedAnswer`. `execute` must be safe to repeat: of two requests at
+ * the same moment both execute it, and the first answer that is saved is that of both. `path` is the path in the key's
+ * fingerprint; `fingerprints` as in `withIdempotency`.
  */
 export async function withSavedAnswer(
   ctx: AppContext,
@@ -36,8 +36,7 @@ export async function withSavedAnswer(
   const key = { idempotency, resource: path, ...(fingerprints && { fingerprints }) };
   await withIdempotency(ctx, key, async (claim) => {
     const { answer, isSaved } = await answerOf(ctx, execute);
-    if (!isSaved) return { answer, resource: null, replayed: false };
-    return saveAnswer(groupCommit, { tenantId: tenant.id, claim, answer });
+    return saveAnswer(groupCommit, { tenantId: tenant.id, claim: isSaved ? claim : null, answer });
   });
 }
 

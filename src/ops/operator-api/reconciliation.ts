@@ -77,9 +77,9 @@ export function reconciliationRoutes(deps: OperatorDeps): Route[] {
         () => countsOf(report),
         () => reconcile(deps, { ...body, since, only }, report),
       );
-      const { differences, ...counts } = report;
+      const counts = countsOf(report);
       const ok = counts.unanswered === 0 && counts.differing === counts.settled;
-      const rows = differences.map(({ amountMinor, breakKind, ...row }) => ({
+      const rows = report.differences.map(({ amountMinor, breakKind, ...row }) => ({
         ...row,
         break: breakKind,
         amount_minor: toWireAmount(amountMinor),
@@ -94,12 +94,10 @@ export function reconciliationRoutes(deps: OperatorDeps): Route[] {
   ];
 }
 
-const countsOf = ({ asked, unanswered, differing, settled }: ReconcileReport) => ({
-  asked,
-  unanswered,
-  differing,
-  settled,
-});
+function countsOf(report: ReconcileReport) {
+  const { differences: _, ...counts } = report;
+  return counts;
+}
 
 type Options = { since: Date; apply: boolean; per_second: number; only: readonly string[] };
 

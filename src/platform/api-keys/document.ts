@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import type { CollectionSpec } from '../database/migrations.js';
 import { KEY_SCOPES, type KeyScope } from './scopes.js';
 import { KEY_LEVELS, type KeyKind, type KeyLevel } from './api-key.js';
@@ -68,3 +69,10 @@ export const isRevokedOrExpired = (
   { revoked_at: revoked, expires_at: expires }: ApiKeyDocument,
   now: Date,
 ) => revoked !== null || (expires !== null && expires <= now);
+
+/** A filter for the keys that are neither revoked nor expired at `now`, and that no rotation has replaced. */
+export const inUseAt = (now: Date): Filter<ApiKeyDocument> => ({
+  revoked_at: null,
+  replaced_by: null,
+  $or: [{ expires_at: null }, { expires_at: { $gt: now } }],
+});

@@ -1,5 +1,5 @@
 import type { ClientSession, Collection } from 'mongodb';
-import type { ApiKeyDocument, NewApiKey } from './document.js';
+import { inUseAt, type ApiKeyDocument, type NewApiKey } from './document.js';
 
 /** The settings of a rotation. */
 export type Rotation = {
@@ -22,12 +22,7 @@ export async function rotateKey(
   session?: ClientSession,
 ): Promise<Rotated | null> {
   const within = session ? { session } : {};
-  const inUse = {
-    _id: id,
-    revoked_at: null,
-    replaced_by: null,
-    $or: [{ expires_at: null }, { expires_at: { $gt: now } }],
-  };
+  const inUse = { _id: id, ...inUseAt(now) };
   const old = await keys.findOne(inUse, within);
   if (old === null) return null;
   const until = expiresAt ?? expiryAfterSameLifetime(old, now);

@@ -1,4 +1,4 @@
-import type { ClientSession, Collection, Db, Filter } from 'mongodb';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
@@ -13,7 +13,7 @@ import {
   type KeyLevel,
 } from './api-key.js';
 import { canonicalRange } from './allowed-ips.js';
-import { isRevokedOrExpired, type ApiKeyDocument, type NewApiKey } from './document.js';
+import { inUseAt, isRevokedOrExpired, type ApiKeyDocument, type NewApiKey } from './document.js';
 import { createAuthentication } from './authentication.js';
 import { createKeyHashes, type StoredHash } from './key-hashes.js';
 import { createKnownHashes } from './known-hashes.js';
@@ -129,19 +129,15 @@ function keyQueries(keys: Collection<ApiKeyDocument>, clock: () => Date) {
       return found.map((document) => toInfo(document, clock()));
     },
 
-    /** The oldest keys of all tenants that are neither revoked nor replaced, and that have not expired. */
+    /** The oldest keys in use of all tenants. */
     async oldestInUse(limit: number): Promise<ApiKeyInfo[]> {
-      const inUse: Filter<ApiKeyDocument> = {
-        revoked_at: null,
-        replaced_by: null,
-        $or: [{ expires_at: null }, { expires_at: { $gt: clock() } }],
-      };
+      const now = clock();
       const found = await keys
-        .find(inUse, acrossTenants('report'))
+        .find(inUseAt(now), acrossTenants('report'))
         .sort({ _id: 1 })
         .limit(limit)
         .toArray();
-      return found.map((document) => toInfo(document, clock()));
+      return found.map((document) => toInfo(document, now));
     },
   };
 }
