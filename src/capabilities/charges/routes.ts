@@ -129,9 +129,9 @@ const verifyRoute = (
         await withoutDeadline(readAfterVerify(charge, kind, signal, mayFind));
         return kind !== 'unknown';
       };
-      // Without a submission there is nothing to verify.
+      // Without a submission there is nothing to verify, so the charge as it is answers the request.
       const isSubmitted = charge.submissions > 0;
-      const isAnswered = isSubmitted && (await verifyNow(charge, verify, untilClosed(ctx)));
+      const isAnswered = !isSubmitted || (await verifyNow(charge, verify, untilClosed(ctx)));
       if (isSubmitted) starter.notifyChangedSoon(charge);
       return shown(await find(ctx, params.reference), isAnswered);
     });
