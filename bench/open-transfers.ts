@@ -9,7 +9,7 @@ import { isPolled } from '../devstack/temporal.js';
 import { newTransfer } from '../src/capabilities/transfers/create.js';
 import { transferWorkflowId, type Transfer } from '../src/capabilities/transfers/record.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
-import { timelineEntry } from '../src/core/instructions/timeline.js';
+import { timelineEntry } from '../src/core/instructions/instruction.js';
 import { connectDatabase, type Database } from '../src/platform/database/client.js';
 import { createTemporal } from '../src/platform/temporal/client.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';

@@ -4,7 +4,7 @@ import { TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { ledgerCollections } from '../src/core/commit/store.js';
 import { holdOf } from '../src/core/outgoing-payments/outgoing-payment.js';
-import { holdPosting } from '../src/core/ledger/hold-postings.js';
+import { holdPosting } from '../src/core/ledger/posting.js';
 import type { Transfer } from '../src/capabilities/transfers/record.js';
 
 /**

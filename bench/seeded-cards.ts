@@ -6,7 +6,7 @@ import {
   type CardAuthorization,
 } from '../src/capabilities/card-authorizations/record.js';
 import type { Card } from '../src/capabilities/cards/record.js';
-import { timelineEntry } from '../src/core/instructions/timeline.js';
+import { timelineEntry } from '../src/core/instructions/instruction.js';
 import { newId } from '../src/shared/ids.js';
 import { DAY_MS } from '../src/shared/durations.js';
 import { whole } from './support.js';

@@ -3,7 +3,7 @@ import { createApiKeys } from '../src/platform/api-keys/store.js';
 import type { Config } from '../src/shared/config.js';
 import type { Database } from '../src/platform/database/client.js';
 import { readClaim } from '../src/core/idempotency/with-idempotency.js';
-import type { SavedResponse } from '../src/core/commit/saved-response.js';
+import type { SavedResponse } from '../src/core/commit/accept.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { creditWallet } from '../src/capabilities/wallets/create.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';
@@ -88,7 +88,7 @@ export function createMutationMaker(provider: string): MakeMutation {
       names: async () => [{ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }],
       countRefused: async () => undefined,
     },
-    provider: () => provider,
+    provider: () => ({ name: provider }),
     intake: { check: () => undefined },
   });
   return async (tenant) => {

@@ -1,5 +1,5 @@
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/record.js';
-import type { TimelineEntry } from '../../src/core/instructions/timeline.js';
+import type { TimelineEntry } from '../../src/core/instructions/instruction.js';
 import { eachAtOnce } from '../support/at-once.js';
 import { cardClient, type CardClient } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';

@@ -27,7 +27,6 @@ const NOUNS: string[] = [
   'card-operation.ts',
   'counts.ts',
   'desk-refunds.ts',
-  'enquiries.ts',
   'facts.ts',
   'locks.ts',
   'messages.ts',

@@ -4,8 +4,7 @@ import {
   transitionBillPayment,
   type BillPaymentFact,
 } from '../../src/capabilities/bill-payments/transitions.js';
-import { holdPosting } from '../../src/core/ledger/hold-postings.js';
-import type { Posting } from '../../src/core/ledger/posting.js';
+import { type Posting, holdPosting } from '../../src/core/ledger/posting.js';
 import { checkPayment } from '../../src/core/outgoing-payments/audit.js';
 import { holdOf } from '../../src/core/outgoing-payments/outgoing-payment.js';
 import { storedPostings } from './stored-postings.js';

@@ -3,7 +3,6 @@ import { charges } from '../../src/capabilities/charges/record.js';
 import { refunds } from '../../src/capabilities/refunds/record.js';
 import { transfers } from '../../src/capabilities/transfers/record.js';
 import {
-  createRecordSet,
   type RecordCollection,
   type RecordSet,
   type StoredRecord,
@@ -14,6 +13,7 @@ import {
   type Reads,
   type Snapshot,
   type Writes,
+  createRecordSet,
 } from '../../src/core/commit/unit-of-work.js';
 import { planned, type AnyMutation, type AnyResult } from './mutations.js';
 import { NOW } from './transfers.js';

@@ -68,7 +68,7 @@ import {
   grantTransferPermit,
 } from '../../src/capabilities/transfers/mutations.js';
 import type { GroupCommit } from '../../src/core/commit/group-commit.js';
-import { plan, type Mutation, type PlannedMutation } from '../../src/core/commit/mutation.js';
+import type { Mutation, PlannedMutation } from '../../src/core/commit/mutation.js';
 import { saveRefusal } from '../../src/core/idempotency/save-refusal.js';
 import { applyCredit } from '../../src/capabilities/wallets/mutations.js';
 import { acceptProviderEventReplay } from '../../src/core/provider-events/mutations.js';
@@ -142,7 +142,7 @@ export type AnyResult = ResultOf<Name>;
 
 /** The mutation with its input, as the commit engine takes it. */
 export function planned({ kind, ...input }: AnyMutation): PlannedMutation {
-  return plan(MUTATIONS[kind] as unknown as Mutation, input as { tenantId: string });
+  return { mutation: MUTATIONS[kind], input };
 }
 
 /** Commits one named mutation. */

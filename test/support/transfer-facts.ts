@@ -1,7 +1,6 @@
 import { checkPayment } from '../../src/core/outgoing-payments/audit.js';
 import { holdOf } from '../../src/core/outgoing-payments/outgoing-payment.js';
-import { holdPosting } from '../../src/core/ledger/hold-postings.js';
-import type { Posting } from '../../src/core/ledger/posting.js';
+import { type Posting, holdPosting } from '../../src/core/ledger/posting.js';
 import {
   transitionTransfer,
   type TransferFact,

@@ -1,12 +1,11 @@
-import { createRecordSet } from '../../src/core/commit/collection.js';
 import { type Named } from './mutations.js';
 import { newId } from '../../src/shared/ids.js';
-import { type KeyClaim } from '../../src/core/commit/saved-response.js';
-import { type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import type { KeyClaim } from '../../src/core/commit/accept.js';
+import { type Snapshot, createRecordSet } from '../../src/core/commit/unit-of-work.js';
 import type { AcceptBulkTransfer } from '../../src/capabilities/bulk-transfers/mutations.js';
 import type { AcceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import type { FactSource } from '../../src/core/instructions/fact.js';
-import { timelineEntry } from '../../src/core/instructions/timeline.js';
+import { timelineEntry } from '../../src/core/instructions/instruction.js';
 import type { Transfer } from '../../src/capabilities/transfers/record.js';
 
 /** The time of the decisions in tests. */

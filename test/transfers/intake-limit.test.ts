@@ -1,4 +1,4 @@
-import { createIntakeLimit } from '../../src/capabilities/transfers/store.js';
+import { createIntakeLimit } from '../../src/capabilities/transfers/create.js';
 import type { Transfer } from '../../src/capabilities/transfers/record.js';
 import { createLog } from '../../src/shared/log.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';

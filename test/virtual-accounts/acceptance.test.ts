@@ -4,7 +4,6 @@ import {
   newVirtualAccount,
   virtualAccounts,
 } from '../../src/capabilities/virtual-accounts/record.js';
-import { plan } from '../../src/core/commit/mutation.js';
 import { decide, type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { apply } from '../support/decisions.js';
 import { emptySnapshot, NOW } from '../support/transfers.js';
@@ -33,7 +32,7 @@ function accept(
     NOW,
   );
   const input = { tenantId: TENANT, account, isUnnamed, maxOpen, claim: null };
-  const { writes } = decide(snapshot, [plan(acceptVirtualAccount, input)], NOW);
+  const { writes } = decide(snapshot, [{ mutation: acceptVirtualAccount, input }], NOW);
   return apply(snapshot, writes);
 }
 

@@ -1,4 +1,4 @@
-import { createKeptList, createSharedEnquiry } from '../../core/providers/cached-answers.js';
+import { createKeptList, createSharedEnquiry } from '../../shared/cached-answers.js';
 import type {
   NameEnquiryAnswer,
   TransferProvider,

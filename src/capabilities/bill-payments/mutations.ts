@@ -1,6 +1,10 @@
-import { acceptOnce } from '../../core/commit/accept.js';
+import {
+  acceptOnce,
+  type AcceptResult,
+  type Claim,
+  type SavedResponse,
+} from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import type { AcceptResult, Claim, SavedResponse } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import {
   admitPayment,

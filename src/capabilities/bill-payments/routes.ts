@@ -8,7 +8,7 @@ import type { Idempotency } from '../../core/idempotency/store.js';
 import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { toListing } from '../../core/instructions/listing.js';
-import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import {
   createBillPayment,

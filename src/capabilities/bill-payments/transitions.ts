@@ -9,9 +9,9 @@ import {
   movePayment,
   type PaymentTransition,
 } from '../../core/outgoing-payments/outgoing-payment.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { timelineEntry } from '../../core/instructions/instruction.js';
 import { applyChange } from '../../core/instructions/transition.js';
-import type { WalletBalances } from '../../core/ledger/hold-postings.js';
+import type { WalletBalances } from '../../core/ledger/posting.js';
 import { billFailure, type BillPayment, type StoredReceipt } from './record.js';
 import { billPaymentContract } from './workflow-contract.js';
 

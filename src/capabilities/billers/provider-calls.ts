@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { createKeptList, createSharedEnquiry } from '../../core/providers/cached-answers.js';
+import { createKeptList, createSharedEnquiry } from '../../shared/cached-answers.js';
 import type {
   BillCategory,
   BillCustomer,

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
 import type { WithoutDeadline } from '../../platform/http/context.js';
-import { validate } from '../../platform/http/validate.js';
+import { validate, amountWithin } from '../../platform/http/validate.js';
 import { newId } from '../../shared/ids.js';
 import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
   successResponse,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { acceptBulkTransfer, type AcceptBulkTransfer } from './mutations.js';
@@ -17,7 +17,6 @@ import { itemError, type BulkTransferItem, type BulkTransfer } from './record.js
 import { presentBulkTransfer } from './presenter.js';
 import type { bulkTransferResource } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import { amountWithin } from '../../core/instructions/api-fields.js';
 import {
   newTransfer,
   NO_NAME,

@@ -1,6 +1,10 @@
-import { acceptOnce } from '../../core/commit/accept.js';
+import {
+  acceptOnce,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { ApiError } from '../../shared/errors.js';
 import { admitTransfer, readsOfTransfers } from '../transfers/mutations.js';

@@ -1,5 +1,5 @@
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { timelineEntry } from '../../core/instructions/instruction.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import {
   cardAuthorizations,

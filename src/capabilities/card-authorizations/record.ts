@@ -5,7 +5,7 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import { idOf } from '../../shared/ids.js';
 import { uncheckedText } from '../../shared/text.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
-import type { TimelineEntry } from '../../core/instructions/timeline.js';
+import type { TimelineEntry } from '../../core/instructions/instruction.js';
 import { isInForce, type AuthorizationFact } from './facts.js';
 import type { AuthorizationKey } from './mutations.js';
 import type { Payment } from './postings.js';

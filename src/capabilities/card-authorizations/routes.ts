@@ -5,7 +5,7 @@ import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
-import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { cardFinder, presentSecurity, securityOf, type CardParts } from '../cards/index.js';

@@ -15,7 +15,7 @@ import type {
   AuthorizationState,
   FindAuthorizationAnswer,
 } from '../../core/providers/card-issuer.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { timelineEntry } from '../../core/instructions/instruction.js';
 import type { OffsetListing } from '../cards/index.js';
 import {
   authorizationId,

@@ -1,6 +1,6 @@
 import type { Posting } from '../../core/ledger/posting.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
-import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
+import { timelineEntry, type TimelineEntry } from '../../core/instructions/instruction.js';
 import type { Card } from '../cards/record.js';
 import {
   dayOf,

@@ -1,5 +1,5 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/accept.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import type { CardIssuer } from '../../core/providers/card-issuer.js';

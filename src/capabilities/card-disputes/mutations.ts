@@ -1,15 +1,15 @@
-import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
+  refuseTakenReference,
   keysOf,
   successResponse,
   type AcceptResult,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
-import { instructionState, isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { instructionState, isOpen, timelineEntry } from '../../core/instructions/instruction.js';
 import {
   applyChange,
   raiseAttention,

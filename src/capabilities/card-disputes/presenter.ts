@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { presentFailure } from '../../core/instructions/api-fields.js';
+import { presentFailure } from '../../core/instructions/instruction.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { CardDispute } from './record.js';
 import type { cardDisputeResource } from './schema.js';

@@ -1,4 +1,4 @@
-import { holdPosting } from '../../core/ledger/hold-postings.js';
+import { holdPosting } from '../../core/ledger/posting.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { countEvent, type WithEvent } from '../../core/instructions/events.js';

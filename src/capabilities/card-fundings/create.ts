@@ -6,9 +6,9 @@ import {
   type SavedResponse,
   type Claim,
   successResponse,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { amountWithin } from '../../core/instructions/api-fields.js';
+import { amountWithin } from '../../platform/http/validate.js';
 import type { Card } from '../cards/record.js';
 import {
   newOperation,

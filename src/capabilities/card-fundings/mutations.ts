@@ -1,15 +1,17 @@
-import { acceptOnce, refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
-import { instructionState } from '../../core/instructions/instruction.js';
-import { holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
-import { ApiError } from '../../shared/errors.js';
-import { actIn, type Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
+  refuseTakenReference,
+  refuseUncovered,
   keysOf,
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/saved-response.js';
-import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/accept.js';
+import { instructionState } from '../../core/instructions/instruction.js';
+import { holdPosting, releasePosting } from '../../core/ledger/posting.js';
+import { ApiError } from '../../shared/errors.js';
+import { type Mutation } from '../../core/commit/mutation.js';
+import { type UnitOfWork, actIn } from '../../core/commit/unit-of-work.js';
 
 import type { TransitionResult } from '../../core/instructions/held-instruction.js';
 import {

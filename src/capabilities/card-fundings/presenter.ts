@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { toWireAmount } from '../../shared/money.js';
-import { presentAttention } from '../../core/instructions/api-fields.js';
+import { presentAttention } from '../../core/instructions/instruction.js';
 import type { Card } from '../cards/record.js';
 import type { autoReloadResource } from './schema.js';
 

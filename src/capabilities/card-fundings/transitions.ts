@@ -1,4 +1,4 @@
-import { moveHold, type HoldMovement } from '../../core/ledger/hold-postings.js';
+import { moveHold, type HoldMovement } from '../../core/ledger/posting.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import type {
   HoldStep,
@@ -6,8 +6,7 @@ import type {
   TransitionRules,
 } from '../../core/instructions/held-instruction.js';
 import { transitionHeld } from '../../core/instructions/held-transitions.js';
-import { isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { isOpen, timelineEntry } from '../../core/instructions/instruction.js';
 import {
   newOperation,
   operationFailure,

@@ -5,7 +5,7 @@ import {
   type SavedResponse,
   type Claim,
   successResponse,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
 import type { Card } from '../cards/record.js';
 import { newOperation, operationReference, type CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/index.js';

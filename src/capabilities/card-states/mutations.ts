@@ -1,15 +1,15 @@
-import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
+  refuseTakenReference,
   keysOf,
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork, FoundRecords } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { instructionState, isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { instructionState, isOpen, timelineEntry } from '../../core/instructions/instruction.js';
 import { cards, isPastExpiry, type Card, desiredAtIssuer } from '../cards/record.js';
 import {
   cardOperations,

@@ -1,5 +1,5 @@
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { isOpen } from '../../core/instructions/instruction.js';
+import { isOpen, timelineEntry } from '../../core/instructions/instruction.js';
 import {
   applyChange,
   isOutdatedRejection,
@@ -16,7 +16,6 @@ import {
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IssuerCardState } from '../../core/providers/card-issuer.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 
 /** The types of operations that change the state of a card at the issuer. */
 const CARD_STATE_TYPES = ['lock', 'unlock', 'close'] as const;

@@ -2,10 +2,9 @@ import type { Act } from '../../core/audit/entry.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { instructionState } from '../../core/instructions/instruction.js';
+import { instructionState, timelineEntry } from '../../core/instructions/instruction.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, type Card } from '../cards/record.js';
 import {
   cardOperations,

@@ -1,4 +1,3 @@
-import { capturePosting, holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import {
   STEPS_OF_HELD,
   addTo,
@@ -13,7 +12,12 @@ import {
   type TenantAudit,
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
-import { accounts } from '../../core/ledger/posting.js';
+import {
+  accounts,
+  capturePosting,
+  holdPosting,
+  releasePosting,
+} from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { cards, type Card } from './record.js';
 import {

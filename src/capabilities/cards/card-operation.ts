@@ -1,14 +1,13 @@
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
-import type { Hold } from '../../core/ledger/hold-postings.js';
-import { accounts } from '../../core/ledger/posting.js';
+import { accounts, type Hold } from '../../core/ledger/posting.js';
 import { newId } from '../../shared/ids.js';
 import {
   failureWith,
   START_WITHIN_MS,
   type InstructionRecord,
+  timelineEntry,
 } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 
 /**
  * Every type of instruction to a card issuer. `issue` issues the card. `unload` takes the balance of a closed or expired

@@ -6,7 +6,7 @@ import {
   type SavedResponse,
   type Claim,
   successResponse,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { CardIssuer } from '../../core/providers/card-issuer.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
@@ -21,8 +21,7 @@ import {
 } from './record.js';
 import { newOperation, type CardOperation } from './card-operation.js';
 import { presentCard, securityOf } from './presenter.js';
-import { invalidField } from '../../platform/http/validate.js';
-import { amountWithin } from '../../core/instructions/api-fields.js';
+import { invalidField, amountWithin } from '../../platform/http/validate.js';
 import { LEAST_FUNDING_MINOR, type AutoReloadBody, type CreateCardBody } from './schema.js';
 
 /** Accepts a card and returns the response to the request. Saves it under the idempotency key, if there is one. */

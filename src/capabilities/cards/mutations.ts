@@ -1,13 +1,13 @@
 import { cardEventName, withOperationEvent } from './webhook-events.js';
-import { acceptOnce } from '../../core/commit/accept.js';
-import { instructionState } from '../../core/instructions/instruction.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
   keysOf,
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import { instructionState } from '../../core/instructions/instruction.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';

@@ -4,7 +4,7 @@ import type { AuthenticatedKey } from '../../platform/api-keys/authentication.js
 import { ApiError } from '../../shared/errors.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
-import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/accept.js';
 import { customerOf, type Tokens } from '../payment-tokens/index.js';
 import type { Customer } from '../payment-tokens/record.js';
 import { type Charge, newCharge } from './record.js';

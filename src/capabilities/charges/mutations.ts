@@ -1,17 +1,17 @@
-import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
-import { recurringCharges } from '../recurring-charges/record.js';
-import { ApiError } from '../../shared/errors.js';
-import type { AuthenticatedKey } from '../../platform/api-keys/authentication.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
+  refuseTakenReference,
   keysOf,
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import { recurringCharges } from '../recurring-charges/record.js';
+import { ApiError } from '../../shared/errors.js';
+import type { AuthenticatedKey } from '../../platform/api-keys/authentication.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { instructionState, isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { instructionState, isOpen, timelineEntry } from '../../core/instructions/instruction.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { changeToken } from '../payment-tokens/mutations.js';

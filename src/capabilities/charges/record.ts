@@ -4,8 +4,8 @@ import {
   failureWith,
   START_WITHIN_MS,
   type InstructionRecord,
+  timelineEntry,
 } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { AboutCharge, Decline } from '../../core/providers/payment-provider.js';
 import { newId } from '../../shared/ids.js';
 import type { Customer } from '../payment-tokens/record.js';

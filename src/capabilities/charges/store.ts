@@ -3,10 +3,9 @@ import type { Database } from '../../platform/database/client.js';
 import { textEquals } from '../../platform/database/indexes.js';
 import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { type InstructionRecord, timelineEntry } from '../../core/instructions/instruction.js';
 import type { Decline } from '../../core/providers/payment-provider.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import { CHARGE_INDEXES, MADE_BY_INDEX, type Charge, type ChargeStatus } from './record.js';
 import type { ChargeFact } from './facts.js';
 import {

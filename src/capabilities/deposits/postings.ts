@@ -1,5 +1,4 @@
-import type { WalletBalances } from '../../core/ledger/hold-postings.js';
-import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
+import { accounts, posting, type Posting, type WalletBalances } from '../../core/ledger/posting.js';
 import { payFromAvailable, payReceivable } from '../../core/ledger/receivable.js';
 import type { Deposit } from './record.js';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
+import { presentAttention, presentFailure } from '../../core/instructions/instruction.js';
 import { toWireAmount } from '../../shared/money.js';
 import { submittedReturn, type Deposit } from './record.js';
 import type { depositResource } from './schema.js';

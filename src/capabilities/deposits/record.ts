@@ -5,8 +5,9 @@ import {
   isOpen,
   START_WITHIN_MS,
   type InstructionRecord,
+  timelineEntry,
+  type TimelineType,
 } from '../../core/instructions/instruction.js';
-import { timelineEntry, type TimelineType } from '../../core/instructions/timeline.js';
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { idOf } from '../../shared/ids.js';
 

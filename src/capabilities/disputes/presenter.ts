@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { presentAttention } from '../../core/instructions/api-fields.js';
+import { presentAttention } from '../../core/instructions/instruction.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { Dispute } from './record.js';
 import type { disputeResource } from './schema.js';

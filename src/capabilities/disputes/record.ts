@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { attentionIndex } from '../../platform/database/indexes.js';
 import type { AuditedState } from '../../core/audit/entry.js';
 import { collection } from '../../core/commit/collection.js';
-import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
+import { timelineEntry, type TimelineEntry } from '../../core/instructions/instruction.js';
 import { idOf } from '../../shared/ids.js';
 import type { Dispute as TheirDispute } from '../../core/providers/payment-provider.js';
 import { paidMinorOf, type Charge } from '../charges/record.js';

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../shared/durations.js';
 import { describeActor, type Act } from '../../core/audit/entry.js';
 import type { FactSource } from '../../core/instructions/fact.js';
-import { timelineEntry, type TimelineType } from '../../core/instructions/timeline.js';
+import { timelineEntry, type TimelineType } from '../../core/instructions/instruction.js';
 import type { Verdict } from '../../core/instructions/transition.js';
 import type { Posting } from '../../core/ledger/posting.js';
 import { payFromAvailable, payReceivable } from '../../core/ledger/receivable.js';

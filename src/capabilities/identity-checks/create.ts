@@ -1,5 +1,5 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { successResponse, throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
+import { successResponse, throwIfKeyReused, type Claim } from '../../core/commit/accept.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import type {
   CheckSubject,

@@ -1,11 +1,11 @@
-import { acceptOnce } from '../../core/commit/accept.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
   keysOf,
   type AcceptResult,
   type Claim,
   type SavedResponse,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { instructionState } from '../../core/instructions/instruction.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
+import { presentAttention, presentFailure } from '../../core/instructions/instruction.js';
 import { checkStatusOf, type IdentityCheck } from './record.js';
 import type { checkResource } from './schema.js';
 

@@ -11,8 +11,8 @@ import {
   isOpen,
   START_WITHIN_MS,
   type InstructionRecord,
+  timelineEntry,
 } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { CheckStatus } from '../customers/record.js';
 
 /** An identity check as it is stored. Nothing in it shows the number or a name. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { newId } from '../../shared/ids.js';
-import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/accept.js';
 import type { AuthenticatedKey } from '../../platform/api-keys/authentication.js';
 import { customerOf } from './schema.js';
 import type { bankAccountTokenBody, cardTokenBody } from './schema.js';

@@ -1,9 +1,7 @@
 import { ApiError } from '../../shared/errors.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import { acceptOnce } from '../../core/commit/accept.js';
-import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
   keysOf,
   findSavedResponse,
   refusalResponse,
@@ -12,7 +10,9 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { deletedToken, paymentTokens, type PaymentToken } from './record.js';
 import { presentToken } from './presenter.js';

@@ -5,7 +5,7 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { throwIfKeyReused } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused } from '../../core/commit/accept.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import { customerFinder, type Customers } from '../customers/index.js';

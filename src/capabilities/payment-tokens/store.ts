@@ -1,8 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { AcceptResult } from '../../core/commit/saved-response.js';
-import type { Claim } from '../../core/commit/saved-response.js';
+import type { AcceptResult, Claim } from '../../core/commit/accept.js';
 import type { SetupFact } from './setup.js';
 import { textEquals } from '../../platform/database/indexes.js';
 import { fieldIs } from '../../platform/sealing/sealed-fields.js';

@@ -6,7 +6,7 @@ import type { IdempotentResponse } from '../../core/idempotency/with-idempotency
 import { invalidField } from '../../platform/http/validate.js';
 import { newId } from '../../shared/ids.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
-import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/accept.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { nextCheckAfterChange, type Change, type Terms } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';

@@ -1,10 +1,6 @@
 import { withRecurringChargeEvents } from './webhook-events.js';
-import { acceptOnce } from '../../core/commit/accept.js';
-import { paymentTokens } from '../payment-tokens/record.js';
-import { ApiError } from '../../shared/errors.js';
-import type { Act } from '../../core/audit/entry.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
   keysOf,
   saveResponse,
   findSavedResponse,
@@ -12,7 +8,11 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import { paymentTokens } from '../payment-tokens/record.js';
+import { ApiError } from '../../shared/errors.js';
+import type { Act } from '../../core/audit/entry.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { charges, type Charge } from '../charges/record.js';
 import { stopRetries } from '../charges/mutations.js';

@@ -7,7 +7,7 @@ import { stillClaimed } from '../../platform/database/claims.js';
 import { noStall, stallsOf, startedWithoutEffect } from '../../core/supervision/stalls.js';
 import { claimsOf, type Supervised } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { AcceptResult } from '../../core/commit/saved-response.js';
+import type { AcceptResult } from '../../core/commit/accept.js';
 import { type Charge, newCharge } from '../charges/record.js';
 import {
   RECURRING_INDEXES,

@@ -1,9 +1,3 @@
-import {
-  capturePosting,
-  holdPosting,
-  releasePosting,
-  unspentOf,
-} from '../../core/ledger/hold-postings.js';
 import { charges, reversibleMinorOf, type Charge } from '../charges/record.js';
 import {
   STEPS_OF_HELD,
@@ -19,7 +13,13 @@ import {
   type TenantAudit,
   type TenantBooks,
 } from '../../core/ledger/audit-checks.js';
-import { accounts } from '../../core/ledger/posting.js';
+import {
+  accounts,
+  capturePosting,
+  holdPosting,
+  releasePosting,
+  unspentOf,
+} from '../../core/ledger/posting.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
 import { DESK_REFUND, holdOf } from './postings.js';
 import { refunds, type Refund } from './record.js';

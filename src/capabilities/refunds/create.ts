@@ -3,7 +3,7 @@ import { acceptRefund } from './mutations.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
-import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/accept.js';
 import type { Charges } from '../charges/index.js';
 import { newRefund, type Refund } from './record.js';
 import type { CreateRefundBody } from './schema.js';

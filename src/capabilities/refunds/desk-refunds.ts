@@ -1,6 +1,6 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { timelineEntry } from '../../core/instructions/instruction.js';
 import { payFromAvailable } from '../../core/ledger/receivable.js';
 import {
   charges,

@@ -1,9 +1,6 @@
-import { refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
-import { holdPosting } from '../../core/ledger/hold-postings.js';
-import { ApiError } from '../../shared/errors.js';
-import type { Act } from '../../core/audit/entry.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  refuseTakenReference,
+  refuseUncovered,
   keysOf,
   saveResponse,
   findSavedResponse,
@@ -11,12 +8,15 @@ import {
   type AcceptResult,
   type Claim,
   successResponse,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import { holdPosting } from '../../core/ledger/posting.js';
+import { ApiError } from '../../shared/errors.js';
+import type { Act } from '../../core/audit/entry.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { instructionState, isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { instructionState, isOpen, timelineEntry } from '../../core/instructions/instruction.js';
 import { charges, attemptReference, leftOf, type Charge } from '../charges/record.js';
 import { moveReturn } from './returns.js';
 import { transitionRefund, type RefundTransition } from './transitions.js';

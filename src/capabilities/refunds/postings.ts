@@ -1,5 +1,4 @@
-import type { Hold } from '../../core/ledger/hold-postings.js';
-import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
+import { accounts, posting, type Posting, type Hold } from '../../core/ledger/posting.js';
 import type { Charge } from '../charges/record.js';
 import type { Refund } from './record.js';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
-import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
+import { presentAttention, presentFailure } from '../../core/instructions/instruction.js';
 import type { refundResource } from './schema.js';
 import type { Refund } from './record.js';
 

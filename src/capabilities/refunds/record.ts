@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { failureWith, START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import {
+  failureWith,
+  START_WITHIN_MS,
+  timelineEntry,
+} from '../../core/instructions/instruction.js';
 import { idOf, newId } from '../../shared/ids.js';
 import { attemptReference, type Charge } from '../charges/record.js';
 import { maskAccount } from '../deposits/record.js';

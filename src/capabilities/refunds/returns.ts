@@ -4,13 +4,12 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { HoldStep, TransitionResult } from '../../core/instructions/held-instruction.js';
 import { transitionHeld } from '../../core/instructions/held-transitions.js';
-import { instructionState, needsWorkflow } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import {
-  moveHold,
-  type HoldMovement,
-  type WalletBalances,
-} from '../../core/ledger/hold-postings.js';
+  instructionState,
+  needsWorkflow,
+  timelineEntry,
+} from '../../core/instructions/instruction.js';
+import { moveHold, type HoldMovement, type WalletBalances } from '../../core/ledger/posting.js';
 import {
   attemptReference,
   attentionOfSuspense,

@@ -6,7 +6,7 @@ import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
-import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createRefund, getRefund, getRefundTimeline, listRefunds } from './api.js';

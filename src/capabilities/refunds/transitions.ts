@@ -3,7 +3,7 @@ import {
   unspentOf,
   type HoldMovement,
   type WalletBalances,
-} from '../../core/ledger/hold-postings.js';
+} from '../../core/ledger/posting.js';
 import type { HoldStep } from '../../core/instructions/held-instruction.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type {

@@ -2,8 +2,7 @@ import { checkPayment, heldByOpen } from '../../core/outgoing-payments/audit.js'
 import { auditPages, type RecordAudit } from '../../core/ledger/audit-checks.js';
 import { auditCounts } from '../../core/ledger/audit-counts.js';
 import { LIST_INDEXES } from '../../core/instructions/listing.js';
-import { transferMonthlyCounts, type CountsDocument } from './counts.js';
-import { transfers } from './record.js';
+import { transfers, transferMonthlyCounts, type CountsDocument } from './record.js';
 
 /** Checks that every transfer has the postings of its state and no others, and that the counts equal the records. */
 export const auditTransfers: RecordAudit = {

@@ -1,5 +1,4 @@
-import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import type { Counter } from '../../core/commit/counter.js';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import { withSnapshot, type Database } from '../../platform/database/client.js';
 import {
   BY_REFERENCE,
@@ -8,89 +7,19 @@ import {
   OPEN,
   type Listing,
 } from '../../core/instructions/listing.js';
-import type { Transfer, TransferStatus } from './record.js';
+import {
+  countUpdate,
+  utcDay,
+  type CountChange,
+  type Counts,
+  type CountsDocument,
+  type Transfer,
+  type TransferStatus,
+} from './record.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
-
-/**
- * A change of the number of created and failed transfers of a tenant on one UTC day of creation. The totals of lists
- * are read from these counts. Only changes that also write the wallet are counted, so that counting causes no conflict
- * between commits. Open transfers are counted when they are listed; the others are completed.
- */
-export type CountChange = { tenantId: string; day: string; created: number; failed: number };
-
-/** Returns the UTC day of a time, `YYYY-MM-DD`. */
-const utcDay = (at: Date) => at.toISOString().slice(0, 10);
-
-/** Returns the change of the counts after a transfer was created (`before` is null) or changed, or null. */
-export function countChange(before: Transfer | null, after: Transfer): CountChange | null {
-  const created = before === null ? 1 : 0;
-  const failed = Number(after.status === 'failed') - Number(before?.status === 'failed');
-  if (created === 0 && failed === 0) return null;
-  return { tenantId: after.tenant_id, day: utcDay(after.created_at), created, failed };
-}
-
-/** The change of the counts when a transfer is removed. */
-export const uncount = ({
-  tenant_id: tenantId,
-  created_at: at,
-  status,
-}: Transfer): CountChange => ({
-  tenantId,
-  day: utcDay(at),
-  created: -1,
-  failed: status === 'failed' ? -1 : 0,
-});
-
-/** Adds the changes of one commit up by tenant and day. Omits the sums that are zero. */
-export function sumChanges(changes: readonly CountChange[]): CountChange[] {
-  const sums = new Map<string, CountChange>();
-  for (const change of changes) {
-    const key = `${change.tenantId}/${change.day}`;
-    const sum = sums.get(key) ?? { ...change, created: 0, failed: 0 };
-    const { created, failed } = change;
-    sums.set(key, { ...sum, created: sum.created + created, failed: sum.failed + failed });
-  }
-  return [...sums.values()].filter((sum) => sum.created !== 0 || sum.failed !== 0);
-}
-
-type Counts = { created: bigint; failed: bigint };
-/** The counts of a tenant in one month. `_id` is `<tenant>/<YYYY-MM>`; keys of `days` are two digits. */
-export type CountsDocument = Counts & { _id: string; days: Record<string, Counts> };
-
-const long = { bsonType: 'long' };
-
-/** The collection of monthly counts. A commit writes it in the transaction that writes the transfers. */
-export const transferMonthlyCounts: Counter<CountChange> = {
-  name: 'transfer_monthly_counts',
-  validator: {
-    bsonType: 'object',
-    required: ['created', 'failed', 'days'],
-    properties: {
-      created: { ...long, minimum: 0 },
-      failed: { ...long, minimum: 0 },
-      days: { bsonType: 'object' },
-    },
-  },
-  indexes: [],
-  shardBy: '_id',
-  sum: sumChanges,
-  update: countUpdate as Counter<CountChange>['update'],
-};
 
 /** Returns the collection of monthly counts. */
 export const countsOf = (db: Db) => db.collection<CountsDocument>('transfer_monthly_counts');
-
-function countUpdate(change: CountChange): AnyBulkWriteOperation<CountsDocument> {
-  const [created, failed] = [BigInt(change.created), BigInt(change.failed)];
-  const day = `days.${change.day.slice(8)}`;
-  return {
-    updateOne: {
-      filter: { _id: `${change.tenantId}/${change.day.slice(0, 7)}` },
-      update: { $inc: { created, failed, [`${day}.created`]: created, [`${day}.failed`]: failed } },
-      upsert: true,
-    },
-  };
-}
 
 /** A range of UTC days. `from` is included, `until` is not; without them the range is open. */
 type DayRange = { from?: string | undefined; until?: string | undefined };

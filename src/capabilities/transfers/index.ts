@@ -9,23 +9,25 @@ import { bankCapability, type BankParts } from '../banks/index.js';
 import { transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
 import { reconciledTransfers } from './comparison.js';
-import { transferMonthlyCounts, uncount } from './counts.js';
-import { createTransferCreation } from './create.js';
-import { createEnquiries } from './enquiries.js';
-import { createIntakeLimit, createTransfers } from './store.js';
+import { createEnquiries, createIntakeLimit, createTransferCreation } from './create.js';
+import { createTransfers } from './store.js';
 import { presentTransferDetails, presentTransferRow } from './presenter.js';
 import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
 import { createReconciliationSchedules } from './schedule.js';
-import { transfers, type Transfer } from './record.js';
+import { transfers, type Transfer, transferMonthlyCounts, uncount } from './record.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
 import { transferEvents } from './webhook-events.js';
 import { acceptTransfer, applyTransferFact } from './mutations.js';
 
-export { newTransfer } from './create.js';
-export { NO_NAME, type Enquiries, type ReadTransfer } from './enquiries.js';
-export type { IntakeLimit } from './store.js';
+export {
+  newTransfer,
+  NO_NAME,
+  type Enquiries,
+  type IntakeLimit,
+  type ReadTransfer,
+} from './create.js';
 export { transferBody, type TransferBody } from './schema.js';
 
 /** The parts of transfers. */
@@ -53,7 +55,7 @@ function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
       groupCommit,
       starter,
       enquiries,
-      provider: () => providers.forTransfers().name,
+      provider: providers.forTransfers,
       intake,
     }),
     intake,

@@ -1,12 +1,12 @@
-import { acceptOnce } from '../../core/commit/accept.js';
-import { instructionState } from '../../core/instructions/instruction.js';
-import { ApiError } from '../../shared/errors.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import { instructionState } from '../../core/instructions/instruction.js';
+import { ApiError } from '../../shared/errors.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import {
   admitPayment,
@@ -14,10 +14,9 @@ import {
   readsOfPayments,
 } from '../../core/outgoing-payments/outgoing-payment.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
-import { countChange, transferMonthlyCounts } from './counts.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
 import { withTransferEvent } from './webhook-events.js';
-import { transfers, type Transfer } from './record.js';
+import { transfers, type Transfer, countChange, transferMonthlyCounts } from './record.js';
 
 /** A new transfer with its idempotency key. */
 export type AcceptTransfer = {

@@ -14,7 +14,7 @@ import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { toListing } from '../../core/instructions/listing.js';
 import { presentTransfer } from './presenter.js';
 import type { Transfers } from './store.js';
-import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
 import type { Transfer } from './record.js';
 
 /** The routes of transfers. */

@@ -8,8 +8,7 @@ import {
 } from './mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import type { InstructionRecord } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { type InstructionRecord, timelineEntry } from '../../core/instructions/instruction.js';
 import type { TransferFact } from './transitions.js';
 import { countTotal } from './counts.js';
 import {
@@ -19,9 +18,6 @@ import {
   type Listing,
 } from '../../core/instructions/listing.js';
 import type { Transfer, TransferStatus } from './record.js';
-import { ApiError } from '../../shared/errors.js';
-import type { Log } from '../../shared/log.js';
-import { nextCheckIndex } from '../../platform/database/indexes.js';
 
 /** The store of transfers. */
 export type Transfers = ReturnType<typeof createTransfers>;
@@ -307,75 +303,5 @@ function comparedTransfers(collection: Collection<Transfer>) {
         .sort({ created_at: 1, _id: 1 })
         .limit(limit)
         .toArray(),
-  };
-}
-
-/** Pause between two counts of one process. Requests in between are decided by the last count. */
-const COUNT_EVERY_MS = 2_000;
-/** A backlog of this size takes minutes to shrink. */
-const RETRY_AFTER_SECONDS = 30;
-const MESSAGE =
-  'Too many transfers wait for their outcome, because a provider answers too slowly. Nothing was accepted: try again later.';
-
-/** A provider of which too many transfers are open is counted for this part of the time at most. */
-const COUNTING_SHARE = 0.1;
-
-/** Refuses new transfers of a provider while too many of it are open. */
-export type IntakeLimit = ReturnType<typeof createIntakeLimit>;
-
-/** The last count of one provider. */
-type Counted = { full: boolean; countAt: number; counting: Promise<void> | null };
-
-/**
- * Creates the limit of open transfers of each provider. During a long outage of a provider each accepted transfer adds polls,
- * and beyond the limit they would exceed the provider's rate. Another provider has a limit of its own. The count is made in
- * the background of requests, so it may lag by some seconds of intake.
- */
-export function createIntakeLimit(
-  transfers: Collection<Transfer>,
-  { maxOpen, log }: { maxOpen: number; log: Log },
-) {
-  const providers = new Map<string, Counted>();
-
-  /** The open transfers of all providers are counted in the index alone; one provider's, only if these are too many. */
-  async function isFull(provider: string): Promise<boolean> {
-    const filter = { next_check_at: { $type: 'date' as const } };
-    const options = { limit: maxOpen, hint: nextCheckIndex.key, ...acrossTenants('loop') };
-    if ((await transfers.countDocuments(filter, options)) < maxOpen) return false;
-    return (await transfers.countDocuments({ ...filter, provider }, options)) >= maxOpen;
-  }
-
-  async function count(of: Counted, provider: string): Promise<void> {
-    const began = performance.now();
-    try {
-      const now = await isFull(provider);
-      if (now !== of.full) {
-        log.warn({ provider, max_open: maxOpen }, now ? 'intake is closed' : 'intake is open');
-      }
-      of.full = now;
-    } catch (error) {
-      log.warn({ err: error }, 'open transfers not counted, trying again');
-    }
-    const ended = performance.now();
-    of.countAt = ended + Math.max(COUNT_EVERY_MS, (ended - began) / COUNTING_SHARE);
-    of.counting = null;
-  }
-
-  return {
-    /** Throws `service_unavailable` with Retry-After while too many transfers of this provider are open. */
-    check(provider: string): void {
-      const of = providers.get(provider) ?? { full: false, countAt: 0, counting: null };
-      providers.set(provider, of);
-      if (performance.now() >= of.countAt) of.counting ??= count(of, provider);
-      if (of.full) {
-        throw new ApiError('service_unavailable', {
-          message: MESSAGE,
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        });
-      }
-    },
-    idle: async () => {
-      for (const { counting } of providers.values()) await counting;
-    },
   };
 }

@@ -1,4 +1,4 @@
-import type { WalletBalances } from '../../core/ledger/hold-postings.js';
+import type { WalletBalances } from '../../core/ledger/posting.js';
 import {
   isCovered,
   movePayment,

@@ -1,5 +1,5 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/accept.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import type { AccountHolder, AccountProvider } from '../../core/providers/account-provider.js';
 import { invalidFields } from '../../platform/http/validate.js';

@@ -1,6 +1,6 @@
-import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
-import type { Mutation } from '../../core/commit/mutation.js';
 import {
+  acceptOnce,
+  refuseTakenReference,
   keysOf,
   findSavedResponse,
   refusalResponse,
@@ -8,10 +8,10 @@ import {
   successResponse,
   type AcceptResult,
   type Claim,
-} from '../../core/commit/saved-response.js';
+} from '../../core/commit/accept.js';
+import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { instructionState } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { instructionState, timelineEntry } from '../../core/instructions/instruction.js';
 import { ApiError } from '../../shared/errors.js';
 import { customerRef, nameCustomer } from '../customers/mutations.js';
 import { presentAccount } from './presenter.js';

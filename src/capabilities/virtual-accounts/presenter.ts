@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
+import { presentAttention, presentFailure } from '../../core/instructions/instruction.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { virtualAccountResource } from './schema.js';
 import type { VirtualAccount } from './record.js';

@@ -5,8 +5,8 @@ import {
   isOpen,
   START_WITHIN_MS,
   type InstructionRecord,
+  timelineEntry,
 } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { AccountFace, AccountHolder } from '../../core/providers/account-provider.js';
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { DAY_MS } from '../../shared/durations.js';

@@ -1,5 +1,5 @@
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
-import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';

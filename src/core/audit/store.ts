@@ -76,7 +76,6 @@ export async function appendAudit(
   drafts: readonly AuditDraft[],
   session: ClientSession,
 ): Promise<void> {
-  if (drafts.length === 0) return;
   const ids = drafts.map(({ id }) => id);
   const written = await logOf(db).distinct('act', { act: { $in: ids } }, { session });
   const fresh = drafts.filter(({ id }) => !written.includes(id));

@@ -48,23 +48,3 @@ export type RecordSet = {
   /** The collections that have records here. */
   collections(): RecordCollection[];
 };
-
-/** An empty set of records. */
-export function createRecordSet(): RecordSet {
-  const byCollection = new Map<string, { of: RecordCollection; records: Map<string, unknown> }>();
-  const recordsOf = (of: RecordCollection) => byCollection.get(of.name)?.records;
-  return {
-    // A collection's records have its type: `set` is the only way in.
-    get: <R extends StoredRecord>(of: RecordCollection<R>, id: string) =>
-      recordsOf(of)?.get(id) as R | undefined,
-    set(of, record) {
-      const entry = byCollection.get(of.name) ?? { of, records: new Map<string, unknown>() };
-      byCollection.set(of.name, entry);
-      entry.records.set(record._id, record);
-    },
-    has: (of, id) => recordsOf(of)?.has(id) ?? false,
-    all: <R extends StoredRecord>(of: RecordCollection<R>) =>
-      [...(recordsOf(of)?.values() ?? [])] as R[],
-    collections: () => [...byCollection.values()].map(({ of }) => of),
-  };
-}

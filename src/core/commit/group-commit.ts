@@ -8,7 +8,6 @@ import { ApiError, OUTCOME_UNKNOWN } from '../../shared/errors.js';
 import type { RecordCollection, RecordSet, StoredRecord } from './collection.js';
 import { noForwarding, type Forwarding } from './forwarding.js';
 import {
-  plan,
   type CommitAttempt,
   type Mutation,
   type MutationInput,
@@ -170,7 +169,8 @@ export function createGroupCommit(
   return {
     commitHere,
     async commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R> {
-      const planned = plan(mutation, input);
+      // The types of both fit here, so that lanes can mix mutations.
+      const planned: PlannedMutation = { mutation, input };
       const forwarded = leavesWallet(planned) ? null : await forwarding.forward(planned);
       const attempt = forwarded ?? (await commitHere(planned));
       if ('error' in attempt) throw attempt.error;
@@ -337,7 +337,7 @@ function createTransact(
     if (bytes > MAX_BATCH_BYTES) throw new BatchTooLarge(bytes);
     if (outgoing.length > 0) await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
-    await appendAudit(db, writes.acts, session);
+    if (writes.acts.length > 0) await appendAudit(db, writes.acts, session);
     // Commit also if nothing is written: only a commit makes sure that the data that was read cannot be rolled back.
     failpoint('commit.before');
     await commitUntilKnown(session, deadline);

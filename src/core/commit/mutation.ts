@@ -15,16 +15,6 @@ export type MutationInput = {
   fact?: object;
 };
 
-/** The act of an operator in a mutation's input. */
-export const actIn = ({ act, fact }: MutationInput): Act | undefined =>
-  act ?? (fact !== undefined && hasAct(fact) ? fact.act : undefined);
-
-/** The `X-Request-Id` of the request that a mutation carries out: that of a client or of an operator. */
-export const requestIdIn = (input: MutationInput): string | null =>
-  input.claim?.requestId ?? actIn(input)?.requestId ?? null;
-
-const hasAct = (fact: object): fact is { act: Act | undefined } => 'act' in fact;
-
 /** A named write: the data that it reads, and its rules. Pure: it knows neither lanes nor transactions. */
 export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {
   /**
@@ -79,9 +69,3 @@ export const forwardable = <M extends MutationsByName>(mutations: {
       : never
     : never;
 }): MutationsByName => mutations;
-
-/** Joins a mutation with its input. The types of both are checked here, so that lanes can mix mutations. */
-export const plan = <I extends MutationInput, R>(
-  mutation: Mutation<I, R>,
-  input: I,
-): PlannedMutation => ({ mutation, input });

@@ -9,29 +9,21 @@ import type {
 } from 'mongodb';
 import { BY_ID, ownedFilter, type Owned } from '../../platform/database/tenant-filters.js';
 import { failpoint } from '../../shared/failpoints.js';
-import {
-  toWallet,
-  type KeyDocument,
-  type PostingDocument,
-  type WalletDocument,
-} from '../ledger/collections.js';
+import { type KeyDocument, type PostingDocument } from '../ledger/collections.js';
 import type { Posting } from '../ledger/posting.js';
-import type { Wallet } from '../ledger/wallet.js';
-import {
-  createRecordSet,
-  type RecordCollection,
-  type RecordKey,
-  type StoredRecord,
-} from './collection.js';
+import { type Wallet, toWallet, type WalletDocument } from '../ledger/wallet.js';
+import { type RecordCollection, type RecordKey, type StoredRecord } from './collection.js';
 import { approvals } from '../approvals/approval.js';
-import { actIn, type PlannedMutation } from './mutation.js';
-import type { ClaimedKey } from './saved-response.js';
+import { type PlannedMutation } from './mutation.js';
+import type { ClaimedKey } from './accept.js';
 import {
   referenceKey,
   type Reads,
   type Reference,
   type Snapshot,
   type Writes,
+  createRecordSet,
+  actIn,
 } from './unit-of-work.js';
 
 /** The collections that every commit uses. */

@@ -2,14 +2,13 @@ import type { Posting } from '../ledger/posting.js';
 import { emptyWallet, type Wallet } from '../ledger/wallet.js';
 import type { EventDraft } from '../webhooks/event.js';
 import {
-  createRecordSet,
   type RecordCollection,
   type RecordKey,
   type RecordSet,
   type StoredRecord,
 } from './collection.js';
 import type { Counter } from './counter.js';
-import type { AuditDraft } from '../audit/entry.js';
+import type { Act, AuditDraft } from '../audit/entry.js';
 import {
   ApprovalRefused,
   approvals,
@@ -18,8 +17,8 @@ import {
   TargetChanged,
   used,
 } from '../approvals/approval.js';
-import { actIn, requestIdIn, type MutationInput, type PlannedMutation } from './mutation.js';
-import type { ClaimedKey } from './saved-response.js';
+import type { MutationInput, PlannedMutation } from './mutation.js';
+import type { ClaimedKey } from './accept.js';
 
 /** A client's own name for a record, unique among the tenant's records of that collection. */
 export type Reference = { collection: RecordCollection; tenantId: string; reference: string };
@@ -58,6 +57,26 @@ export type Snapshot = {
   postings: Map<string, Posting>;
   wallets: Map<string, Wallet>;
 };
+
+/** An empty set of records. */
+export function createRecordSet(): RecordSet {
+  const byCollection = new Map<string, { of: RecordCollection; records: Map<string, unknown> }>();
+  const recordsOf = (of: RecordCollection) => byCollection.get(of.name)?.records;
+  return {
+    // A collection's records have its type: `set` is the only way in.
+    get: <R extends StoredRecord>(of: RecordCollection<R>, id: string) =>
+      recordsOf(of)?.get(id) as R | undefined,
+    set(of, record) {
+      const entry = byCollection.get(of.name) ?? { of, records: new Map<string, unknown>() };
+      byCollection.set(of.name, entry);
+      entry.records.set(record._id, record);
+    },
+    has: (of, id) => recordsOf(of)?.has(id) ?? false,
+    all: <R extends StoredRecord>(of: RecordCollection<R>) =>
+      [...(recordsOf(of)?.values() ?? [])] as R[],
+    collections: () => [...byCollection.values()].map(({ of }) => of),
+  };
+}
 
 /** The changes of one counter. */
 export type Counted = { counter: Counter; changes: unknown[] };
@@ -177,6 +196,16 @@ export function createUnitOfWork(snapshot: Snapshot, now: Date) {
     }),
   };
 }
+
+/** The act of an operator in a mutation's input. */
+export const actIn = ({ act, fact }: MutationInput): Act | undefined =>
+  act ?? (fact !== undefined && hasAct(fact) ? fact.act : undefined);
+
+/** The `X-Request-Id` of the request that a mutation carries out: that of a client or of an operator. */
+export const requestIdIn = (input: MutationInput): string | null =>
+  input.claim?.requestId ?? actIn(input)?.requestId ?? null;
+
+const hasAct = (fact: object): fact is { act: Act | undefined } => 'act' in fact;
 
 /**
  * All rules of a commit, without a database: mutations see the effects of those before them, each gets its own result, and

@@ -2,7 +2,7 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { StoredRecord } from '../commit/collection.js';
 import { removeSettled, webhookCollections } from '../webhooks/retention.js';
-import type { TimelineEntry } from '../instructions/timeline.js';
+import type { TimelineEntry } from '../instructions/instruction.js';
 import type { ErasedRecords } from './erased-records.js';
 
 type Stored = StoredRecord & { version: number; updated_at?: Date; timeline?: TimelineEntry[] };

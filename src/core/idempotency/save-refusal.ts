@@ -10,7 +10,7 @@ import {
   type Claim,
   type KeyClaim,
   type SavedResponse,
-} from '../commit/saved-response.js';
+} from '../commit/accept.js';
 import type { IdempotentResponse } from './with-idempotency.js';
 
 /** An answer with the idempotency key that keeps it. */

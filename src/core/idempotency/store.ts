@@ -9,7 +9,7 @@ import {
   type SavedResponse,
   type KeyClaim,
   type ClaimedKey,
-} from '../commit/saved-response.js';
+} from '../commit/accept.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
 import { idempotencyKeysCollection } from '../ledger/collections.js';
 

@@ -7,7 +7,7 @@ import {
   type SavedResponse,
   type Claim,
   type KeyClaim,
-} from '../commit/saved-response.js';
+} from '../commit/accept.js';
 import { callerOf, type AppContext } from '../../platform/http/context.js';
 import { excludeFromLoad } from '../../platform/http/load.js';
 import { textProblem } from '../../platform/http/messages.js';

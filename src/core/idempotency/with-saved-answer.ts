@@ -1,7 +1,7 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type AppContext } from '../../platform/http/context.js';
 import type { GroupCommit } from '../commit/group-commit.js';
-import { refusalResponse, successResponse, type SavedResponse } from '../commit/saved-response.js';
+import { refusalResponse, successResponse, type SavedResponse } from '../commit/accept.js';
 import { saveAnswer } from './save-refusal.js';
 import type { Idempotency } from './store.js';
 import { withIdempotency, type Fingerprints } from './with-idempotency.js';

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { invalidField } from '../../platform/http/validate.js';
 import { timestamp } from '../../platform/http/wire.js';
-import type { Tenant } from '../../platform/tenants/tenant.js';
-import { TIMELINE_TYPES, type TimelineEntry } from './timeline.js';
+import { TIMELINE_TYPES, type TimelineEntry } from './instruction.js';
 
 /** Status of an instruction in the API. */
 export const instructionStatus = z.enum(['pending', 'processing', 'completed', 'failed']);
@@ -36,34 +34,6 @@ export const timelineEntryResource = z
       provider_request_id: 'sbr_3967265a6600_2',
     },
   });
-
-/**
- * Returns the amount of a body. Throws a `validation_error` if it is outside the tenant's limits for one instruction. The
- * least amount is the tenant's, which is that of a transfer, unless the instruction has another one.
- */
-export function amountWithin(
-  { limits }: Tenant,
-  body: { amount_minor: number },
-  minMinor = limits.minMinor,
-): bigint {
-  const amountMinor = BigInt(body.amount_minor);
-  const { maxMinor } = limits;
-  if (amountMinor < minMinor) {
-    throw invalidField('amount_minor', 'out_of_range', `must be at least ${minMinor}`);
-  }
-  if (amountMinor > maxMinor) {
-    throw invalidField('amount_minor', 'out_of_range', `must be at most ${maxMinor}`);
-  }
-  return amountMinor;
-}
-
-/** A failure with the fields that clients may see. */
-export const presentFailure = (failure: { code: string; message: string } | null) =>
-  failure && { code: failure.code, message: failure.message };
-
-/** Attention with the fields that clients may see. */
-export const presentAttention = (attention: { since: Date; reason: string } | null) =>
-  attention && { since: attention.since.toISOString(), reason: attention.reason };
 
 /** A timeline entry with the fields that clients may see. */
 export function presentTimelineEntry(entry: TimelineEntry): z.infer<typeof timelineEntryResource> {

@@ -1,7 +1,6 @@
 import type { Collection } from 'mongodb';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
-import type { InstructionRecord } from './instruction.js';
-import { timelineEntry } from './timeline.js';
+import { type InstructionRecord, timelineEntry } from './instruction.js';
 import type { SubmitInput } from './workflow-contract.js';
 
 /** The note on a record that may have been submitted after the backup that its database was restored from. */

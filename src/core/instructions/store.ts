@@ -15,10 +15,9 @@ import {
   submittedEntry,
   type SubmitPermitRequest,
 } from './submit-permit.js';
-import type { InstructionRecord } from './instruction.js';
+import { type InstructionRecord, timelineEntry, type TimelineType } from './instruction.js';
 import { restoredWrites } from './restored.js';
 import type { SubmitInput } from './workflow-contract.js';
-import { timelineEntry, type TimelineType } from './timeline.js';
 
 /** Grants the first submit permit in a commit with its event, if the tenant has a subscriber for it. */
 type EventfulPermit<R> = {

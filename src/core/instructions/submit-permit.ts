@@ -1,7 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { ResendSafety } from '../providers/transfer-provider.js';
-import type { InstructionRecord } from './instruction.js';
-import { timelineEntry, type TimelineEntry } from './timeline.js';
+import { type InstructionRecord, timelineEntry, type TimelineEntry } from './instruction.js';
 
 /**
  * Request for a submit permit. `submissions` is the number of submissions as the caller knows it, `handle` the provider's name for

@@ -1,7 +1,12 @@
 import { describeActor } from '../audit/entry.js';
 import type { FactSource } from './fact.js';
-import { isOpen, needsWorkflow, type InstructionRecord } from './instruction.js';
-import { timelineEntry, type TimelineType } from './timeline.js';
+import {
+  isOpen,
+  needsWorkflow,
+  type InstructionRecord,
+  timelineEntry,
+  type TimelineType,
+} from './instruction.js';
 
 /** Effect of a fact on its record. `unchanged` (known already) and `stale` (outdated) write nothing. */
 export type Verdict = 'applied' | 'unchanged' | 'stale' | 'attention';

@@ -1,5 +1,5 @@
 import type { Db, Document } from 'mongodb';
-import type { TimelineEntry } from '../instructions/timeline.js';
+import type { TimelineEntry } from '../instructions/instruction.js';
 import { timelineOfDeliveries } from '../webhooks/deliveries.js';
 import type { Delivery } from '../webhooks/event.js';
 import { readArchive } from './archive-file.js';

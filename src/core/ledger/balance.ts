@@ -1,9 +1,8 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
-import { toWallet, type WalletDocument } from './collections.js';
 import { closingCollections, endOfDay } from './days.js';
 import { accounts } from './posting.js';
-import { emptyWallet, type Wallet } from './wallet.js';
+import { emptyWallet, type Wallet, toWallet, type WalletDocument } from './wallet.js';
 
 /** The index of the postings of a tenant by time. */
 export const OPEN_POSTINGS = { tenant_id: 1, at: 1, _id: 1 } as const;

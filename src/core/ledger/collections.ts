@@ -1,16 +1,5 @@
 import type { CollectionSpec } from '../../platform/database/migrations.js';
-import type { Wallet } from './wallet.js';
 
-/** A wallet as it is stored. */
-export type WalletDocument = {
-  _id: string;
-  available_minor: bigint;
-  receivable_minor: bigint;
-  limit_day: string;
-  limit_used_minor: bigint;
-  is_frozen?: boolean;
-  version: bigint;
-};
 /** A posting as it is stored. */
 export type PostingDocument = {
   _id: string;
@@ -29,17 +18,6 @@ export type KeyDocument = {
   created_at: Date;
   expires_at: Date;
 };
-
-/** Reads a wallet from its document. */
-export const toWallet = (document: WalletDocument): Wallet => ({
-  tenantId: document._id,
-  availableMinor: document.available_minor,
-  receivableMinor: document.receivable_minor,
-  limitDay: document.limit_day,
-  limitUsedMinor: document.limit_used_minor,
-  ...(document.is_frozen === true && { isFrozen: true }),
-  version: document.version,
-});
 
 const long = { bsonType: 'long' };
 

@@ -16,6 +16,28 @@ export type Wallet = {
   version: bigint;
 };
 
+/** A wallet as it is stored. */
+export type WalletDocument = {
+  _id: string;
+  available_minor: bigint;
+  receivable_minor: bigint;
+  limit_day: string;
+  limit_used_minor: bigint;
+  is_frozen?: boolean;
+  version: bigint;
+};
+
+/** Reads a wallet from its document. */
+export const toWallet = (document: WalletDocument): Wallet => ({
+  tenantId: document._id,
+  availableMinor: document.available_minor,
+  receivableMinor: document.receivable_minor,
+  limitDay: document.limit_day,
+  limitUsedMinor: document.limit_used_minor,
+  ...(document.is_frozen === true && { isFrozen: true }),
+  version: document.version,
+});
+
 /** The wallet of a tenant that never had money. */
 export function emptyWallet(tenantId: string): Wallet {
   return {

@@ -9,8 +9,13 @@ import {
   type RecordWithPostings,
   type TenantBooks,
 } from '../ledger/audit-checks.js';
-import { capturePosting, holdPosting, releasePosting } from '../ledger/hold-postings.js';
-import { accounts, type Leg } from '../ledger/posting.js';
+import {
+  accounts,
+  type Leg,
+  capturePosting,
+  holdPosting,
+  releasePosting,
+} from '../ledger/posting.js';
 import { LIST_INDEXES, OPEN } from '../instructions/listing.js';
 import { holdOf, settledOf, type OutgoingPayment } from './outgoing-payment.js';
 import { PROVIDER_FEE, providerFeePosting } from './provider-fee.js';

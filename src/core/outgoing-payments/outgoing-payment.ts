@@ -1,10 +1,10 @@
 import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
-import { refuseTakenReference, refuseUncovered } from '../commit/accept.js';
+import { refuseTakenReference, refuseUncovered, keysOf, type Claim } from '../commit/accept.js';
 import type { RecordCollection } from '../commit/collection.js';
-import { keysOf, type Claim } from '../commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../commit/unit-of-work.js';
 import {
+  accounts,
   correctHold,
   holdPosting,
   moveHoldBy,
@@ -12,8 +12,7 @@ import {
   type Hold,
   type HoldMovement,
   type WalletBalances,
-} from '../ledger/hold-postings.js';
-import { accounts } from '../ledger/posting.js';
+} from '../ledger/posting.js';
 import { lagosDay, restoreDailyLimit, usedOn } from '../ledger/wallet.js';
 import type { HeldInstruction, TransitionResult } from '../instructions/held-instruction.js';
 

@@ -1,12 +1,12 @@
-import { acceptOnce } from '../commit/accept.js';
-import type { Act } from '../audit/entry.js';
-import type { Mutation } from '../commit/mutation.js';
 import {
+  acceptOnce,
   keysOf,
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../commit/saved-response.js';
+} from '../commit/accept.js';
+import type { Act } from '../audit/entry.js';
+import type { Mutation } from '../commit/mutation.js';
 import { providerEventReplays, type ProviderEventReplay } from './event.js';
 
 /** A new replay with its idempotency key. */

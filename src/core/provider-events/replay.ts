@@ -8,7 +8,7 @@ import {
   type Claim,
   type SavedResponse,
   successResponse,
-} from '../commit/saved-response.js';
+} from '../commit/accept.js';
 import { supervisionOf } from '../supervision/supervision.js';
 import { newProviderEventReplay, type ProviderEvent, type ProviderEventReplay } from './event.js';
 import { acceptProviderEventReplay, type AcceptProviderEventReplay } from './mutations.js';

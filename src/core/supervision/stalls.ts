@@ -2,7 +2,7 @@ import type { Collection, Document, Filter } from 'mongodb';
 import { updateAccepted } from '../../platform/database/accepted-updates.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import { checkWithoutClaim, nextVersion } from '../../platform/database/claims.js';
-import { timelineEntry } from '../instructions/timeline.js';
+import { timelineEntry } from '../instructions/instruction.js';
 
 /** The reason of attention for a record whose workflow does nothing. The watchdog raises it and clears it. */
 export const STALLED = 'its workflow does not make progress';

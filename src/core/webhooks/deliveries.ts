@@ -6,7 +6,7 @@ import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { acrossTenants, BY_ID, ownedFilter } from '../../platform/database/tenant-filters.js';
 import { newId } from '../../shared/ids.js';
 import { createWaiting } from './waiting.js';
-import { timelineEntry, type TimelineEntry } from '../instructions/timeline.js';
+import { timelineEntry, type TimelineEntry } from '../instructions/instruction.js';
 import {
   DELIVERY_STATUSES,
   eventBody,

@@ -8,8 +8,11 @@ import { capabilities } from '../../composition/capabilities.js';
 import type { Deps } from '../../composition/deps.js';
 import type { OperatedInstruction } from '../../core/capability.js';
 import { OPERATOR_COMMANDS } from '../../core/instructions/operator-commands.js';
-import type { InstructionRecord } from '../../core/instructions/instruction.js';
-import { timelineWithDeliveries, type TimelineEntry } from '../../core/instructions/timeline.js';
+import {
+  type InstructionRecord,
+  timelineWithDeliveries,
+  type TimelineEntry,
+} from '../../core/instructions/instruction.js';
 import type {
   InstructionLabels,
   OperatorCommand,

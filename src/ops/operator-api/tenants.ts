@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AuditedState } from '../../core/audit/entry.js';
-import type { WalletDocument } from '../../core/ledger/collections.js';
+import type { WalletDocument } from '../../core/ledger/wallet.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';

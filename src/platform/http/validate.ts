@@ -1,3 +1,4 @@
+import type { Tenant } from '../tenants/tenant.js';
 import type { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
 import { holdsCardNumber } from '../../shared/card-data.js';
@@ -89,4 +90,24 @@ function invalid(issues: FieldIssue[], maxIssues = MAX_ISSUES): ApiError {
     ...(first && { field: first.field, message: `The request is not valid: ${first.message}` }),
     details: { issues: issues.slice(0, maxIssues) },
   });
+}
+
+/**
+ * Returns the amount of a body. Throws a `validation_error` if it is outside the tenant's limits for one instruction. The
+ * least amount is the tenant's, which is that of a transfer, unless the instruction has another one.
+ */
+export function amountWithin(
+  { limits }: Tenant,
+  body: { amount_minor: number },
+  minMinor = limits.minMinor,
+): bigint {
+  const amountMinor = BigInt(body.amount_minor);
+  const { maxMinor } = limits;
+  if (amountMinor < minMinor) {
+    throw invalidField('amount_minor', 'out_of_range', `must be at least ${minMinor}`);
+  }
+  if (amountMinor > maxMinor) {
+    throw invalidField('amount_minor', 'out_of_range', `must be at most ${maxMinor}`);
+  }
+  return amountMinor;
 }

@@ -1,18 +1,23 @@
 import { deserialize, serialize } from 'node:v8';
-import { type RecordSet, createRecordSet } from '../../../src/core/commit/collection.js';
+import { type RecordSet } from '../../../src/core/commit/collection.js';
 import { forwardedMutations } from '../../../src/composition/capabilities.js';
 import type { AnyMutation } from '../../support/mutations.js';
 import { bulkTransfers } from '../../../src/capabilities/bulk-transfers/record.js';
 import fc from 'fast-check';
-import { NeedsFullRead, type Snapshot } from '../../../src/core/commit/unit-of-work.js';
 import {
+  NeedsFullRead,
+  type Snapshot,
+  createRecordSet,
+} from '../../../src/core/commit/unit-of-work.js';
+import {
+  transfers,
+  type Transfer,
   countChange,
   sumChanges,
   type CountChange,
-} from '../../../src/capabilities/transfers/counts.js';
-import { transfers, type Transfer } from '../../../src/capabilities/transfers/record.js';
+} from '../../../src/capabilities/transfers/record.js';
 import { holdOf } from '../../../src/core/outgoing-payments/outgoing-payment.js';
-import { holdPosting } from '../../../src/core/ledger/hold-postings.js';
+import { holdPosting } from '../../../src/core/ledger/posting.js';
 import { emptyWallet, lagosDay } from '../../../src/core/ledger/wallet.js';
 import { decide, balances, collides, firstSight, run } from '../../support/decisions.js';
 import {

@@ -1,6 +1,11 @@
-import { holdPosting, moveHoldBy, type Hold } from '../../../src/core/ledger/hold-postings.js';
 import type { HoldStep } from '../../../src/core/instructions/held-instruction.js';
-import { accounts, type Posting } from '../../../src/core/ledger/posting.js';
+import {
+  accounts,
+  type Posting,
+  holdPosting,
+  moveHoldBy,
+  type Hold,
+} from '../../../src/core/ledger/posting.js';
 
 const AT = new Date(0);
 const TENANT = 'ten_a';

@@ -1,6 +1,6 @@
 import { newProviderEvent } from '../../../src/core/provider-events/event.js';
 import type { Transfer } from '../../../src/capabilities/transfers/record.js';
-import { timelineEntry } from '../../../src/core/instructions/timeline.js';
+import { timelineEntry } from '../../../src/core/instructions/instruction.js';
 import { examineCallbacks } from '../../../src/ops/doctor/callbacks.js';
 import { firstIdAt } from '../../../src/shared/ids.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';

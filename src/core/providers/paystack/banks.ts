@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createKeptList } from '../cached-answers.js';
+import { createKeptList } from '../../../shared/cached-answers.js';
 import type { Unknown } from '../port.js';
 import { unreadable, type PaystackClient } from './client.js';
 import { plain } from './fields.js';
