@@ -32,6 +32,7 @@ import {
   createRecurringChargeActivities,
   type RecurringChargeActivityDeps,
 } from './recurring-charges.js';
+import { createStatementActivities, type StatementActivityDeps } from './statements.js';
 import {
   createTransferMicroBatchActivities,
   type TransferMicroBatchActivityDeps,
@@ -63,6 +64,7 @@ export type ActivityDeps = InstructionActivityDeps &
   VirtualAccountActivityDeps &
   DepositActivityDeps &
   ReconciliationActivityDeps &
+  StatementActivityDeps &
   LedgerActivityDeps &
   AuditActivityDeps;
 
@@ -80,6 +82,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
     ...createReconciliationActivities(deps),
+    ...createStatementActivities(deps),
     ...createIdentityCheckActivities(deps),
     ...createBillPaymentActivities(deps),
     ...createPaymentTokenActivities(deps),

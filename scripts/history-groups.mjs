@@ -21,7 +21,7 @@ const DEPOSITS = ['credited Obi', 'found-later 001', 'by-requery 003', 'by-list 
 const RETURNS = ['returned Obi', 'unknown-then-verified 013'];
 
 /** Opens virtual accounts, closes them, and has money sent to them. `parts`: those of the recorder. */
-function accountRecorders({ call, atBank, until, save, db, workflows }) {
+function accountRecorders({ call, atBank, until, save, db }) {
   const openAccount = (suffix, more = {}) =>
     call('/virtual-accounts', { customer_id: `history-${randomUUID()}-${suffix}`, ...more });
 
@@ -69,17 +69,19 @@ function accountRecorders({ call, atBank, until, save, db, workflows }) {
     await save(`deposit-return/${_id}`, `deposit-return-${name}`);
   }
 
-  /** A search for deposits that no message has reported; a Schedule starts one every few minutes. */
-  async function recordDepositSearch() {
-    const query = `WorkflowType = "depositReconciliation" AND ExecutionStatus = "Completed"`;
-    const workflowId = await until('a search has ended', async () => {
+  return { recordAccount, recordClosing, recordDeposit, recordReturn };
+}
+
+/** Waits for a run of a workflow that a Schedule starts. */
+function scheduledRecorder({ until, save, workflows }) {
+  return (type, name) => async () => {
+    const query = `WorkflowType = "${type}" AND ExecutionStatus = "Completed"`;
+    const workflowId = await until('a run has ended', async () => {
       for await (const found of workflows.list({ query })) return found.workflowId;
       return null;
     });
-    await save(workflowId, 'deposit-reconciliation');
-  }
-
-  return { recordAccount, recordClosing, recordDeposit, recordReturn, recordDepositSearch };
+    await save(workflowId, name);
+  };
 }
 
 /** Checks customers. */
@@ -154,6 +156,7 @@ function billRecorder({ call, atBank, until, save, act, hasEnded }) {
 export function moreGroups(parts) {
   const { each } = parts;
   const accounts = accountRecorders(parts);
+  const scheduled = scheduledRecorder(parts);
   const { CHECKS, recordCheck } = checkRecorder(parts);
   const { BILLS, recordBill } = billRecorder(parts);
   return {
@@ -161,7 +164,8 @@ export function moreGroups(parts) {
     'account-closings': each(CLOSINGS, accounts.recordClosing),
     deposits: each(DEPOSITS, accounts.recordDeposit),
     'deposit-returns': each(RETURNS, accounts.recordReturn),
-    'deposit-searches': accounts.recordDepositSearch,
+    'deposit-searches': scheduled('depositReconciliation', 'deposit-reconciliation'),
+    statements: scheduled('statementReconciliation', 'statement-reconciliation'),
     'identity-checks': each(CHECKS, recordCheck),
     'bill-payments': each(BILLS, recordBill),
   };

@@ -7,8 +7,10 @@ import { measureFloats } from '../src/composition/float-metrics.js';
 import { measureMoney } from '../src/composition/money-metrics.js';
 import {
   createComparisonSchedules,
+  createStatementReadings,
   expectedRuns,
   reconciledRecords,
+  statementMatcher,
 } from '../src/composition/reconciliation.js';
 import { measureReconciliations } from '../src/composition/reconciliation-metrics.js';
 import { supervisedRecords } from '../src/composition/supervision.js';
@@ -80,6 +82,7 @@ export async function runWorker(deps: Deps, connection: NativeConnection): Promi
       ...deps,
       callRates,
       reconciled: reconciledRecords(deps),
+      matchStatement: statementMatcher(deps),
       localSubmissions: createLocalSubmissionLimiter({ rates: callRates }),
     },
   });
@@ -135,6 +138,7 @@ async function keepSchedules(deps: Deps): Promise<void> {
   );
   await keep('reconciliation', () => transfers.reconciliationSchedules.keep());
   await keep('comparison', () => createComparisonSchedules(deps).keep());
+  await keep('statement', () => createStatementReadings(deps).keep());
   await keep('deposit search', () => deposits.schedules.keep());
   await keep('ledger closing', () => ledger.keepSchedule());
   await keep('audit verification', () => auditVerifications.keepSchedule());

@@ -16,6 +16,7 @@ export { recurringChargeRenewal } from './recurring-charge-renewal.js';
 export { providerEventReplay } from './provider-event-replay.js';
 export { bulkTransfer } from './bulk-transfer.js';
 export { recordReconciliation } from './record-reconciliation.js';
+export { statementReconciliation } from './statement-reconciliation.js';
 export { transferReconciliation } from './transfer-reconciliation.js';
 export { transferMicroBatch } from './transfer-micro-batch.js';
 export { transfer } from './transfer.js';

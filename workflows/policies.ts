@@ -103,6 +103,13 @@ export const reconciliationPage: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
+/** A page of a statement: a call for each of its rows, at a share of the rate. A repeated page adds no row twice. */
+export const statementPage: ActivityOptions = {
+  ...reconciliationPage,
+  // Up to 300 calls. A provider of tests alone allows four a minute.
+  startToCloseTimeout: '3 hours',
+};
+
 /** First and longest pause of a reconciliation while the provider does not answer. */
 export const RECONCILIATION_PAUSE_MS = { first: 5_000, longest: 600_000 };
 

@@ -3,11 +3,13 @@ import { depositId, UNOWNED } from '../capabilities/deposits/record.js';
 import { disputeId } from '../capabilities/disputes/record.js';
 import { deskRefundId } from '../capabilities/refunds/record.js';
 import type { Breaks } from '../core/reconciliation/breaks.js';
-import type { MatchingDeps } from '../core/reconciliation/matching.js';
+import { matchStatement, type MatchingDeps } from '../core/reconciliation/matching.js';
 import type { Providers } from '../core/providers/registry.js';
 import type { Reconciled } from '../core/reconciliation/comparison.js';
 import type { ScheduledRun } from '../core/reconciliation/last-runs.js';
 import { createRecordSchedules, limitsOf } from '../core/reconciliation/schedule.js';
+import type { StatementRun, Verdicts } from '../core/reconciliation/statement.js';
+import { createStatementSchedules } from '../core/reconciliation/statement-schedule.js';
 import { createStatements, type Statements } from '../core/reconciliation/statements.js';
 import { acrossTenants } from '../platform/database/tenant-filters.js';
 import type { Config } from '../shared/config.js';
@@ -52,6 +54,15 @@ export const createComparisonSchedules = ({ config, providers, temporal }: Deps)
     settings: config.reconciliation,
   });
 
+/** The Schedules that read the providers' own statements. */
+export const createStatementReadings = ({ config, providers, temporal }: Deps) =>
+  createStatementSchedules({
+    client: temporal.client,
+    taskQueue: config.temporal.taskQueue,
+    providers,
+    settings: config.reconciliation,
+  });
+
 /** A comparison that a Schedule starts, and the time between two starts. */
 export type ExpectedRun = ScheduledRun & { everyMs: number };
 
@@ -69,9 +80,17 @@ export function expectedRuns(
     kind: 'deposit-search',
     provider: name,
   }));
+  const read = providers.all
+    .filter((provider) => provider.ledger !== undefined)
+    .map(({ name }) => ({ kind: 'statements', provider: name }));
   const every = ({ days, everyMs }: { days: number; everyMs: number }, runs: ScheduledRun[]) =>
     days === 0 ? [] : runs.map((run) => ({ ...run, everyMs }));
-  return [...every(reconciliation, compared), ...every(deposits, searched)];
+  const { statementDays, everyMs } = reconciliation;
+  return [
+    ...every(reconciliation, compared),
+    ...every({ days: statementDays, everyMs }, read),
+    ...every(deposits, searched),
+  ];
 }
 
 /** The compared records of each capability, by its name. */
@@ -110,6 +129,12 @@ export async function matchingParts(deps: {
     tenants: [...tenants, UNOWNED],
   };
 }
+
+/** Compares a statement with the ledger, and keeps the breaks. */
+export const statementMatcher =
+  (deps: Parameters<typeof matchingParts>[0]) =>
+  async (run: StatementRun): Promise<Verdicts> =>
+    matchStatement(await matchingParts(deps), run);
 
 /** Those of these records that exist. A disagreement alone asks, so these are few. */
 async function known(db: Db, ids: readonly string[]): Promise<Set<string>> {

@@ -99,6 +99,7 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env) {
     },
     reconciliation: {
       days: e.BURSAR_RECONCILIATION_DAYS,
+      statementDays: e.BURSAR_STATEMENT_DAYS,
       everyMs: e.BURSAR_RECONCILIATION_EVERY_MS,
     },
     ledger: { closingEveryMs: e.BURSAR_LEDGER_CLOSING_EVERY_MS },

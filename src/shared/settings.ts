@@ -20,6 +20,7 @@ import {
 // from both, by `npm run openapi`.
 
 const whole = z.coerce.number().int();
+const daysBack = whole.min(0).max(90);
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
 const MINUTE_MS = 60_000;
@@ -249,11 +250,7 @@ const instructions = {
     .max(36_500)
     .default(90)
     .describe('provider events are kept for this time; those that could not be applied longer'),
-  BURSAR_RECONCILIATION_DAYS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(90)
+  BURSAR_RECONCILIATION_DAYS: daysBack
     .default(7)
     .describe(
       'days back that ended records are compared with their provider; 0 turns the comparison off',
@@ -261,7 +258,12 @@ const instructions = {
   BURSAR_RECONCILIATION_EVERY_MS: milliseconds
     .default(DAY_MS)
     .describe(
-      'time between two starts of the comparison; a longer one goes on, and the next begins after it',
+      'time between two starts of the comparison, and of the reading of statements; a longer one goes on, and the next begins after it',
+    ),
+  BURSAR_STATEMENT_DAYS: daysBack
+    .default(7)
+    .describe(
+      'days back that the own statement of a provider that has one is read and compared with the ledger, day by day; 0 turns it off',
     ),
   BURSAR_LEDGER_CLOSING_EVERY_MS: z.coerce
     .number()
@@ -320,11 +322,7 @@ const payments = {
   BURSAR_MAX_DEPOSIT_MINOR: atLeastOne
     .default(500_000_000_000)
     .describe('deposits above this amount are suspended'),
-  BURSAR_DEPOSIT_SEARCH_DAYS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(90)
+  BURSAR_DEPOSIT_SEARCH_DAYS: daysBack
     .default(3)
     .describe(
       'days back that deposits without a message are looked for at their provider; 0 turns the search off',

@@ -30,7 +30,10 @@ import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/workflow-starter.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
-import { recordReconciliationId } from '../../src/core/reconciliation/workflow-contract.js';
+import {
+  recordReconciliationId,
+  statementReconciliationId,
+} from '../../src/core/reconciliation/workflow-contract.js';
 import { transferReconciliationId } from '../../src/capabilities/transfers/workflow-contract.js';
 import {
   depositReconciliationId,
@@ -68,6 +71,7 @@ describe('names in histories, saved queries and scripts', () => {
       'recordReconciliation',
       'recurringChargeRenewal',
       'refund',
+      'statementReconciliation',
       'transfer',
       'transferMicroBatch',
       'transferReconciliation',
@@ -90,6 +94,9 @@ describe('names in histories, saved queries and scripts', () => {
     );
     expect(recordReconciliationId('bursar', 'charges')).toBe(
       'record-reconciliation/bursar/charges',
+    );
+    expect(statementReconciliationId('bursar', 'paystack')).toBe(
+      'statement-reconciliation/bursar/paystack',
     );
     expect(ledgerClosingId('bursar')).toBe('ledger-closing/bursar');
     expect(auditVerificationId('bursar')).toBe('audit-verification/bursar');
@@ -176,6 +183,7 @@ describe('names in histories, saved queries and scripts', () => {
       'readInstructionStatus',
       'reconcileDeposits',
       'reconcileRecords',
+      'reconcileStatements',
       'reconcileTransfers',
       'recordCancellationRequest',
       'recordOperatorCommand',

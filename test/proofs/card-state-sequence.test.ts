@@ -1,5 +1,5 @@
 import { createCallRates } from '../../src/core/providers/call-rates.js';
-import { reconciledRecords } from '../../src/composition/reconciliation.js';
+import { reconciledRecords, statementMatcher } from '../../src/composition/reconciliation.js';
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -76,6 +76,7 @@ beforeAll(async () => {
       ...deps,
       callRates: createCallRates({ limits: deps.providers.rateLimits, workers: () => 1 }),
       reconciled: reconciledRecords(deps),
+      matchStatement: statementMatcher(deps),
       localSubmissions: noLocalSubmissions,
     },
   });

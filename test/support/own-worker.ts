@@ -1,6 +1,6 @@
 import { createCallRates } from '../../src/core/providers/call-rates.js';
 import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
-import { reconciledRecords } from '../../src/composition/reconciliation.js';
+import { reconciledRecords, statementMatcher } from '../../src/composition/reconciliation.js';
 import { supervisedRecords } from '../../src/composition/supervision.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { noLocalSubmissions } from '../../src/core/instructions/local-submission-limiter.js';
@@ -39,6 +39,7 @@ export async function startOwnWorker(
       ...deps,
       callRates: createCallRates({ limits: deps.providers.rateLimits, workers: () => 1 }),
       reconciled: reconciledRecords(deps),
+      matchStatement: statementMatcher(deps),
       localSubmissions: noLocalSubmissions,
     },
     maxWorkflowTasks,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
-import { DAY_MS } from '../../shared/durations.js';
+import { DAY_MS, HOUR_MS } from '../../shared/durations.js';
 import { idOf, ownIdOf } from '../../shared/ids.js';
 import type { Span } from './judgement.js';
 
@@ -42,6 +42,9 @@ export type RowDocument = {
   entry?: string;
   imported_at: Date;
 };
+
+/** A list of the provider that still grows shifts between two of its pages: a pulled period has ended this long ago. */
+export const PULLED_AFTER_MS = HOUR_MS;
 
 /** The id of a row. The order of ids is the order of lines, so that a portion is at one place of the index. */
 export const rowId = (run: string, line: number): string =>

@@ -3,6 +3,7 @@ import { isDuplicate } from '../../platform/database/duplicate.js';
 import { HOUR_MS } from '../../shared/durations.js';
 import { ApiError } from '../../shared/errors.js';
 import type {
+  LedgerAnswer,
   LedgerEntry,
   LedgerWindow,
   TransferProvider,
@@ -44,6 +45,8 @@ export function createStatements(parts: Parts) {
     ...intake,
     pull: (provider: LedgerProvider, window: PulledWindow) =>
       pull({ ...intake, rows }, provider, window),
+    pullPage: (provider: LedgerProvider, window: PulledWindow) =>
+      pullPage({ ...intake, rows }, provider, window),
     rows,
 
     /** Keeps the verdicts of a comparison, and the period that it was for. */
@@ -186,39 +189,57 @@ const gapOf = (run: StatementRun, { line, missingMinor }: Gap): FoundBreak => ({
 });
 
 type LedgerProvider = Pick<TransferProvider, 'name' | 'ledger'>;
-type PulledWindow = Pick<LedgerWindow, 'from' | 'to' | 'takeTurn'>;
+type PulledWindow = Pick<LedgerWindow, 'from' | 'to' | 'takeTurn'> & {
+  /** Ends the calls of the page: nobody waits for it any more. */
+  signal?: AbortSignal;
+  /** Gets the answer to the call for the page. */
+  answered?: (answer: LedgerAnswer) => void;
+};
 
 /** Adds the rows of the provider's own ledger in a window. Continues where an earlier call was interrupted. */
 async function pull(
   intake: Intake,
   of: LedgerProvider,
-  { from, to, takeTurn }: PulledWindow,
+  window: PulledWindow,
 ): Promise<StatementRun> {
+  for (;;) {
+    const page = await pullPage(intake, of, window);
+    if (!page) {
+      const message = 'The provider did not answer: repeat the command, which continues.';
+      throw new ApiError('invalid_state', { message });
+    }
+    if (page.run.has_last_row) return page.run;
+  }
+}
+
+/** The statement after a page of the provider's list, and the rows that the page has added. */
+type PulledPage = { run: StatementRun; added: number };
+
+/**
+ * Adds the next page of the provider's own ledger in a window; null if the provider did not answer. The statement has the place of
+ * the page, so that an interrupted page is read again.
+ */
+async function pullPage(
+  intake: Intake,
+  of: LedgerProvider,
+  { from, to, takeTurn, signal = new AbortController().signal, answered }: PulledWindow,
+): Promise<PulledPage | null> {
   const { name: provider } = of;
   const ledger = of.ledger?.bind(of);
   if (!ledger) throw new ApiError('invalid_state', { message: `${provider} has no ledger` });
   const window = `${from.toISOString()} to ${to.toISOString()}`;
   const digest = `ledger/${window}`;
   const given = { provider, name: `ledger, ${window}`, digest, order: 'newest_first' } as const;
-  let run = await intake.begin({ ...given, slackMs: HOUR_MS, from, to });
-  let { cursor } = run;
-  if (run.has_last_row) return run;
-  do {
-    const answer = await ledger({ from, to, cursor, takeTurn }, new AbortController().signal);
-    if (answer.kind !== 'page') {
-      const message = 'The provider did not answer: repeat the command, which continues.';
-      throw new ApiError('invalid_state', { message });
-    }
-    const first = run.rows + 1;
-    const entries = (await freshOf(intake.rows, run, answer.items)).map(({ id, ...row }, i) => ({
-      ...row,
-      entry: id,
-      line: first + i,
-    }));
-    cursor = answer.next;
-    run = await intake.add(run._id, entries, { cursor, isLast: cursor === null });
-  } while (cursor !== null);
-  return run;
+  const run = await intake.begin({ ...given, slackMs: HOUR_MS, from, to });
+  const { cursor } = run;
+  if (run.has_last_row) return { run, added: 0 };
+  const answer = await ledger({ from, to, cursor, takeTurn }, signal);
+  answered?.(answer);
+  if (answer.kind !== 'page') return null;
+  const fresh = await freshOf(intake.rows, run, answer.items);
+  const entries = fresh.map(({ id, ...row }, i) => ({ ...row, entry: id, line: run.rows + 1 + i }));
+  const place = { cursor: answer.next, isLast: answer.next === null };
+  return { run: await intake.add(run._id, entries, place), added: entries.length };
 }
 
 /** The entries of the provider's list that the run does not have: a list may shift between two of its pages. */

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import { matchingParts } from '../../composition/reconciliation.js';
 import { matchStatement } from '../../core/reconciliation/matching.js';
 import { createPace } from '../../core/reconciliation/comparison.js';
-import type { StatementRow, StatementRun } from '../../core/reconciliation/statement.js';
+import {
+  PULLED_AFTER_MS,
+  type StatementRow,
+  type StatementRun,
+} from '../../core/reconciliation/statement.js';
 import { operation } from '../../platform/http/operation.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
@@ -24,9 +28,6 @@ const MAX_PORTION_BYTES = 1024 * 1024;
 
 /** A movement may be this far from its row: clocks differ, and a payment takes its time. */
 const SLACK_MS = { times: HOUR_MS, days: DAY_MS + 2 * HOUR_MS };
-
-/** A list of the provider that still grows shifts between two of its pages: a pulled period has ended this long ago. */
-const ENDED_FOR_MS = HOUR_MS;
 
 const signedAmount = z.int().min(-MAX_AMOUNT_MINOR).max(MAX_AMOUNT_MINOR);
 
@@ -204,7 +205,7 @@ const INCOMPLETE =
 /** Refuses a period of which the provider's list may still change. */
 function refuseOpenPeriod(from: Date, to: Date): void {
   if (to <= from) throw refuseField('to', 'The end of the period is after its beginning.');
-  if (to.getTime() > Date.now() - ENDED_FOR_MS) {
+  if (to.getTime() > Date.now() - PULLED_AFTER_MS) {
     throw refuseField('to', 'The period ended at least an hour ago.');
   }
 }

@@ -78,7 +78,7 @@ function leaksInLogs(): string[] {
 const IN_DOUBT = { status: { $in: ['pending', 'processing'] } };
 export const RUNNING = 'ExecutionStatus = "Running"';
 /** The workflow of a message that can't be applied waits for an operator. Reconciliations and verifications start again and again. */
-const UNFINISHED = `${RUNNING} AND WorkflowType NOT IN ('depositReconciliation', 'transferReconciliation', 'recordReconciliation', 'auditVerification') AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
+const UNFINISHED = `${RUNNING} AND WorkflowType NOT IN ('depositReconciliation', 'transferReconciliation', 'recordReconciliation', 'statementReconciliation', 'auditVerification') AND (WorkflowType != 'providerEvent' OR NeedsAttention IS NULL OR NeedsAttention = false)`;
 const DUE = { next_check_at: { $type: 'date' } };
 /** Nothing is left in suspense at the end. */
 const SUSPENDED = { 'suspended.0': { $exists: true } };

@@ -62,19 +62,21 @@ test('a restart of a worker is no sign of life, and a comparison that is turned 
 
 test('a comparison is expected of each provider that has records of its kind, and none while it is turned off', () => {
   const providers = {
-    all: [{ name: 'bank' }],
+    all: [{ name: 'bank' }, { name: 'paystack', ledger: () => undefined }],
     accountProviders: [{ name: 'bank' }],
     rateLimits: [{ name: 'bank-accounts', callsPerSecond: 1, bulkTransfersOf: null }],
   } as unknown as Parameters<typeof expectedRuns>[1];
   const settings = (days: number, searchDays: number) => ({
-    reconciliation: { days, everyMs: 1 },
+    reconciliation: { days, statementDays: days, everyMs: 1 },
     deposits: { maxMinor: 1n, days: searchDays, everyMs: 2 },
   });
   expect(expectedRuns(settings(0, 0), providers)).toEqual([]);
   expect(expectedRuns(settings(7, 1), providers)).toEqual([
     { kind: 'transfers', provider: 'bank', everyMs: 1 },
+    { kind: 'transfers', provider: 'paystack', everyMs: 1 },
     { kind: 'deposits', provider: null, everyMs: 1 },
     { kind: 'virtual-accounts', provider: null, everyMs: 1 },
+    { kind: 'statements', provider: 'paystack', everyMs: 1 },
     { kind: 'deposit-search', provider: 'bank', everyMs: 2 },
   ]);
 });
