@@ -1,7 +1,7 @@
 import { isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
 import { logIdsOf } from '../src/composition/workflow-ids.js';
 import type { SupervisedRecords, Supervised } from '../src/core/supervision/supervision.js';
-import type { ObserveClaims } from '../src/platform/database/claims.js';
+import { readsOn, type ObserveClaims } from '../src/platform/database/claims.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
 import { createLoop, type Loop } from './loop.js';
@@ -48,15 +48,16 @@ async function startPage(
   starter: SupervisedRecords['starter'],
   { name, log, observe }: { name: string; log: Log; observe: ObserveClaims },
 ): Promise<{ started: number; left: boolean }> {
-  const { claimed, expired, refused = [], more: left } = await store.claimDue(BATCH);
+  const page = await store.claimDue(BATCH);
+  const { claimed, expired, refused = [] } = page;
+  const left = readsOn(page);
   observe(name, { claimed: claimed.length, expired });
   for (const record of refused)
     log.error(
       logIdsOf(name, record),
       'record refused by its validator, its workflow is not started',
     );
-  // A page of refused records alone must not be read again at once.
-  if (claimed.length === 0) return { started: 0, left: left && refused.length === 0 };
+  if (claimed.length === 0) return { started: 0, left };
   failpoint('dispatch.claimed');
   const queue = starter.groupsOf(claimed);
   const done: Supervised[] = [];

@@ -81,7 +81,7 @@ export function createWebhooks(deps: {
     endpoints,
     deliveries,
     outbox: createOutbox({ endpoints, deliveries, deliverer, health, starter, leaseEnd }),
-    recover: createRecovery({ deliveries, state, deliverer, starter, leaseEnd }),
+    recover: createRecovery({ deliveries, state, deliverer, starter, leaseEnd, log }),
     removeOld: createRetention({ db: database.db, retentionMs }),
     deliverWaiting: createRounds({ deliveries, state, attempt, endFailure, retryAt, ...pace }),
     ...createRedelivery({ endpoints, deliveries }),

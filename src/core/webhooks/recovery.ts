@@ -1,4 +1,6 @@
-import type { ObserveClaims } from '../../platform/database/claims.js';
+import { readsOn, type ObserveClaims, type Refused } from '../../platform/database/claims.js';
+import type { Log } from '../../shared/log.js';
+import { logIdsOf } from '../supervision/attention-log.js';
 import type { Deliverer } from './deliverer.js';
 import type { Deliveries } from './deliveries.js';
 import type { EndpointState } from './endpoint-state.js';
@@ -19,8 +21,9 @@ export function createRecovery(deps: {
   starter: DeliveryStarter;
   /** The time until which claimed deliveries belong to this run. */
   leaseEnd: () => Date;
+  log: Log;
 }) {
-  const { deliveries, state, deliverer, starter, leaseEnd } = deps;
+  const { deliveries, state, deliverer, starter, leaseEnd, log } = deps;
 
   async function deliverPending(pending: readonly Delivery[]): Promise<void> {
     const events = await deliveries.eventsOf(pending);
@@ -47,16 +50,23 @@ export function createRecovery(deps: {
   const cancel = async (all: readonly Delivery[]) =>
     void (await Promise.all(all.map((of) => deliveries.record({ of, kind: 'cancelled' }))));
 
+  function logRefused(refused: readonly Refused[] | undefined, message: string): void {
+    for (const one of refused ?? []) log.error(logIdsOf(one), message);
+  }
+
   return async (limit: number, observe: ObserveClaims): Promise<Recovered> => {
-    const { claimed: due, expired } = await deliveries.claimDue(limit, leaseEnd());
+    const page = await deliveries.claimDue(limit, leaseEnd());
+    const { claimed: due, expired } = page;
+    logRefused(page.refused, 'delivery refused by its validator, it is not attempted');
     observe('webhook_deliveries', { claimed: due.length, expired });
     const pending = due.filter(({ status }) => status === 'pending');
     await deliverPending(pending);
     await ensureWorkflows(due.filter(({ status }) => status === 'retrying'));
     const endpoints = await state.claimDue(limit, leaseEnd());
+    logRefused(endpoints.refused, 'endpoint refused by its validator, its workflow is not started');
     observe('webhook_endpoints', { claimed: endpoints.claimed.length, expired: endpoints.expired });
     for (const { _id } of endpoints.claimed) starter.wakeSoon(_id, { always: true });
-    const more = due.length === limit || endpoints.claimed.length === limit;
+    const more = readsOn(page) || readsOn(endpoints);
     return { found: pending.length + endpoints.claimed.length, more };
   };
 }

@@ -15,8 +15,12 @@ type Claimable = { _id: string; next_check_at: Date | null };
  */
 export type Claimed<T> = { claimed: T[]; more: boolean; expired?: number; refused?: Refused[] };
 
+/** True if the next page may be claimed at once. A page of refused documents alone must not be read again before a pause. */
+export const readsOn = ({ claimed, more, refused = [] }: Claimed<unknown>): boolean =>
+  more && (claimed.length > 0 || refused.length === 0);
+
 /** A document that the validator of its collection refuses to change. */
-type Refused = { _id: string; tenant_id?: string | null };
+export type Refused = { _id: string; tenant_id?: string | null };
 
 /** Notes what a process has claimed in a collection, and what it has given back. */
 export type ObserveClaims = (
