@@ -42,7 +42,7 @@ export const auditAuthorizations: RecordAudit = {
     }),
   ],
   tenant: auditTenant,
-  portions: [(of, after) => auditCardSums(of, after)],
+  portions: { card_sums: (of, after) => auditCardSums(of, after) },
 };
 
 /** The kinds of the cards of a page. */

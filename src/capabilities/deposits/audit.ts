@@ -19,16 +19,16 @@ import { moveDeposit, type DepositStep } from './postings.js';
 /** Checks that every deposit has the postings of its state and no others, and that accounts have the sum of their deposits. */
 export const auditDeposits: RecordAudit = {
   pages: [auditPages(deposits, ({ records }) => records.flatMap(checkDeposit))],
-  portions: [
-    auditCounts<DailyCountsDocument>({
+  portions: {
+    [depositCounts.counter.name]: auditCounts<DailyCountsDocument>({
       name: depositCounts.counter.name,
       records: deposits.name,
       status: 'state',
       byStatus: LIST_INDEXES.byState,
       whole: ({ all }) => all,
     }),
-    (of, after) => auditTotals(of, after),
-  ],
+    account_totals: (of, after) => auditTotals(of, after),
+  },
 };
 
 function stepsOfDeposit(deposit: Deposit & RecordWithPostings): Steps {

@@ -12,8 +12,8 @@ export const auditTransfers: RecordAudit = {
     ),
   ],
   tenant: async (books) => ({ problems: [], held: await heldByOpen(books, transfers) }),
-  portions: [
-    auditCounts<CountsDocument>({
+  portions: {
+    [transferMonthlyCounts.name]: auditCounts<CountsDocument>({
       name: transferMonthlyCounts.name,
       records: transfers.name,
       status: 'status',
@@ -24,5 +24,5 @@ export const auditTransfers: RecordAudit = {
         failed: byStatus['failed'] ?? 0n,
       }),
     }),
-  ],
+  },
 };

@@ -26,16 +26,16 @@ import {
 /** Checks the states of accounts, the counts of lists, and the number of open accounts of each customer. */
 export const auditVirtualAccounts: RecordAudit = {
   pages: [auditPages(virtualAccounts, ({ records }) => records.flatMap(checkAccount))],
-  portions: [
-    auditCounts<DailyCountsDocument>({
+  portions: {
+    [accountCounts.counter.name]: auditCounts<DailyCountsDocument>({
       name: accountCounts.counter.name,
       records: virtualAccounts.name,
       status: 'state',
       byStatus: STATE_INDEXES.created_at,
       whole: ({ all }) => all,
     }),
-    (of, after) => auditCustomers(of, after),
-  ],
+    account_customers: (of, after) => auditCustomers(of, after),
+  },
 };
 
 function checkAccount(account: VirtualAccount & RecordWithPostings): string[] {

@@ -57,8 +57,8 @@ export type RecordAudit = {
   pages: readonly PageAudit[];
   /** Compares the sums of a tenant's records with its balances. */
   tenant?: (books: TenantBooks) => Promise<TenantAudit>;
-  /** Compares stored sums with a tenant's records, which may be many. */
-  portions?: readonly PortionAudit[];
+  /** Compares stored sums with a tenant's records, which may be many. An audit in progress keeps the names; no other audit has them. */
+  portions?: Readonly<Record<string, PortionAudit>>;
 };
 
 /** Declares the audit of a collection's records. */

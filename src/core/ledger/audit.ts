@@ -25,8 +25,16 @@ type Position =
   | { step: 'days'; tenant: string; day: string | null }
   /** Tenants up to this id are done. */
   | { step: 'tenants'; tenant: string }
-  /** Of tenants up to `tenant` all is done, of the next one the audits before `audit`, and of this one the portions up to `after`. */
-  | { step: 'portions'; tenant: string; audit: number; after: string }
+  /**
+   * Of tenants up to `tenant` all is done, of the next one the audits `done`, and of that in `at` the portions up to `after`. An
+   * earlier release kept the place of an audit in its list, which may be another one's here: its states have no `done`.
+   */
+  | {
+      step: 'portions';
+      tenant: string;
+      done?: readonly string[];
+      at?: { audit: string; after: string } | null;
+    }
   /** The page audits before this one are done, and of this one the records up to `after`. */
   | { step: 'records'; page: number; after: string }
   | { step: 'ended' };
@@ -174,9 +182,7 @@ async function auditTenants(run: Run): Promise<void> {
       addShared(state, balances);
     }
     state.position =
-      last === undefined
-        ? { step: 'portions', tenant: '', audit: 0, after: '' }
-        : { step: 'tenants', tenant: last };
+      last === undefined ? { step: 'portions', tenant: '' } : { step: 'tenants', tenant: last };
     await save();
   }
 }
@@ -184,15 +190,16 @@ async function auditTenants(run: Run): Promise<void> {
 async function auditPortions(run: Run): Promise<void> {
   const { database, audits, state, save } = run;
   if (state.position.step !== 'portions') return;
-  const portions = audits.flatMap((audit) => audit.portions ?? []);
-  let { tenant, audit: begin, after: from } = state.position;
+  const portions = audits.flatMap((audit) => Object.entries(audit.portions ?? {}));
+  let { tenant, at = null } = state.position;
+  const done = new Set(state.position.done);
   for (;;) {
     const tenants = await tenantsAfter(run, tenant, TENANTS);
     if (tenants.length === 0) break;
     for (const tenantId of tenants) {
-      for (const [audit, check] of portions.entries()) {
-        if (audit < begin) continue;
-        let after: string | null = audit === begin ? from : '';
+      for (const [audit, check] of portions) {
+        if (done.has(audit)) continue;
+        let after: string | null = at?.audit === audit ? at.after : '';
         while (after !== null) {
           const place: string = after;
           const result = await withSnapshot(database, (db, session) =>
@@ -200,15 +207,21 @@ async function auditPortions(run: Run): Promise<void> {
           );
           report(state, result.problems);
           after = result.next;
-          const next = after === null ? { audit: audit + 1, after: '' } : { audit, after };
-          state.position = { step: 'portions', tenant, ...next };
+          if (after === null) done.add(audit);
+          state.position = {
+            step: 'portions',
+            tenant,
+            done: [...done],
+            at: after === null ? null : { audit, after },
+          };
           await save();
         }
       }
       tenant = tenantId;
-      [begin, from] = [0, ''];
+      done.clear();
+      at = null;
     }
-    state.position = { step: 'portions', tenant, audit: 0, after: '' };
+    state.position = { step: 'portions', tenant };
     await save();
   }
   state.position = { step: 'records', page: 0, after: '' };

@@ -18,7 +18,7 @@ import {
 import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
-import { auditLedger, newAudit } from '../../../src/core/ledger/audit.js';
+import { auditLedger, newAudit, type AuditState } from '../../../src/core/ledger/audit.js';
 import type { PostingDocument } from '../../../src/core/ledger/collections.js';
 import { accounts } from '../../../src/core/ledger/posting.js';
 import { newId } from '../../../src/shared/ids.js';
@@ -268,4 +268,23 @@ test('an audit of sums that ended early goes on at its position', async () => {
   expect(state.position.step).toBe('records');
   expect(new Set(places).size).toBe(places.length);
   expect(state.problems.filter((problem) => problem.includes('created, its days'))).toHaveLength(2);
+});
+
+test('an audit of sums of a release with other portions repeats those of the tenant', async () => {
+  await paid();
+  const [card = ''] = await addCards(1);
+  await database.db
+    .collection<Card>('cards')
+    .updateOne({ _id: card }, { $set: { available_minor: 3n } });
+  const names = audits.flatMap(({ portions = {} }) => Object.keys(portions));
+  for (const position of [
+    { step: 'portions', tenant: '', audit: 1, after: '2026-11-30' },
+    { step: 'portions', tenant: '', audit: 4, after: '2026-11-30' },
+    { step: 'portions', tenant: '', done: [names[0]], at: { audit: 'gone', after: '2026-11-30' } },
+  ]) {
+    const state: AuditState = { ...newAudit(), position: position as AuditState['position'] };
+    await auditLedger(database, audits, { state });
+    expect(state.problems).toContain(`card:${card}:available: the card says 3, its postings 1`);
+  }
+  expect(new Set(names).size).toBe(names.length);
 });
