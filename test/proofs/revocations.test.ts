@@ -207,6 +207,39 @@ describe('a payment token that its tenant deletes', () => {
     await isRevoked(payment_token_id);
   });
 
+  test('while two of its pages are open has the methods of both revoked, also if the second is left before the first is revoked', async () => {
+    await allRevoked();
+    const before = await revocations();
+    const customer = newCustomer();
+    const { payment_token_id } = await payments.token(customer);
+    const pages = [];
+    for (let i = 0; i < 2; i += 1) {
+      pages.push(await payments.page('789', { customer, payment_token_id }));
+    }
+    await remove(payment_token_id);
+    await service.bank.faults([SILENT]);
+    for (const { url, reference } of pages) {
+      await onPage(url);
+      await payments.waitFor(reference, 'completed');
+    }
+    const { revoking, revoking_later: later } = await stored(payment_token_id);
+    expect([typeof revoking, later]).toEqual(['string', [expect.any(String)]]);
+    expect(later).not.toContain(revoking);
+    // As secret as the first one: MongoDB has neither in clear.
+    const { client, db } = service.deps.database;
+    const raw = client.db(db.databaseName).collection<PaymentToken>('payment_tokens');
+    const sealed = await raw.findOne({ _id: payment_token_id });
+    expect(JSON.stringify(sealed)).not.toContain(String(later?.[0]));
+    await service.bank.faults([]);
+    await isRevoked(payment_token_id);
+    expect(await revocations()).toBe(before + 2);
+    expect(await stored(payment_token_id)).toMatchObject({
+      revoking: null,
+      revoking_later: [],
+      next_check_at: null,
+    });
+  });
+
   test('with another token of the same authorization leaves that one chargeable', async () => {
     await allRevoked();
     const before = await revocations();

@@ -19,28 +19,40 @@ export type TokenCalls = ReturnType<typeof createTokenCalls>;
 
 /** Creates the provider calls of payment tokens. Authorizations are secret: they enter no workflow. */
 export function createTokenCalls({ tokens, providers, log }: Deps) {
+  /** Revokes one authorization. Returns null once it is revoked, otherwise the kind of the provider's answer. */
+  async function revokeOne(
+    token: PaymentToken,
+    code: string,
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    if (!(await tokens.isInUse(code))) {
+      const { kind } = await providers.payment(token.provider).revokeMethod({ code }, signal);
+      failpoint('revocation.answered');
+      if (kind !== 'revoked' && kind !== 'not_found') {
+        const { _id: id, tenant_id: tenant } = token;
+        const reason = await tokens.noteUnrevoked(token, kind);
+        const ids = { resource: id, tenant, workflow_id: revocationWorkflowId(id) };
+        if (reason !== null) logAttention(log, { ...ids, reason });
+        return kind;
+      }
+    }
+    await tokens.endRevocation(token);
+    return null;
+  }
+
   return {
     /**
-     * Revokes the authorization of a deleted token at its provider. Returns null if nothing is left to revoke, otherwise the
+     * Revokes the authorizations of a deleted token at its provider. Returns null if nothing is left to revoke, otherwise the
      * kind of the provider's answer. If the provider has been asked for long, the token gets attention. Safe to repeat. A
      * provider may give one authorization for two tokens, so an authorization that another token is charged by is kept.
      */
     async revoke(tenantId: string, id: string, signal: AbortSignal): Promise<string | null> {
-      const token = await tokens.get(tenantId, id);
-      if (!token || token.revoking === null) return null;
-      if (!(await tokens.isInUse(token.revoking))) {
-        const method = { code: token.revoking };
-        const { kind } = await providers.payment(token.provider).revokeMethod(method, signal);
-        failpoint('revocation.answered');
-        if (kind !== 'revoked' && kind !== 'not_found') {
-          const reason = await tokens.noteUnrevoked(token, kind);
-          const ids = { resource: id, tenant: tenantId, workflow_id: revocationWorkflowId(id) };
-          if (reason !== null) logAttention(log, { ...ids, reason });
-          return kind;
-        }
+      for (;;) {
+        const token = await tokens.get(tenantId, id);
+        if (!token || token.revoking === null) return null;
+        const open = await revokeOne(token, token.revoking, signal);
+        if (open !== null) return open;
       }
-      await tokens.endRevocation(token);
-      return null;
     },
   };
 }

@@ -27,6 +27,8 @@ export type PaymentToken = {
   authorization: string | null;
   /** The authorization of a revoked token, until the provider has revoked it too. As secret as the other. */
   revoking: string | null;
+  /** Further authorizations that the provider revokes after it, one after the other. Missing before the first. */
+  revoking_later?: string[];
   /** The latest page on which the customer saves a method without paying. Null or missing before the first. */
   setup?: TokenSetup | null;
   /** The next check of the revocation or the page at the provider; null if there is none to make. */
@@ -101,16 +103,21 @@ export function deletedToken(token: PaymentToken, now: Date): PaymentToken {
 
 /**
  * Has the method revoked that a customer has left on a page although the token was revoked before. Returns null if there is
- * none.
+ * none, or if its revocation is awaited already. Each page of a token may leave another one.
  */
 export function revokeLateMethod(
   token: PaymentToken,
   method: SavedMethod | null,
   now: Date,
 ): PaymentToken | null {
-  if (token.status !== 'revoked' || token.revoking !== null || !method?.reusable) return null;
+  if (token.status !== 'revoked' || !method?.reusable) return null;
+  const { revoking, revoking_later: later = [] } = token;
+  const { code } = method;
+  if (revoking === code || later.includes(code)) return null;
   const next = { ...token, version: token.version + 1, updated_at: now };
-  return revokeAtProvider(next, method.code, now);
+  return revoking === null
+    ? revokeAtProvider(next, code, now)
+    : { ...next, revoking_later: [...later, code] };
 }
 
 const revokeAtProvider = (token: PaymentToken, code: string | null, now: Date): PaymentToken => ({
@@ -162,6 +169,7 @@ export const paymentTokens = collection<PaymentToken>('payment_tokens', {
   sealed: [
     { path: 'authorization', index: 'authorization_index' },
     { path: 'revoking', index: 'revoking_index' },
+    { path: 'revoking_later' },
     { path: 'account_number' },
     { path: 'method_email' },
     { path: 'customer.email' },

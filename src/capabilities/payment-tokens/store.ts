@@ -78,12 +78,25 @@ export function createTokens(
         { projection: { _id: 1 }, ...acrossTenants('look_up') },
       )) !== null,
 
-    /** Forgets an authorization that the provider has revoked. */
+    /**
+     * Forgets an authorization that the provider has revoked, and the next one takes its place. Changes nothing if a further one
+     * was added after `token` was read.
+     */
     async endRevocation(token: PaymentToken): Promise<void> {
-      await collection.updateOne(ofRevocation(token), {
-        $set: { revoking: null, next_check_at: null, attention: null, updated_at: clock() },
-        $inc: { version: 1 },
-      });
+      const { revoking_later: all = [] } = token;
+      const [next = null, ...later] = all;
+      await collection.updateOne(
+        { ...ofRevocation(token), [`revoking_later.${all.length}`]: { $exists: false } },
+        {
+          $set: {
+            revoking: next,
+            ...(next === null ? { next_check_at: null } : { revoking_later: later }),
+            attention: null,
+            updated_at: clock(),
+          },
+          $inc: { version: 1 },
+        },
+      );
     },
 
     /**
