@@ -6,7 +6,8 @@ import { cardClient, newCard } from '../support/cards.js';
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { identityClient } from '../support/identity.js';
-import { newCustomer, onPage, paymentClient } from '../support/payments.js';
+import { activeToken, newCustomer, onPage, paymentClient } from '../support/payments.js';
+import { RECURRING_PATH, type RecurringView } from '../support/recurring.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -180,6 +181,42 @@ test('an erasure waits for open work and saved responses, then no collection has
   expect(audit.out).not.toContain(customer.id);
   // A repetition goes on where an erasure was stopped, and changes nothing else.
   expect((await erase(customer.id)).code).toBe(0);
+});
+
+test('an answer that was saved without a change of its record is removed, and a repeat shows the erased record', async () => {
+  const payments = paymentClient(tenant);
+  const customer = newCustomer();
+  const noted = { description: NOTE, metadata: { note: NOTE } };
+  const { reference } = await payments.paid({ customer, ...noted });
+  const { token } = await activeToken(payments, 'good', customer);
+  const { payment_token_id } = token;
+  const recurring = await payments.call<RecurringView>('POST', RECURRING_PATH, {
+    payment_token_id,
+    amount_minor: 300_000,
+    interval: 'month',
+    start_at: new Date(Date.now() + 86_400_000).toISOString(),
+    ...noted,
+  });
+  const cancelled = `${RECURRING_PATH}/${recurring.body.data.id}/cancel`;
+  expect((await payments.call('POST', cancelled, {})).status).toBe(200);
+  expect((await payments.call('DELETE', `/payments/tokens/${payment_token_id}`)).status).toBe(200);
+  await eventually('nothing is open', async () =>
+    (await erase(customer.id)).error.includes('End these first') ? undefined : true,
+  );
+  await aDayLater();
+
+  const paths = [`/payments/charges/${reference}/verify`, cancelled];
+  const answers = () =>
+    Promise.all(paths.map((path) => payments.call('POST', path, {}, { key: path })));
+  for (const { status, text } of await answers()) {
+    expect([status, text]).toEqual([200, expect.stringContaining(NOTE)]);
+  }
+  expect((await erase(customer.id)).error).toBe('');
+  expect(await planted([NOTE])).toEqual([]);
+  for (const { status, text, headers } of await answers()) {
+    expect([status, headers.get('idempotent-replayed')]).toEqual([200, null]);
+    expect(text).not.toContain(NOTE);
+  }
 });
 
 test('a customer that a request names again is there again', async () => {

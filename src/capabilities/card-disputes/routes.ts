@@ -72,7 +72,7 @@ export function cardDisputeRoutes(deps: {
       const found = await store.get(tenantId, params.id);
       if (!found) throw new ApiError('not_found');
       const path = `${API_PREFIX}/cards/disputes/${found._id}/cancel`;
-      await withSavedAnswer(ctx, deps, { path }, async () => {
+      await withSavedAnswer(ctx, deps, { path, resource: found._id }, async () => {
         if (!issuerIn(providers, found.provider)?.withdrawDispute) {
           const message = 'The issuer of this card withdraws no disputes.';
           throw new ApiError('invalid_state', { message });

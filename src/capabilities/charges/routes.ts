@@ -96,9 +96,11 @@ export function chargeRoutes(deps: {
   ];
 }
 
-/** The path of an action on a charge. A charge has several names, and one of them stands in it. */
-const pathOf = ({ _id: id }: Charge, action: 'verify' | 'cancel'): string =>
-  `${API_PREFIX}/payments/charges/${id}/${action}`;
+/** The charge of an action, and its path. A charge has several names, and one of them stands in it. */
+const actionOn = ({ _id: id }: Charge, action: 'verify' | 'cancel') => ({
+  resource: id,
+  path: `${API_PREFIX}/payments/charges/${id}/${action}`,
+});
 
 /** The charge as an answer, which is saved under a key only if the provider has answered. */
 const shown = (charge: Charge, isAnswered: boolean): object =>
@@ -121,7 +123,7 @@ const verifyRoute = (
     const { providerCalls, starter } = deps.charges;
     const { readAfterVerify } = deps.disputes;
     const charge = await find(ctx, params.reference);
-    await withSavedAnswer(ctx, deps, { path: pathOf(charge, 'verify') }, async () => {
+    await withSavedAnswer(ctx, deps, actionOn(charge, 'verify'), async () => {
       const { withoutDeadline = (wait) => wait } = ctx.state;
       const verify = async (signal: AbortSignal, mayFind: MayCall) => {
         const { kind } = await providerCalls.verify(charge, signal, { withoutDeadline });
@@ -144,7 +146,7 @@ const cancelRoute = (
   route(cancelCharge, async (ctx, { params }) => {
     const { providerCalls, starter } = deps.charges;
     const charge = await find(ctx, params.reference);
-    await withSavedAnswer(ctx, deps, { path: pathOf(charge, 'cancel') }, async () => {
+    await withSavedAnswer(ctx, deps, actionOn(charge, 'cancel'), async () => {
       if (!isOpen(charge)) {
         if (!isCancelled(charge)) throw notCancellable(charge);
         return presentCharge(charge);

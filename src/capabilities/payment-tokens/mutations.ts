@@ -82,7 +82,7 @@ export const deletePaymentToken: Mutation<DeletePaymentToken, AcceptResult> = {
     }
     const isRevoked = token.status === 'revoked';
     const next = isRevoked ? token : changeToken(uow, token, deletedToken(token, now));
-    return saveResponse(uow, input, successResponse(presentToken(next), 200));
+    return saveResponse(uow, input, successResponse(presentToken(next), 200), next._id);
   },
   leavesWallet: () => true,
 };

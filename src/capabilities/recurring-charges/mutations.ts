@@ -243,7 +243,7 @@ function decideChange(
       if (charge?.tenant_id === input.tenantId) stopRetries(uow, charge, reason);
     }
   }
-  return saveResponse(uow, input, input.answer(ownOf(uow, input) ?? recurring));
+  return saveResponse(uow, input, input.answer(ownOf(uow, input) ?? recurring), input.id);
 }
 
 /** Returns the change, or null if the recurring charge already has that status. */

@@ -31,7 +31,7 @@ export const isSameRequest = (
   claimed: Pick<KeyClaim, 'fingerprint'>,
 ): boolean => [fingerprint, ...earlierFingerprints].includes(claimed.fingerprint);
 
-/** A claimed key. `resource` is the id of the record that the request created; null if it was refused. */
+/** A claimed key. `resource` is the id of the record that the response shows; null for most refusals. */
 export type ClaimedKey = KeyClaim & {
   tenantId: string;
   answer: SavedResponse;
@@ -79,7 +79,7 @@ export function findSavedResponse(
   return { kind: 'answered', answer, resource, replayed: own === null || resource !== own };
 }
 
-/** Answers a request and saves the response under its key, if it has one. `resource` is null for a refusal. */
+/** Answers a request and saves the response under its key, if it has one. `resource`: the record that it shows. */
 export function saveResponse(
   uow: UnitOfWork,
   { tenantId, claim }: { tenantId: string; claim: Claim | null },

@@ -2,6 +2,8 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { StoredRecord } from '../commit/collection.js';
 import { removeSettled, webhookCollections } from '../webhooks/retention.js';
+import { idempotencyKeysCollection, type KeyDocument } from '../ledger/collections.js';
+import { idsUnder } from '../ledger/days.js';
 import type { TimelineEntry } from '../instructions/instruction.js';
 import type { ErasedRecords } from './erased-records.js';
 
@@ -12,7 +14,7 @@ type Subject = { tenantId: string; customerId: string };
 
 /** Records that are read at once. */
 const PAGE = 200;
-/** Saved responses name a customer for 24 hours, and are removed within the next one. */
+/** Responses that are saved with a change of their record name a customer for 24 hours, and are removed within the next one. */
 export const SAVED_RESPONSES_MS = 25 * 60 * 60 * 1000;
 
 /** The reasons for which a customer cannot be erased yet, in words. */
@@ -30,12 +32,12 @@ export async function findHindrances(
   now: Date,
 ): Promise<Hindrances> {
   const open: string[] = [];
-  let latest = 0;
+  let until = 0;
   const ids: string[] = [];
   for await (const { of, page } of recordsOf(db, erased, subject)) {
     const [first, ...others] = page.filter(of.isOpen);
     if (first) open.push(nameOpen(of, first, others.length));
-    latest = Math.max(latest, ...page.map((record) => record.updated_at?.getTime() ?? 0));
+    until = Math.max(until, ...page.map(savedUntil));
     ids.push(...page.map(({ _id }) => _id));
   }
   const { deliveries } = webhookCollections(db);
@@ -45,9 +47,12 @@ export async function findHindrances(
     status: { $in: ['pending', 'retrying'] },
   });
   if (waiting > 0) open.push(`${waiting} webhook deliveries`);
-  const until = latest + SAVED_RESPONSES_MS;
   return { open, until: until > now.getTime() ? new Date(until) : null };
 }
+
+/** The time until which there may be responses that were saved with a change of the record. */
+const savedUntil = ({ updated_at: at }: Stored): number =>
+  at ? at.getTime() + SAVED_RESPONSES_MS : 0;
 
 const nameOpen = ({ label }: ErasedRecords, { _id }: Stored, others: number) =>
   others === 0 ? `${label}: ${_id}` : `${label}: ${_id} and ${others} more`;
@@ -64,8 +69,11 @@ export async function eraseRecords(
   { db }: Pick<Database, 'db'>,
   erased: readonly ErasedRecords[],
   subject: Subject,
+  now: Date,
 ): Promise<Erased> {
   const result: Erased = { records: {}, events: 0 };
+  const ids: string[] = [];
+  const isOld = (record: Stored) => savedUntil(record) <= now.getTime();
   for await (const { of, page } of recordsOf(db, erased, subject)) {
     const { name } = of.collection;
     for (const record of page) {
@@ -86,8 +94,28 @@ export async function eraseRecords(
       result.records[name] = (result.records[name] ?? 0) + modifiedCount;
     }
     result.events += await removeEvents(db, page);
+    ids.push(...page.filter(isOld).map(({ _id }) => _id));
   }
+  // Last, so that it also finds the answers to requests that came after the check of `findHindrances`.
+  await removeAnswers(db, subject, ids);
   return result;
+}
+
+/**
+ * Removes the saved responses that show these records, which have not changed for as long as responses are saved: theirs are of
+ * requests that changed nothing, such as a verification, and a repeat executes its request again. No index has the resource, so this
+ * reads the keys of the tenant, which are those of one day.
+ */
+async function removeAnswers(
+  db: Database['db'],
+  { tenantId }: Subject,
+  ids: readonly string[],
+): Promise<void> {
+  await db.collection<KeyDocument>(idempotencyKeysCollection.name).deleteMany({
+    _id: idsUnder(tenantId),
+    tenant_id: tenantId,
+    resource_id: { $in: ids },
+  });
 }
 
 /** Removes the webhook events of these records, whose bodies show them as they were. */

@@ -14,7 +14,13 @@ import {
 import type { IdempotentResponse } from './with-idempotency.js';
 
 /** An answer with the idempotency key that keeps it. */
-export type SaveRefusal = { tenantId: string; claim: KeyClaim; answer: SavedResponse };
+export type SaveRefusal = {
+  tenantId: string;
+  claim: KeyClaim;
+  answer: SavedResponse;
+  /** The id of the record that the answer shows. Null, or missing from another release, if it shows none. */
+  resource?: string | null;
+};
 
 /**
  * Saves an answer to a request that commits nothing, such as a refusal. It claims nothing but the key, so that a repeat gets the
@@ -23,7 +29,8 @@ export type SaveRefusal = { tenantId: string; claim: KeyClaim; answer: SavedResp
 export const saveRefusal: Mutation<SaveRefusal, AcceptResult> = {
   reads: ({ claim }) => ({ keys: [claim.id] }),
   decide: (uow, input, now) =>
-    findSavedResponse(uow, input.claim, null, now) ?? saveResponse(uow, input, input.answer),
+    findSavedResponse(uow, input.claim, null, now) ??
+    saveResponse(uow, input, input.answer, input.resource),
 };
 
 /** Refuses a request before any commit. With an idempotency key the refusal is saved, so that a repeat gets it again. */
@@ -34,11 +41,20 @@ export async function refuseRequest(
   return saveAnswer(groupCommit, { tenantId, claim, answer: refusalResponse(error) });
 }
 
-/** Answers a request that commits nothing. With an idempotency key the answer is saved, so that a repeat gets it again. */
+/**
+ * Answers a request that commits nothing. With an idempotency key the answer is saved, so that a repeat gets it again. `resource` is
+ * the record that the answer shows: its erasure removes the answer.
+ */
 export async function saveAnswer(
   groupCommit: Pick<GroupCommit, 'commit'>,
-  { tenantId, claim, answer }: { tenantId: string; claim: Claim | null; answer: SavedResponse },
+  {
+    tenantId,
+    claim,
+    answer,
+    resource = null,
+  }: { tenantId: string; claim: Claim | null; answer: SavedResponse; resource?: string | null },
 ): Promise<IdempotentResponse> {
-  if (claim === null || claim.id === null) return { answer, resource: null, replayed: false };
-  return throwIfKeyReused(await groupCommit.commit(saveRefusal, { tenantId, claim, answer }));
+  if (claim === null || claim.id === null) return { answer, resource, replayed: false };
+  const input = { tenantId, claim, answer, resource };
+  return throwIfKeyReused(await groupCommit.commit(saveRefusal, input));
 }

@@ -24,31 +24,34 @@ export class UnsavedAnswer {
  * under the idempotency key, so that a repeat gets it again. So is a refusal by a rule (422). Other errors, for example of a
  * provider that does not answer, are not saved, nor is an `UnsavedAnswer`. `execute` must be safe to repeat: of two requests at
  * the same moment both execute it, and the first answer that is saved is that of both. `path` is the path in the key's
- * fingerprint; `fingerprints` as in `withIdempotency`.
+ * fingerprint; `fingerprints` as in `withIdempotency`. `resource`: the id of the record that the answer shows.
  */
 export async function withSavedAnswer(
   ctx: AppContext,
   { idempotency, groupCommit }: AnswerKeeper,
-  { path, fingerprints }: { path: string; fingerprints?: Fingerprints },
+  {
+    path,
+    resource,
+    fingerprints,
+  }: { path: string; resource?: string; fingerprints?: Fingerprints },
   execute: () => Promise<object>,
 ): Promise<void> {
   const { tenant } = callerOf(ctx);
   const key = { idempotency, resource: path, ...(fingerprints && { fingerprints }) };
   await withIdempotency(ctx, key, async (claim) => {
-    const { answer, isSaved } = await answerOf(ctx, execute);
-    return saveAnswer(groupCommit, { tenantId: tenant.id, claim: isSaved ? claim : null, answer });
+    const { answer, isSaved } = await answerOf(execute);
+    const saved = { tenantId: tenant.id, claim: isSaved ? claim : null, answer };
+    return saveAnswer(groupCommit, { ...saved, ...(resource !== undefined && { resource }) });
   });
 }
 
 async function answerOf(
-  ctx: AppContext,
   execute: () => Promise<object>,
 ): Promise<{ answer: SavedResponse; isSaved: boolean }> {
   try {
     const executed = await execute();
     const isSaved = !(executed instanceof UnsavedAnswer);
     const data = isSaved ? executed : executed.data;
-    if ('id' in data) ctx.state.resource = data.id;
     return { answer: successResponse(data, 200), isSaved };
   } catch (error) {
     if (error instanceof ApiError && error.status === REFUSED_BY_A_RULE) {

@@ -50,7 +50,7 @@ export const customerRoutes = (deps: OperatorDeps): Route[] => [
         return { result: true, before: null, after: { erased_at: now.toISOString() } };
       });
     }
-    const { records, events } = await eraseRecords(database, erasedRecords, subject);
+    const { records, events } = await eraseRecords(database, erasedRecords, subject, new Date());
     sendData(ctx, 200, { id: found._id, erased: { customers: 1, ...records }, events });
   }),
 ];
