@@ -12,35 +12,43 @@ const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(
  */
 export function conformance(document: Document) {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
-  // `example` does not restrict values; references lead into `components`.
-  ajv.addVocabulary(['example', 'components']);
+  // `example` does not restrict values; the others contain schemas.
+  ajv.addVocabulary(['example', 'components', 'paths']);
   ajv.addFormat('date-time', isTime);
   ajv.addFormat('date', isDay);
-  const whole = closed(document) as { components: unknown; paths: Paths };
-  const { components, paths } = whole;
+  const { components, paths } = closed(document) as { components: unknown; paths: Paths };
+  const whole = { components, paths };
+  // Each schema is found by its place in the document and compiled once.
+  ajv.addSchema(whole, 'document');
 
   return (
     { path, method }: { path: string; method: string },
     { status, headers, text }: Answer,
   ): string[] => {
+    const place = ['paths', `/api/v1${path}`, method.toLowerCase(), 'responses', String(status)];
     const given = paths[`/api/v1${path}`]?.[method.toLowerCase()]?.responses[status];
     const answer = given?.$ref ? resolve(whole, given.$ref) : given;
+    const pointer = given?.$ref ?? `#/${place.map(escaped).join('/')}`;
     const type = headers.get('content-type')?.split(';')[0] ?? '';
-    const content = answer?.content?.[type];
-    if (!content) return [`${status} with ${type} is not in the document`];
+    if (!answer?.content?.[type]) return [`${status} with ${type} is not in the document`];
     const missing = Object.entries(answer.headers ?? {})
       .filter(([name, { required }]) => required && !headers.has(name))
       .map(([name]) => `there is no ${name}`);
-    const validate = ajv.compile({ ...content.schema, components });
+    const validate = ajv.getSchema(`document${pointer}/content/${escaped(type)}/schema`);
+    if (!validate) throw new Error(`there is no schema at ${pointer}`);
     if (validate(JSON.parse(text))) return missing;
     return [...missing, ...(validate.errors ?? []).map((error) => JSON.stringify(error))];
   };
 }
 
+/** A part of a JSON pointer in a URI. */
+const escaped = (part: string) =>
+  encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
+
 type Response = {
   $ref?: string;
   headers?: Record<string, { required?: boolean }>;
-  content?: Record<string, { schema: object }>;
+  content?: Record<string, unknown>;
 };
 type Paths = Record<string, Record<string, { responses: Record<string, Response> }>>;
 
