@@ -58,3 +58,18 @@ export async function terminateOpen({ database: { db }, temporal }: Deps): Promi
       .catch(() => null);
   await Promise.all([...ids].map(terminate));
 }
+
+/**
+ * Ends the checks of a shared service's records, such as charges whose pages nobody has paid: otherwise it would ask the bank about
+ * them, every two seconds, for all later test files.
+ */
+export async function endChecks(deps: Deps): Promise<void> {
+  await terminateOpen(deps);
+  const isChecked = { next_check_at: { $type: 'date' } };
+  const { db } = deps.database;
+  await Promise.all(
+    INSTRUCTIONS.map((name) =>
+      db.collection(name).updateMany(isChecked, { $set: { next_check_at: null } }),
+    ),
+  );
+}

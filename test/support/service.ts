@@ -14,7 +14,7 @@ import { findProblems } from './comparison.js';
 import { leaveDatabase, newDatabaseName, takeDatabase } from './databases.js';
 import { sharedEngines, temporalTls } from './engines.js';
 import { eventually } from './eventually.js';
-import { deleteSchedules, INSTRUCTIONS, terminateOpen } from './leftovers.js';
+import { deleteSchedules, endChecks, INSTRUCTIONS, terminateOpen } from './leftovers.js';
 import { logFileOf, noteSecretsOf } from './logs.js';
 import {
   answers,
@@ -102,8 +102,8 @@ export const SHARED_OPTIONS = {
 
 /**
  * Takes a service that test files use one after the other: its database has the ended records of other files, and its
- * processes run on. For files that look at their own tenants alone. `close` ends it if a record of this file has not ended.
- * Files with equal options share one.
+ * processes run on. For files that look at their own tenants alone. `close` ends the work on records that have not ended; it ends
+ * the service if something is wrong. Files with equal options share one.
  */
 export const shareService = async (options: ServiceOptions = SHARED_OPTIONS.standard) =>
   openService(options, await takeSharedService(options));
@@ -250,18 +250,22 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     const opened = await createDeps(loadConfig({ ...env, BURSAR_LOG_LEVEL: 'silent' }), 'test');
     deps = opened;
     if (!options.beforeStores) await startAll();
-    const openRecords = async () => {
-      const counts = INSTRUCTIONS.map((name) =>
-        opened.database.db.collection(name).countDocuments({ status: OPEN }),
+    const idsOfOpen = async () => {
+      const found = INSTRUCTIONS.map((name) =>
+        opened.database.db.collection(name).distinct('_id', { status: OPEN }),
       );
-      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+      return (await Promise.all(found)).flat().map(String);
     };
+    /** The records that earlier users of a shared service have left open. Nothing works on them. */
+    const leftOpen = new Set(shared ? await idsOfOpen() : []);
+    const openRecords = async () => (await idsOfOpen()).filter((id) => !leftOpen.has(id)).length;
 
-    /** True if all records have ended, for which it waits shortly, and nothing is wrong. */
+    /** Ends all work on records, after a short wait for their own ends. True if nothing is wrong then. */
     async function isClean(): Promise<boolean> {
       const ended = async () => ((await openRecords()) === 0 ? true : undefined);
-      const hasEnded = await eventually('every record has ended', ended, 3_000).catch(() => false);
-      if (!hasEnded || (await bank.callbacksWaiting()) > 0) return false;
+      await eventually('every record has ended', ended, 3_000).catch(() => false);
+      await endChecks(opened);
+      if ((await bank.callbacksWaiting()) > 0) return false;
       return (await findProblems(opened.database, await bank.journal())).length === 0;
     }
 
