@@ -43,6 +43,131 @@ afterAll(async () => {
 const merchantBody = (changes: Record<string, unknown> = {}) =>
   chargeBody('789', { capture_mode: 'merchant_initiated', ...changes });
 
+// First, because pages that other tests leave open are asked about, also while the provider is silent.
+describe('operators', () => {
+  const cli = (line: string) => bursar(`charges ${line} --json`, service.env);
+  const idOf = async (reference: string) =>
+    String((await service.deps.charges.store.byReference(tenant.id, reference))?._id);
+
+  test('see a payment that differs from the request, cannot complete it, and can fail it only by force', async () => {
+    const { reference, url } = await payments.page('014');
+    await onPage(url);
+    await payments.waitFor(reference, ({ attention }) => attention !== null);
+    const id = await idOf(reference);
+    const listed = JSON.parse((await cli('list --attention')).out) as { id: string }[];
+    expect(listed.map((row) => row.id)).toContain(id);
+    const shown = JSON.parse((await cli(`show ${id}`)).out) as { provider_reference: string };
+    expect(shown.provider_reference).toBe(`${id}-1`);
+    const charge = await service.deps.charges.store.find(id);
+    if (!charge) throw new Error('it was there');
+    for (const kind of ['complete', 'fail'] as const) {
+      const payload = { actor: 'ada', reason: 'test', session_id: null, force: false };
+      const refused = await service.deps.charges.starter.command(charge, kind, payload);
+      expect(refused).toMatchObject({ done: false });
+    }
+    const forced = await bursarApproved(`charges fail ${id} --reason test --force`, service.env);
+    expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'used' }]);
+    expect(await payments.get(reference)).toMatchObject({
+      attention: null,
+      failure: { code: 'operator' },
+    });
+    const lines = (await payments.timeline(reference)).filter(({ type }) => type === 'operator');
+    expect(new Set(lines.map(({ actor }) => actor))).toEqual(new Set(['operator']));
+  });
+
+  test('accept another amount, which completes the charge with what was paid, and binds the token to its method', async () => {
+    const before = await tenant.balance();
+    const customer = newCustomer();
+    const { payment_token_id } = await payments.token(customer);
+    const { reference, url } = await payments.page('014', { customer, payment_token_id });
+    await onPage(url);
+    await payments.waitFor(reference, ({ attention }) => attention !== null);
+    const id = await idOf(reference);
+    const other = await cli(`complete ${id} --reason agreed --amount-minor 149999`);
+    expect([other.code, (await cli(`accept ${id} --reason agreed --attempt 2`)).code]).toEqual([
+      1, 1,
+    ]);
+    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({ code: 0, error: '' });
+    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('no payment of this attempt is in suspense') as string,
+    });
+    expect(await payments.get(reference)).toMatchObject({
+      status: 'completed',
+      amount_minor: 300_000,
+      settled_amount_minor: 150_000,
+      attention: null,
+    });
+    // The network keeps 1.5 % of the amount that was paid.
+    expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
+    expect(await payments.tokens(customer.id)).toMatchObject([{ status: 'active', last4: '4081' }]);
+  });
+
+  test('accept the payment of an earlier attempt, whose fee is known, while the present page is open', async () => {
+    const before = await tenant.balance();
+    const { reference, url } = await payments.page('014');
+    await onPage(url);
+    await payments.waitFor(reference, ({ attention }) => attention !== null);
+    const id = await idOf(reference);
+    // As after a page whose address was lost.
+    const charges = service.deps.database.db.collection<Charge>('charges');
+    await charges.updateOne({ _id: id }, { $set: { attempt: 2 }, $inc: { version: 1 } });
+    const none = await cli(`complete ${id} --reason agreed --amount-minor 150000`);
+    expect(none.code).toBe(1);
+    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({ code: 0, error: '' });
+    expect(await payments.get(reference)).toMatchObject({
+      status: 'completed',
+      settled_amount_minor: 150_000,
+    });
+    expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
+  });
+
+  test('operators are called if the provider does not answer, and not while the customer has to act', async () => {
+    const waiting = await payments.page();
+    const { token, customer } = await activeToken(payments);
+    const sentBody = merchantBody({
+      customer,
+      payment_token_id: token.payment_token_id,
+      reference: `${chargeBody().reference}-006`,
+    });
+    await payments.charge(sentBody);
+    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
+    expect((await payments.get(waiting.reference)).attention).toBeNull();
+    const id = await idOf(sentBody.reference);
+    expect((await cli(`retry ${id} --reason test`)).code).toBe(0);
+    await eventually('it is found by its attention', async () => {
+      const query = `NeedsAttention = true AND WorkflowId = "charge/${id}"`;
+      for await (const found of service.deps.temporal.client.workflow.list({ query })) return found;
+      return undefined;
+    });
+    expect(await service.bank.setChargeOutcome(`${id}-1`, 'paid')).toBe(200);
+    const done = await payments.waitFor(sentBody.reference, 'completed');
+    expect(done.attention).toBeNull();
+  });
+
+  test('operators are called for a later attempt as for the first', async () => {
+    const { token, customer } = await activeToken(payments, 'later_low_funds');
+    const sentBody = merchantBody({ customer, payment_token_id: token.payment_token_id });
+    const attempt = async () =>
+      (await service.deps.charges.store.byReference(tenant.id, sentBody.reference))?.attempt;
+    const silent = [{ call: 'any', kind: 'drop_before', probability: 1 }] as const;
+
+    await service.bank.faults([...silent]);
+    await payments.charge(sentBody);
+    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
+    await service.bank.faults([]);
+    // The provider has declined the first attempt; the second one is submitted seconds later.
+    await eventually('the second attempt', async () =>
+      (await attempt()) === 2 ? true : undefined,
+    );
+
+    await service.bank.faults([...silent]);
+    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
+    expect(await attempt()).toBe(2);
+    await service.bank.faults([]);
+  });
+});
+
 describe('a public key', () => {
   test('makes tokens and charges for a customer who is present, and nothing else', async () => {
     const customer = newCustomer();
@@ -294,128 +419,4 @@ test('lists are filtered, in a stable order, and read page by page', async () =>
   const today = new Date().toISOString().slice(0, 10);
   expect((await references(`?start_date=${today}&end_date=${today}`))[0]).toBe(6);
   expect((await references('?end_date=2020-01-01'))[0]).toBe(0);
-});
-
-describe('operators', () => {
-  const cli = (line: string) => bursar(`charges ${line} --json`, service.env);
-  const idOf = async (reference: string) =>
-    String((await service.deps.charges.store.byReference(tenant.id, reference))?._id);
-
-  test('see a payment that differs from the request, cannot complete it, and can fail it only by force', async () => {
-    const { reference, url } = await payments.page('014');
-    await onPage(url);
-    await payments.waitFor(reference, ({ attention }) => attention !== null);
-    const id = await idOf(reference);
-    const listed = JSON.parse((await cli('list --attention')).out) as { id: string }[];
-    expect(listed.map((row) => row.id)).toContain(id);
-    const shown = JSON.parse((await cli(`show ${id}`)).out) as { provider_reference: string };
-    expect(shown.provider_reference).toBe(`${id}-1`);
-    const charge = await service.deps.charges.store.find(id);
-    if (!charge) throw new Error('it was there');
-    for (const kind of ['complete', 'fail'] as const) {
-      const payload = { actor: 'ada', reason: 'test', session_id: null, force: false };
-      const refused = await service.deps.charges.starter.command(charge, kind, payload);
-      expect(refused).toMatchObject({ done: false });
-    }
-    const forced = await bursarApproved(`charges fail ${id} --reason test --force`, service.env);
-    expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'used' }]);
-    expect(await payments.get(reference)).toMatchObject({
-      attention: null,
-      failure: { code: 'operator' },
-    });
-    const lines = (await payments.timeline(reference)).filter(({ type }) => type === 'operator');
-    expect(new Set(lines.map(({ actor }) => actor))).toEqual(new Set(['operator']));
-  });
-
-  test('accept another amount, which completes the charge with what was paid, and binds the token to its method', async () => {
-    const before = await tenant.balance();
-    const customer = newCustomer();
-    const { payment_token_id } = await payments.token(customer);
-    const { reference, url } = await payments.page('014', { customer, payment_token_id });
-    await onPage(url);
-    await payments.waitFor(reference, ({ attention }) => attention !== null);
-    const id = await idOf(reference);
-    const other = await cli(`complete ${id} --reason agreed --amount-minor 149999`);
-    expect([other.code, (await cli(`accept ${id} --reason agreed --attempt 2`)).code]).toEqual([
-      1, 1,
-    ]);
-    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({ code: 0, error: '' });
-    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({
-      code: 1,
-      error: expect.stringContaining('no payment of this attempt is in suspense') as string,
-    });
-    expect(await payments.get(reference)).toMatchObject({
-      status: 'completed',
-      amount_minor: 300_000,
-      settled_amount_minor: 150_000,
-      attention: null,
-    });
-    // The network keeps 1.5 % of the amount that was paid.
-    expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
-    expect(await payments.tokens(customer.id)).toMatchObject([{ status: 'active', last4: '4081' }]);
-  });
-
-  test('accept the payment of an earlier attempt, whose fee is known, while the present page is open', async () => {
-    const before = await tenant.balance();
-    const { reference, url } = await payments.page('014');
-    await onPage(url);
-    await payments.waitFor(reference, ({ attention }) => attention !== null);
-    const id = await idOf(reference);
-    // As after a page whose address was lost.
-    const charges = service.deps.database.db.collection<Charge>('charges');
-    await charges.updateOne({ _id: id }, { $set: { attempt: 2 }, $inc: { version: 1 } });
-    const none = await cli(`complete ${id} --reason agreed --amount-minor 150000`);
-    expect(none.code).toBe(1);
-    expect(await cli(`accept ${id} --reason agreed`)).toMatchObject({ code: 0, error: '' });
-    expect(await payments.get(reference)).toMatchObject({
-      status: 'completed',
-      settled_amount_minor: 150_000,
-    });
-    expect((await tenant.balance()).available).toBe(before.available + 150_000 - 2_250);
-  });
-
-  test('operators are called if the provider does not answer, and not while the customer has to act', async () => {
-    const waiting = await payments.page();
-    const { token, customer } = await activeToken(payments);
-    const sentBody = merchantBody({
-      customer,
-      payment_token_id: token.payment_token_id,
-      reference: `${chargeBody().reference}-006`,
-    });
-    await payments.charge(sentBody);
-    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
-    expect((await payments.get(waiting.reference)).attention).toBeNull();
-    const id = await idOf(sentBody.reference);
-    expect((await cli(`retry ${id} --reason test`)).code).toBe(0);
-    await eventually('it is found by its attention', async () => {
-      const query = `NeedsAttention = true AND WorkflowId = "charge/${id}"`;
-      for await (const found of service.deps.temporal.client.workflow.list({ query })) return found;
-      return undefined;
-    });
-    expect(await service.bank.setChargeOutcome(`${id}-1`, 'paid')).toBe(200);
-    const done = await payments.waitFor(sentBody.reference, 'completed');
-    expect(done.attention).toBeNull();
-  });
-
-  test('operators are called for a later attempt as for the first', async () => {
-    const { token, customer } = await activeToken(payments, 'later_low_funds');
-    const sentBody = merchantBody({ customer, payment_token_id: token.payment_token_id });
-    const attempt = async () =>
-      (await service.deps.charges.store.byReference(tenant.id, sentBody.reference))?.attempt;
-    const silent = [{ call: 'any', kind: 'drop_before', probability: 1 }] as const;
-
-    await service.bank.faults([...silent]);
-    await payments.charge(sentBody);
-    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
-    await service.bank.faults([]);
-    // The provider has declined the first attempt; the second one is submitted seconds later.
-    await eventually('the second attempt', async () =>
-      (await attempt()) === 2 ? true : undefined,
-    );
-
-    await service.bank.faults([...silent]);
-    await payments.waitFor(sentBody.reference, ({ attention }) => attention !== null);
-    expect(await attempt()).toBe(2);
-    await service.bank.faults([]);
-  });
 });

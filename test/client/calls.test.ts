@@ -15,7 +15,7 @@ let all: Listening;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  all = await startListening();
+  all = await startListening({}, { oneProcess: true });
   tenant = await all.service.tenant();
 });
 

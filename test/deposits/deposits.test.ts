@@ -28,7 +28,7 @@ beforeAll(async () => {
     BURSAR_ATTENTION_AFTER_MS: '3000',
     BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
     BURSAR_DEPOSIT_SEARCH_DAYS: '1',
-    BURSAR_DEPOSIT_SEARCH_EVERY_MS: '2000',
+    BURSAR_DEPOSIT_SEARCH_EVERY_MS: '5000',
   };
   service = await startService({ oneProcess: true, env });
   tenant = await service.tenant({ balanceMinor: 0 });

@@ -5,7 +5,7 @@ let service: Service;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ oneProcess: true });
   tenant = await service.tenant();
 });
 

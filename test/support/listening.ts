@@ -1,15 +1,23 @@
 import type { Delivery } from '../../src/core/webhooks/event.js';
 import { eventually } from './eventually.js';
 import { startReceiver, type Behaviour, type Receiver } from './receiver.js';
-import { SHORT_WEBHOOK_TIMES, shareService, startService, type Service } from './service.js';
+import {
+  SHORT_WEBHOOK_TIMES,
+  shareService,
+  startService,
+  type Service,
+  type ServiceOptions,
+} from './service.js';
 import type { TestTenant } from './tenant.js';
 
 /** A service with receivers of webhooks. */
 export type Listening = Awaited<ReturnType<typeof startListening>>;
 
 /** Starts a whole service with settings of its own, whose receivers of webhooks end with it. */
-export const startListening = async (env: Record<string, string> = {}) =>
-  listeningTo(await startService({ env: { ...SHORT_WEBHOOK_TIMES, ...env } }));
+export const startListening = async (
+  env: Record<string, string> = {},
+  options: ServiceOptions = {},
+) => listeningTo(await startService({ ...options, env: { ...SHORT_WEBHOOK_TIMES, ...env } }));
 
 /** Takes a shared service, with receivers of webhooks. */
 export const shareListening = async () => listeningTo(await shareService());

@@ -12,7 +12,7 @@ afterAll(() => app.close());
 beforeEach(async () => {
   // The test must not run across the end of a window.
   const leftMs = 60_000 - (Date.now() % 60_000);
-  if (leftMs < 30_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
+  if (leftMs < 10_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
 });
 
 function call(
