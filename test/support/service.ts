@@ -10,7 +10,7 @@ import { claimPort, type PortClaim } from '../../devstack/ports.js';
 import { createMongoClient } from '../../src/platform/database/client.js';
 import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
-import { findProblems } from './comparison.js';
+import { findProblems, haveProblems } from './comparison.js';
 import { leaveDatabase, newDatabaseName, takeDatabase } from './databases.js';
 import { sharedEngines, temporalTls } from './engines.js';
 import { eventually } from './eventually.js';
@@ -256,6 +256,8 @@ async function openService(options: ServiceOptions, shared: SharedService | null
       );
       return (await Promise.all(found)).flat().map(String);
     };
+    /** The tenants of this file. */
+    const tenants: string[] = [];
     /** The records that earlier users of a shared service have left open. Nothing works on them. */
     const leftOpen = new Set(shared ? await idsOfOpen() : []);
     const openRecords = async () => (await idsOfOpen()).filter((id) => !leftOpen.has(id)).length;
@@ -266,7 +268,7 @@ async function openService(options: ServiceOptions, shared: SharedService | null
       await eventually('every record has ended', ended, 3_000).catch(() => false);
       await endChecks(opened);
       if ((await bank.callbacksWaiting()) > 0) return false;
-      return (await findProblems(opened.database, await bank.journal())).length === 0;
+      return !(await haveProblems(tenants, opened.database, await bank.journal()));
     }
 
     return {
@@ -290,8 +292,11 @@ async function openService(options: ServiceOptions, shared: SharedService | null
         manage(`process-${processes.size}`, script, own, isReady),
       /** A port on which no process listens. */
       deadPort: port,
-      tenant: (wanted: Omit<NewTestTenant, 'apiUrl'> = {}) =>
-        createTenant(opened, { ...wanted, apiUrl: first.url }),
+      tenant: async (wanted: Omit<NewTestTenant, 'apiUrl'> = {}) => {
+        const made = await createTenant(opened, { ...wanted, apiUrl: first.url });
+        tenants.push(made.id);
+        return made;
+      },
       /** The output of API and worker processes. */
       logs: () =>
         [...processes.entries()]
