@@ -4,7 +4,7 @@ import { presentOperation } from '../../src/capabilities/cards/presenter.js';
 import { approvedPayload } from '../support/approvals.js';
 import { cardClient, changesOf, type CardClient, type OperationView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
+import { SHARED_OPTIONS, shareService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 let service: Service;
@@ -12,7 +12,7 @@ let tenant: TestTenant;
 let cards: CardClient;
 
 beforeAll(async () => {
-  service = await startService({ apis: 2, env: { BURSAR_ATTENTION_AFTER_MS: '4000' } });
+  service = await shareService(SHARED_OPTIONS.twoApis);
   tenant = await service.tenant();
   cards = cardClient(tenant);
 });

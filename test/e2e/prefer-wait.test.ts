@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
+import { SHARED_OPTIONS, shareService, type Service } from '../support/service.js';
 import { transferBody, type TestTenant, type TransferView } from '../support/tenant.js';
 import { inTries } from '../support/tries.js';
 
@@ -8,7 +8,7 @@ let service: Service;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  service = await startService({ apis: 2 });
+  service = await shareService(SHARED_OPTIONS.twoApis);
   tenant = await service.tenant();
 });
 
@@ -112,8 +112,8 @@ test('a transfer continues after its waiting client has disconnected', async () 
 });
 
 test('a stopping API answers waiting requests at once, with the current state', async () => {
-  const [, stopping] = service.apis;
-  if (!stopping) throw new Error('there are two');
+  const stopping = await service.newApi();
+  await stopping.start();
   const body = transferBody('006');
   const pending = tenant.at(stopping.url).transfer(body, { headers: waiting(30) });
   await eventually('it waits', async () => {

@@ -84,8 +84,8 @@ export const SHORT_WEBHOOK_TIMES = {
 export const SHARED_OPTIONS = {
   /** Webhooks to this machine. */
   standard: { oneProcess: true, env: SHORT_WEBHOOK_TIMES },
-  /** Two APIs. */
-  twoApis: { apis: 2 },
+  /** Two APIs, and an operator is called after four seconds. */
+  twoApis: { apis: 2, env: { BURSAR_ATTENTION_AFTER_MS: '4000' } },
   /** Webhooks to this machine, and an operator is called after three seconds. */
   earlyAttention: {
     oneProcess: true,
