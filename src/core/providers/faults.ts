@@ -84,8 +84,8 @@ export function createProviderFaults(deps: { db: Db; log: Log; clock?: () => Dat
     const { provider, kind, name, met_by } = fault;
     const _id = kind === 'word' ? `${provider}/word/${name}` : `${provider}/${name}`;
     const now = clock();
-    const lasts = { $eq: [{ $ifNull: ['$ended_at', '$missing'] }, null] };
-    const goesOn = { $and: [lasts, { $eq: [{ $type: '$since' }, 'date'] }] };
+    // A fault that is new has no such field.
+    const goesOn = { $eq: [{ $type: '$ended_at' }, 'null'] };
     const needed = { $cond: [goesOn, { $min: ['$needed_minor', neededMinor] }, neededMinor] };
     const before = await collection.findOneAndUpdate(
       { _id },
