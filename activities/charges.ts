@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import type { Log } from '../src/shared/log.js';
 import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js';
-import { isOfPage, type Charge } from '../src/capabilities/charges/record.js';
+import {
+  isInDoubt,
+  isOfPage,
+  PAYMENT_MISMATCH,
+  type Charge,
+} from '../src/capabilities/charges/record.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { ChargeFact } from '../src/capabilities/charges/facts.js';
 import type { ReadAfterVerify } from '../src/capabilities/disputes/index.js';
@@ -82,6 +87,8 @@ const chargeHandler = ({
   stoppedBy: PAYMENTS_STOPPED_BY,
 
   prepares: () => providerCalls.prepares(),
+
+  withheldFor: (charge) => (isInDoubt(charge) ? PAYMENT_MISMATCH : null),
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,

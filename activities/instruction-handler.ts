@@ -33,6 +33,8 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   perhapsOfOne?: readonly Fault[];
   /** True if a provider of these records prepares submissions. */
   prepares?: () => boolean;
+  /** The code with which an open record fails instead of being submitted; null if it is submitted. Left out if all are. */
+  withheldFor?: (record: R) => string | null;
   /** The instruction of these workflows, if a record has several one after another, each with a workflow of its own. */
   instruction?: string;
   /**

@@ -134,7 +134,7 @@ async function submit<R extends InstructionRecord, Own>(
   const { instruction } = handler;
   const permit = instruction === undefined ? input : { ...input, instruction };
   const record = await records.acquireSubmitPermit(permit, ready.resendSafety, ready.handle);
-  if (!record) return whyPermitDenied(handler, await load(handler, { tenantId, id }));
+  if (!record) return whyPermitDenied(handler, await load(handler, { tenantId, id }), input);
   const calls = await callsOfPermit(handler, record);
   const { resendSafety = ready.resendSafety, notAfter = null } = calls ?? {};
   const isOver = notAfter !== null && notAfter <= new Date();
@@ -277,10 +277,15 @@ async function submitLocally<R extends InstructionRecord, Own>(
 async function whyPermitDenied<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   record: R,
+  { submissions }: Pick<SubmitInput, 'submissions'>,
 ): Promise<ProviderCallResult> {
   if (isSuperseded(handler, record)) return SUPERSEDED;
   const { records } = handler;
   const attention = record.attention?.reason ?? null;
+  const code = isOpen(record) ? handler.withheldFor?.(record) : null;
+  if (code && record.submissions === submissions) {
+    return { kind: 'rejected', code, providerRequestId: null, via: 'provider_answer' };
+  }
   if (isOpen(record)) {
     return record.submissions === 0 ? notSubmitted(record) : { kind: 'permit_denied', attention };
   }

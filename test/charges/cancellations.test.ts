@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDeps } from '../../src/composition/deps.js';
 import { loadConfig } from '../../src/shared/config.js';
+import { paid } from '../support/charge-facts.js';
+import { bursar } from '../support/cli.js';
 import { startOwnApi } from '../support/own-api.js';
 import {
   acquirerEffects,
@@ -208,4 +210,23 @@ test('refunds are listed newest first, by charge and by status, and of their ten
   expect(pagination).toMatchObject({ total: 3, pages: 3, page: 2 });
   const stranger = paymentClient(await service.tenant());
   expect((await list('', stranger)).data).toEqual([]);
+});
+
+test('a charge that waits for its retry fails if its customer has paid in another currency, and an operator ends the call', async () => {
+  const { token } = await activeToken(payments, 'later_low_funds');
+  const body = renewal(token);
+  await payments.charge(body);
+  const { store, starter } = service.deps.charges;
+  const waiting = await eventually('the second attempt is planned', async () => {
+    const charge = await store.byReference(tenant.id, body.reference);
+    return charge?.attempt === 2 ? charge : undefined;
+  });
+  await store.applyFact(waiting, paid({ currency: 'USD' }));
+  starter.notifyChangedSoon(waiting);
+  const failed = await payments.get(body.reference);
+  expect(failed).toMatchObject({ status: 'failed', failure: { code: 'payment_mismatch' } });
+  expect(failed.attention).not.toBeNull();
+  const ended = await bursar(`charges fail ${waiting._id} --reason returned --json`, service.env);
+  expect(ended).toMatchObject({ code: 0 });
+  expect((await payments.get(body.reference)).attention).toBeNull();
 });

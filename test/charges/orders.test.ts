@@ -47,6 +47,8 @@ function newCourse(seed: number) {
   const reported = new Set<number>();
   /** The refunds that return payments from suspense, and what their provider has said last. */
   const returns = new Map<string, string>();
+  /** The attempts that were sent while a payment was in suspense. */
+  const sentInDoubt: string[] = [];
   let state: Snapshot = emptySnapshot();
   state.records.set(charges, sent(made));
   state.wallets.set(tenantId, emptyWallet(tenantId));
@@ -93,6 +95,7 @@ function newCourse(seed: number) {
     submitted() {
       const waiting = charge();
       if (isOpen(waiting) && waiting.submissions === 0) {
+        if (waiting.suspended.length > 0) sentInDoubt.push(attemptReference(waiting));
         state.records.set(charges, sent(waiting, waiting.next_attempt_at ?? UNTIL));
       }
     },
@@ -161,6 +164,7 @@ function newCourse(seed: number) {
     charge,
     payments,
     reported,
+    sentInDoubt,
     reportPayment,
     books: () => balances(state),
     wallet: () => state.wallets.get(tenantId),
@@ -196,7 +200,7 @@ function explained({ status, suspended, refunded_minor: refunded, ...charge }: C
 }
 
 describe('whatever happens to a charge, in any order and any number', () => {
-  test('each payment is booked once, and none is in suspense without attention', async () => {
+  test('each payment is booked once, none is in suspense without attention, and nothing is sent while one is', async () => {
     for (let seed = 1; seed <= COURSES; seed += 1) {
       const course = newCourse(seed);
       const taken: string[] = [];
@@ -231,6 +235,7 @@ function check(course: Course, way: Way): void {
     clearing: books.get('clearing:sandbox-bank') ?? 0n,
     available: wallet?.availableMinor,
     owed: wallet?.receivableMinor,
+    sentInDoubt: course.sentInDoubt,
     isCalled: !calls || (charge.attention !== null && charge.next_check_at !== null),
   }).toEqual({
     ...way,
@@ -240,6 +245,7 @@ function check(course: Course, way: Way): void {
     clearing: -explained(charge),
     available: books.get('wallet:ten_a:available') ?? 0n,
     owed: -(books.get('receivable:ten_a') ?? 0n),
+    sentInDoubt: [],
     isCalled: true,
   });
 }

@@ -3,7 +3,14 @@ import type { FactSource } from '../../core/instructions/fact.js';
 import type { Change } from '../../core/instructions/transition.js';
 import type { Posting } from '../../core/ledger/posting.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
-import { attemptReference, paidMinorOf, type Charge } from './record.js';
+import {
+  ANOTHER_CURRENCY,
+  attemptReference,
+  IMPOSSIBLE_FEE,
+  paidMinorOf,
+  UNPROVEN_FAILURES,
+  type Charge,
+} from './record.js';
 
 /**
  * A fact about a charge, from any source. `attempt` is the attempt that the fact is about; null means the present one.
@@ -64,12 +71,8 @@ export function findMismatch(
   charge: Charge,
   { amountMinor, currency, feeMinor }: Paid,
 ): string | null {
-  if (currency !== charge.currency)
-    return 'the provider reports another currency than was requested';
-  if (feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor)) {
-    return 'the provider reports a fee that is not between zero and the amount';
-  }
-  return null;
+  if (currency !== charge.currency) return ANOTHER_CURRENCY;
+  return feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor) ? IMPOSSIBLE_FEE : null;
 }
 
 /** The reason for attention if an earlier attempt was paid and the present one may have been paid too; else null. */
@@ -84,7 +87,8 @@ export function alsoOut(charge: Charge, { attempt: paid }: Pick<Paid, 'attempt'>
   } = charge;
   if (paid === null || paid === attempt || sends === notTaken) return null;
   // A failure that the provider reported is proven; one that an operator forced is not.
-  const known = status === 'failed' && watched === null && failure?.code !== 'operator';
+  const isProven = !UNPROVEN_FAILURES.has(failure?.code ?? '');
+  const known = status === 'failed' && watched === null && isProven;
   return known ? null : alsoOutReason(charge);
 }
 
@@ -92,10 +96,14 @@ export function alsoOut(charge: Charge, { attempt: paid }: Pick<Paid, 'attempt'>
 export const alsoOutReason = (charge: Pick<Charge, '_id' | 'attempt'>): string =>
   `another attempt was paid; look up ${attemptReference(charge)} at the provider too`;
 
-/** True if an operator failed the charge after attention for this reason. */
-export const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>
-  failure?.code === 'operator' &&
-  timeline.some(({ type, detail }) => type === 'attention_raised' && detail === reason);
+/** True if an operator failed the charge after attention for this reason, or has ended that attention. */
+export function isSettledBy({ failure, timeline }: Charge, reason: string): boolean {
+  const raised = timeline.findLastIndex(
+    ({ type, detail }) => type === 'attention_raised' && detail?.startsWith(reason),
+  );
+  const isEnded = timeline.slice(raised).some(({ type }) => type === 'attention_cleared');
+  return raised >= 0 && (failure?.code === 'operator' || isEnded);
+}
 
 /**
  * The report of a completed charge's payment as it was booked. A report that does not tell the amount from the provider's

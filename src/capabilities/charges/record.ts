@@ -153,8 +153,30 @@ export const RETURNED_PAYMENT =
 export const SUSPENDED_DIFFERS =
   'the provider reports another amount of the payment that is in suspense';
 
+/** The reasons for attention if a payment is reported that cannot be booked. */
+export const ANOTHER_CURRENCY = 'the provider reports another currency than was requested';
+export const IMPOSSIBLE_FEE = 'the provider reports a fee that is not between zero and the amount';
+
 /** Reasons about money that is at the provider and nowhere in the books: no later fact tells it, so only an operator ends them. */
-const UNBOOKED: ReadonlySet<string> = new Set([RETURNED_PAYMENT, SUSPENDED_DIFFERS]);
+const UNBOOKED: ReadonlySet<string> = new Set([
+  RETURNED_PAYMENT,
+  SUSPENDED_DIFFERS,
+  ANOTHER_CURRENCY,
+  IMPOSSIBLE_FEE,
+]);
+
+/** True while an operator decides about a payment. Meanwhile nothing is sent: its customer has paid, so nobody charges them again. */
+export const isInDoubt = ({
+  suspended,
+  attention,
+}: Pick<Charge, 'suspended' | 'attention'>): boolean =>
+  suspended.length > 0 || (attention !== null && UNBOOKED.has(attention.reason));
+
+/** As `isInDoubt`, for stored charges: they get no submit permit. */
+export const IN_DOUBT = [
+  { 'suspended.0': { $exists: true } },
+  { 'attention.reason': { $in: [...UNBOOKED] } },
+];
 
 /**
  * The attention that a charge keeps when another fact decides about it: an operator is called as long as one of its payments in
@@ -208,6 +230,12 @@ export function readAttempt(reference: string): { id: string; attempt: number } 
   return found ? { id: String(found[1]), attempt: Number(found[2]) } : null;
 }
 
+/** The code of a charge that is not tried again, because an operator decides about a payment of it. */
+export const PAYMENT_MISMATCH = 'payment_mismatch';
+
+/** Codes of failures that prove nothing about the provider: a submission may still be executed. */
+export const UNPROVEN_FAILURES: ReadonlySet<string> = new Set(['operator', PAYMENT_MISMATCH]);
+
 /** A failure with its message. An unknown code gets a general message. */
 export const chargeFailure = failureWith(
   {
@@ -222,6 +250,7 @@ export const chargeFailure = failureWith(
     recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
     not_executed: 'The provider did not execute it, and never will.',
     payment_returned: 'The customer paid another amount, which was returned to them.',
+    [PAYMENT_MISMATCH]: 'The customer paid otherwise than was requested, so it is not tried again.',
     operator: 'An operator ended this charge.',
   },
   'The provider declined the charge.',

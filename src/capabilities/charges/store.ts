@@ -6,7 +6,13 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { type InstructionRecord, timelineEntry } from '../../core/instructions/instruction.js';
 import type { Decline } from '../../core/providers/payment-provider.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import { CHARGE_INDEXES, MADE_BY_INDEX, type Charge, type ChargeStatus } from './record.js';
+import {
+  CHARGE_INDEXES,
+  IN_DOUBT,
+  MADE_BY_INDEX,
+  type Charge,
+  type ChargeStatus,
+} from './record.js';
 import type { ChargeFact } from './facts.js';
 import {
   applyChargeFact,
@@ -44,6 +50,7 @@ export function createCharges(
       collection: db.collection<InstructionRecord>('charges'),
       clock,
       stallTimeoutMs,
+      withheld: IN_DOUBT,
     }),
     ...chargeQueries(collection),
 

@@ -13,10 +13,13 @@ import {
   atAttempt,
   attentionOfSuspense,
   chargeFailure,
+  isInDoubt,
   isOfPage,
   leftOf,
   paidMinorOf,
+  PAYMENT_MISMATCH,
   suspenseFeeOf,
+  UNPROVEN_FAILURES,
   withSuspenseFee,
   type Charge,
 } from './record.js';
@@ -130,9 +133,10 @@ function pay(
   const isOther = fact.amountMinor !== charge.amount_minor;
   const mismatch = findMismatch(charge, fact) ?? (isOther ? null : findReturn(charge, fact));
   if (mismatch !== null) {
-    return isSettledBy(charge, mismatch) ? 'stale' : raiseAttention(charge, now, mismatch);
+    if (isSettledBy(charge, mismatch)) return 'stale';
+    return endUnsent(charge, raiseAttention(charge, now, mismatch));
   }
-  if (isOther) return suspend(charge, fact, now, ANOTHER_AMOUNT);
+  if (isOther) return endUnsent(charge, suspend(charge, fact, now, ANOTHER_AMOUNT));
   const known = suspendedOf(charge, fact);
   const suspended = charge.suspended.filter((payment) => payment !== known);
   const suspenseFee = known ? suspenseFeeOf(charge, known.attempt) : null;
@@ -166,6 +170,25 @@ function pay(
     ],
     availableMinor: restMinor,
     receivableMinor: -repaidMinor,
+  };
+}
+
+/**
+ * An operator has to decide about a payment. If nothing of the charge is out, it fails, so that its customer is not charged again: it
+ * completes if the operator accepts the payment. If its present attempt is out, that decides.
+ */
+function endUnsent(
+  charge: Charge,
+  change: ChargeChange | 'unchanged' | 'stale',
+): ChargeChange | 'unchanged' | 'stale' {
+  const isOut = charge.submissions > charge.rejected_submissions;
+  if (typeof change === 'string' || change.verdict !== 'attention') return change;
+  if (isOut || !isOpen(charge)) return change;
+  const [type, detail] = change.entry;
+  return {
+    ...change,
+    set: { ...fail(charge, PAYMENT_MISMATCH).set, ...change.set },
+    entry: [type, `${detail}; the charge has failed: ${PAYMENT_MISMATCH}`],
   };
 }
 
@@ -232,11 +255,14 @@ function decideRefused(
     return mayBePaid ? 'stale' : decideOther(charge, fact.attempt, now);
   }
   const byOperator = fact.via === 'operator';
-  if (isOutdatedRejection(charge, fact)) return 'stale';
+  // A charge that has failed without a payment in suspense only has attention to lose.
+  const hasFailed = charge.status === 'failed' && charge.suspended.length === 0;
+  if (!hasFailed && isOutdatedRejection(charge, fact)) return 'stale';
   if (isOpen(charge)) {
     const again = fact.decline === 'soft' ? nextAttempt(charge, now) : null;
     if (again) return again;
-    const ended = fail(charge, fact.code, byOperator && charge.submissions > 0 ? now : undefined);
+    const mayBeOut = (byOperator || UNPROVEN_FAILURES.has(fact.code)) && charge.submissions > 0;
+    const ended = fail(charge, fact.code, mayBeOut ? now : undefined);
     // A person who fails a charge has seen why it had attention; Bursar itself has not.
     const isSeen = byOperator && fact.actor !== 'bursar';
     return isSeen ? { ...ended, set: { ...ended.set, attention: null } } : ended;
@@ -261,7 +287,7 @@ function decideRefused(
  */
 function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   // While an operator decides about a payment, its customer is not charged again.
-  if (isOfPage(charge) || charge.suspended.length > 0) return null;
+  if (isOfPage(charge) || isInDoubt(charge)) return null;
   const days = charge.dunning_days[charge.attempt - 1];
   if (days === undefined) return null;
   const first = charge.first_declined_at ?? now;
@@ -307,6 +333,7 @@ const nextAttemptOf = (charge: Charge) => ({
 function openNextPage(charge: Charge, fact: ChargeFact, now: Date): ChargeChange | 'stale' {
   const isPresent = fact.attempt === charge.attempt && charge.submissions > 0;
   if (!isOpen(charge) || !isOfPage(charge) || !isPresent || charge.next_action) return 'stale';
+  if (isInDoubt(charge)) return fail(charge, PAYMENT_MISMATCH);
   return {
     set: { ...nextAttemptOf(charge), next_attempt_at: null, next_check_at: now },
     entry: [

@@ -1,4 +1,4 @@
-import type { ClientSession, Collection } from 'mongodb';
+import type { ClientSession, Collection, Filter } from 'mongodb';
 import {
   BY_ID,
   acrossTenants,
@@ -31,6 +31,8 @@ type InstructionStoreSettings<R> = {
   collection: Collection<InstructionRecord>;
   clock: () => Date;
   stallTimeoutMs: number;
+  /** Records that match one of these get no submit permit. Left out if there are none. */
+  withheld?: readonly Filter<R>[];
   /** Left out if a submission is no event for tenants. */
   eventfulPermit?: EventfulPermit<R>;
 };
@@ -141,6 +143,7 @@ function submissionWrites<R extends InstructionRecord>({
   collection,
   clock,
   stallTimeoutMs,
+  withheld = [],
   eventfulPermit,
 }: InstructionStoreSettings<R>) {
   return {
@@ -173,7 +176,7 @@ function submissionWrites<R extends InstructionRecord>({
           submissions,
           ...(instruction !== undefined && { instruction }),
           status: statusForPermit(submissions),
-          $nor: [{ next_attempt_at: { $gt: now } }],
+          $nor: [{ next_attempt_at: { $gt: now } }, ...(withheld as Filter<InstructionRecord>[])],
           ...(!first && resendCondition(resendSafety, now)),
         },
         {
