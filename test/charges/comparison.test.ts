@@ -169,6 +169,19 @@ describe('a customer who confirms an earlier attempt after its decline, and whos
     expect((await compared(early, [1])).report.differing).toBe(0);
   });
 
+  test('has paid twice if an attempt between the paid one and the last was paid too', async () => {
+    const third = sent(transition(second, refused({ attempt: 2 }), days(1)).next, days(3));
+    const failed = transition(third, refused({ attempt: 3, decline: 'hard' }), days(3)).next;
+    const first = transition(failed, paidFact({ attempt: 1, feeMinor: null })).next;
+    expect(first).toMatchObject({ status: 'completed', attempt: 1, open_attempt: null });
+    const { charge, report } = await compared(first, [1, 2]);
+    expect(charge.suspended).toMatchObject([{ attempt: 2, amount_minor: AMOUNT }]);
+    expect(report.differing).toBe(1);
+    expect((await compared(charge, [1, 2])).report.differing).toBe(0);
+    expect((await compared(first, [1])).report.differing).toBe(0);
+    expect((await compared(first, [1, 2, 3])).charge.suspended).toMatchObject([{ attempt: 2 }]);
+  });
+
   test('has paid nothing if the provider knows of no payment', async () => {
     const { charge, report } = await compared(waiting, []);
     expect([charge.version, report.differing]).toEqual([waiting.version, 0]);

@@ -241,12 +241,13 @@ export async function findOtherAttempt(
   return null;
 }
 
-/** The attempts that are asked about beside the present one. */
-function otherAttempts(charge: Charge, inEveryMode: boolean): number[] {
+/** The attempts that are asked about beside the present one. Charges of earlier versions have no `last_attempt`. */
+export function otherAttempts(charge: Charge, inEveryMode: boolean): number[] {
   const { attempt, open_attempt: open = null } = charge;
-  const asksEarlier = isOfPage(charge) || inEveryMode;
-  const earlier = asksEarlier ? Array.from({ length: attempt - 1 }, (_, i) => i + 1) : [];
-  return open === null ? earlier : [...earlier, open];
+  const last = Math.max(charge.last_attempt ?? attempt, open ?? 0);
+  const all = Array.from({ length: last }, (_, i) => i + 1);
+  const asksAll = isOfPage(charge) || inEveryMode;
+  return all.filter((each) => each !== attempt && (asksAll || each === open));
 }
 
 /** True if the payment of an attempt is in suspense with its fee, or was returned: a question about it tells nothing new. */

@@ -96,6 +96,11 @@ export type Charge = InstructionRecord & {
    * Null or absent without one.
    */
   open_attempt?: number | null;
+  /**
+   * The highest attempt of a charge that an earlier one has paid: each attempt up to it may have been paid too. Absent if `attempt` is
+   * the highest.
+   */
+  last_attempt?: number;
   /** Completed refunds, and those in progress. Both together never exceed the amount. */
   refunded_minor: bigint;
   refund_pending_minor: bigint;
@@ -266,12 +271,14 @@ export const earlierOf = (at: Date, other: Date | null): Date =>
 
 /** The fields of a charge whose attempt (null: the present one) was paid. The provider's id is that of the latest attempt. */
 export const atAttempt = (
-  { attempt: present, handle }: Pick<Charge, 'attempt' | 'handle'>,
+  { attempt: present, handle, last_attempt: last = present }: AttemptFields,
   attempt: number | null,
-): Pick<Charge, 'attempt' | 'handle'> =>
+): AttemptFields =>
   attempt === null || attempt === present
     ? { attempt: present, handle }
-    : { attempt, handle: null };
+    : { attempt, handle: null, last_attempt: Math.max(last, present) };
+
+type AttemptFields = Pick<Charge, 'attempt' | 'handle' | 'last_attempt'>;
 
 /**
  * An attempt, as its provider is asked about it. The later attempt of a charge that an earlier one has paid may be on a page for its

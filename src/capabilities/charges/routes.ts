@@ -23,8 +23,8 @@ import {
   listCharges,
   verifyCharge,
 } from './api.js';
-import { isToCancel, type ChargeCalls } from './provider-calls.js';
-import { isOfPage, readAttempt, type Charge } from './record.js';
+import { isToCancel, otherAttempts, type ChargeCalls } from './provider-calls.js';
+import { readAttempt, type Charge } from './record.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
@@ -235,13 +235,12 @@ export function createVerification({
     isToCancel(charge) && providers.payment(charge.provider).cancelCharge ? 'cancel' : 'verify';
 
   async function ask(charge: Charge, verify: Ask, signal: AbortSignal): Promise<boolean> {
-    const { provider, attempt, open_attempt: open = null } = charge;
-    // The earlier pages of a charge are asked about too, and a later attempt that may have been taken.
-    const calls = (isOfPage(charge) ? attempt : 1) + (open === null ? 0 : 1);
+    // The other pages of a charge are asked about too, and a later attempt that may have been taken.
+    const calls = otherAttempts(charge, false).length + 1;
     for (let call = 0; call < calls; call += 1) {
-      if (!(await mayCall(provider, callFor(charge)))) return false;
+      if (!(await mayCall(charge.provider, callFor(charge)))) return false;
     }
-    return verify(signal, () => mayCall(provider, 'find'));
+    return verify(signal, () => mayCall(charge.provider, 'find'));
   }
 
   return async (charge: Charge, verify: Ask, signal: AbortSignal): Promise<boolean> => {
