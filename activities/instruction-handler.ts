@@ -39,7 +39,7 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   instruction?: string;
   /**
    * Returns how this record is submitted to its provider, and verified there. Whatever `submit` needs of our own database is read
-   * here: if that fails, nothing was submitted.
+   * here, or `submit` throws `NotSubmitted` if it cannot be read: nothing was submitted then.
    */
   providerCallsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
   /** Commits a fact. Returns the record after it, or null if there is no such record. */

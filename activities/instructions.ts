@@ -4,6 +4,7 @@ import { describeActor } from '../src/core/audit/entry.js';
 import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import type { InstructionStore } from '../src/core/instructions/store.js';
+import { NotSubmitted } from '../src/core/instructions/submit-permit.js';
 import { provesArrival } from '../src/core/instructions/transition.js';
 import type {
   NotAttempted,
@@ -142,7 +143,8 @@ async function submit<R extends InstructionRecord, Own>(
   if (!calls || isOver || isLate) return unsent(handler, record, { resendSafety, isOver });
   failpoint('submit.permitted');
   // The time of the call itself begins here, because a slow permit must not end it before it was made.
-  const said = await calls.submit(requestedAt, startSignal());
+  const said = await answerOf(handler, record, calls.submit(requestedAt, startSignal()));
+  if (!said) return unsent(handler, record, { resendSafety, isOver });
   failpoint('submit.answered');
   await noteFaultsOf(handler, calls.provider, said, record);
   const answer = await withoutVoidHandle(handler, record, said);
@@ -231,10 +233,34 @@ async function callsOfPermit<R extends InstructionRecord, Own>(
   try {
     return await handler.providerCallsFor(record);
   } catch (error) {
-    const ids = logIds({ tenantId: record.tenant_id, id: record._id });
-    handler.log.warn({ err: error, ...ids }, 'submission not made, its permit is returned');
-    return null;
+    return logUnsent(handler, record, error);
   }
+}
+
+/** The answer to a submission; null if it says itself that nothing was submitted. */
+async function answerOf<R extends InstructionRecord, Own>(
+  handler: InstructionHandler<R, Own>,
+  record: R,
+  submission: Promise<ProviderOutcome>,
+): Promise<ProviderOutcome | null> {
+  try {
+    return await submission;
+  } catch (error) {
+    if (error instanceof NotSubmitted) return logUnsent(handler, record, error);
+    throw error;
+  }
+}
+
+function logUnsent<R extends InstructionRecord, Own>(
+  { log }: InstructionHandler<R, Own>,
+  { tenant_id: tenantId, _id: id }: R,
+  error: unknown,
+): null {
+  log.warn(
+    { err: error, ...logIds({ tenantId, id }) },
+    'submission not made, its permit is returned',
+  );
+  return null;
 }
 
 /** Returns the permit of a submission that was not made. If that fails, the permit counts as used: verify. */

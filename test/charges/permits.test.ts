@@ -11,6 +11,7 @@ import {
   customer,
   days,
   merchantCharge,
+  pageCharge,
   paid,
   refused,
   sent,
@@ -39,6 +40,11 @@ async function stored(charge: Charge, readToken: () => Promise<PaymentToken>) {
   const records = database.db.collection<Charge>(collection.name);
   await records.insertOne(charge);
   const charged: string[] = [];
+  const charges = ({ reference }: { reference: string }) => {
+    charged.push(reference);
+    const answer = { kind: 'pending', awaits: 'customer', redirect: null } as const;
+    return Promise.resolve({ ...answer, lastDecline: null, providerRequestId: null });
+  };
   const provider = withEmptyParts<PaymentProvider>({
     name: 'sandbox-bank',
     payments: withEmptyParts<PaymentProvider['payments']>({
@@ -46,11 +52,8 @@ async function stored(charge: Charge, readToken: () => Promise<PaymentToken>) {
     }),
     prepareCharge: () =>
       Promise.resolve({ kind: 'ready', handle: null, providerRequestId: null } as const),
-    confirmCharge({ reference }) {
-      charged.push(reference);
-      const answer = { kind: 'pending', awaits: 'provider', redirect: null } as const;
-      return Promise.resolve({ ...answer, lastDecline: null, providerRequestId: null });
-    },
+    confirmCharge: charges,
+    openPage: charges as never,
   });
   const store = createCharges(database, withEmptyParts<GroupCommit>({}), 2_000);
   const { submitCharge } = createChargeActivities(
@@ -75,8 +78,7 @@ async function stored(charge: Charge, readToken: () => Promise<PaymentToken>) {
   return {
     charged,
     record: () => records.findOne({ _id: id }),
-    submit: (submissions: number) =>
-      asActivity(() => submitCharge({ tenantId, id, submissions })),
+    submit: (submissions: number) => asActivity(() => submitCharge({ tenantId, id, submissions })),
   };
 }
 
@@ -110,5 +112,31 @@ test.each<[what: string, charge: Charge, submissions: number]>([
     expect([charged, await record()]).toMatchObject([[], { submissions }]);
     // Another run has the present permit.
     expect(await submit(submissions + 1)).not.toMatchObject({ kind: 'rejected' });
+  },
+);
+
+test.each([
+  ['of a token', made()],
+  ['of a page', { ...pageCharge({ payment_token_id: token._id }) }],
+])(
+  'a permit of a charge %s whose token our own database does not give is returned, and the next one charges once',
+  async (_of, charge) => {
+    let fails = true;
+    const read = () => {
+      const failing = fails;
+      fails = false;
+      return failing ? Promise.reject(new Error('the database is away')) : Promise.resolve(token);
+    };
+    const { submit, charged, record } = await stored(charge, read);
+    expect(await submit(0)).toMatchObject({
+      kind: 'unsent',
+      submissions: 1,
+      possibleSubmissions: 0,
+    });
+    expect(await record()).toMatchObject({ submissions: 1, rejected_submissions: 1 });
+    expect(charged).toEqual([]);
+    await submit(1);
+    expect(charged).toEqual([`${charge._id}-1`]);
+    expect(await record()).toMatchObject({ submissions: 2, rejected_submissions: 1 });
   },
 );

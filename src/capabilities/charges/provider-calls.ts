@@ -9,6 +9,7 @@ import type { PaymentToken } from '../payment-tokens/record.js';
 import { createAnswerRecorder } from './provider-answers.js';
 import { aboutAttempt, attemptReference, isOfPage, type Charge } from './record.js';
 import { isOpen } from '../../core/instructions/instruction.js';
+import { NotSubmitted } from '../../core/instructions/submit-permit.js';
 import type { Charges } from './store.js';
 import type { ChargeFact } from './facts.js';
 
@@ -55,13 +56,19 @@ export function createChargeCalls({
   const tokenOf = async ({ tenant_id: tenantId, payment_token_id: id }: Charge) =>
     id === null ? null : tokens.get(tenantId, id);
 
+  /** The token of a submission that has its permit: it is read behind it, so that none is charged that was revoked meanwhile. */
+  const tokenToCharge = (charge: Charge) =>
+    tokenOf(charge).catch((cause: unknown) => {
+      throw new NotSubmitted(cause);
+    });
+
   /** A page for the customer. */
   async function open(
     charge: Charge,
     requestedAt: Date,
     signal: AbortSignal,
   ): Promise<ProviderOutcome> {
-    const token = await tokenOf(charge);
+    const token = await tokenToCharge(charge);
     const request = { ...requestOf(charge, token, requestedAt), channel: channelOf(token) };
     const answer = await providers.payment(charge.provider).openPage(request, signal);
     return recordAnswer(charge, answer, 'provider_answer');
@@ -69,7 +76,7 @@ export function createChargeCalls({
 
   /** Charges the customer's saved method. */
   async function chargeToken(charge: Charge, requestedAt: Date, signal: AbortSignal) {
-    const token = await tokenOf(charge);
+    const token = await tokenToCharge(charge);
     if (!isChargeable(token)) return refuseRevoked(charge);
     const request = {
       ...requestOf(charge, token, requestedAt),

@@ -51,6 +51,14 @@ export function grantPermit<R extends InstructionRecord>(
   };
 }
 
+/** Thrown by a submission that has sent nothing, because our own database has failed before its call: its permit is returned. */
+export class NotSubmitted extends Error {
+  constructor(cause: unknown) {
+    super('nothing was submitted: our own database failed', { cause });
+    this.name = 'NotSubmitted';
+  }
+}
+
 /** Timeline entry of a submission. */
 export const submittedEntry = (submissions: number, actor: string, now: Date): TimelineEntry =>
   timelineEntry(now, 'submitted', actor, {
