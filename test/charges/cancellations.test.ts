@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Charge } from '../../src/capabilities/charges/record.js';
 import { createDeps } from '../../src/composition/deps.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { paid } from '../support/charge-facts.js';
@@ -229,4 +230,34 @@ test('a charge that waits for its retry fails if its customer has paid in anothe
   const ended = await bursar(`charges fail ${waiting._id} --reason returned --json`, service.env);
   expect(ended).toMatchObject({ code: 0 });
   expect((await payments.get(body.reference)).attention).toBeNull();
+});
+
+test('a charge whose provider is not configured any more is not verified, cancelled or refunded, and nothing is held', async () => {
+  const paidCharge = await payments.paid();
+  const open = await payments.page();
+  const charges = service.deps.database.db.collection<Charge>('charges');
+  const move = async (provider: string) => {
+    for (const { reference } of [paidCharge, open]) {
+      await charges.updateOne({ tenant_id: tenant.id, reference }, { $set: { provider } });
+    }
+  };
+  const before = await tenant.balance();
+  await move('gone');
+  const codes = async (reference: string) => {
+    const path = `/payments/charges/${reference}`;
+    const answers = [
+      await payments.verify(reference),
+      await payments.call('POST', `${path}/cancel`),
+      await payments.refund({ charge_reference: reference, amount_minor: 1_000 }),
+    ];
+    return answers.map(({ status, body }) => (status < 400 ? status : body.error.code));
+  };
+  const gone = 'feature_not_enabled';
+  const refused = [await codes(paidCharge.reference), await codes(open.reference)];
+  expect(await tenant.balance()).toEqual(before);
+  await move('sandbox-bank');
+  expect(refused).toEqual([
+    [gone, 'invalid_state', gone],
+    [gone, gone, gone],
+  ]);
 });

@@ -4,6 +4,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import { throwIfKeyReused, type Claim } from '../../core/commit/accept.js';
+import type { Providers } from '../../core/providers/registry.js';
 import type { Charges } from '../charges/index.js';
 import { newRefund, type Refund } from './record.js';
 import type { CreateRefundBody } from './schema.js';
@@ -19,11 +20,12 @@ export type CreateRefund = (
 /** Accepts a refund: one commit of record, hold, charge, key and answer; then the start of its workflow. */
 export function createRefundCreation(deps: {
   charges: Pick<Charges, 'byReference'>;
+  providers: Pick<Providers, 'payment'>;
   groupCommit: Pick<GroupCommit, 'commit'>;
   refundStarter: Pick<WorkflowStarter<Refund>, 'startSoon'>;
   clock?: () => Date;
 }): CreateRefund {
-  const { charges, groupCommit, refundStarter, clock = () => new Date() } = deps;
+  const { charges, providers, groupCommit, refundStarter, clock = () => new Date() } = deps;
 
   return async (tenantId, body, claim) => {
     const charge = await charges.byReference(tenantId, body.charge_reference);
@@ -32,6 +34,8 @@ export function createRefundCreation(deps: {
       const error = new ApiError('not_found', { field: 'charge_reference', message });
       return refuseRequest(groupCommit, { tenantId, claim, error });
     }
+    // No money is held for a refund that nobody can make: a provider that is not configured any more is refused here.
+    providers.payment(charge.provider);
     const refund = newRefund(charge, body, clock());
     const { made, ...outcome } = await groupCommit.commit(acceptRefund, {
       tenantId,

@@ -47,6 +47,7 @@ function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargePa
     waiter: completionWaiters.create({ findEnded: (owned) => store.findEnded(owned) }),
     create: createRefundCreation({
       charges: charges.store,
+      providers,
       groupCommit,
       refundStarter: starter,
     }),
