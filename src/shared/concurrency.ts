@@ -18,3 +18,17 @@ export async function mapWithConcurrency<Item, Result>(
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, runner));
   return results;
 }
+
+/** Maps a long list, `size` items in each turn of the event loop, so that the other requests of the process go on in between. */
+export async function mapInTurns<Item, Result>(
+  size: number,
+  items: readonly Item[],
+  map: (item: Item, index: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % size === 0) await new Promise(setImmediate);
+    results.push(map(item, index));
+  }
+  return results;
+}

@@ -99,6 +99,7 @@ export function createBulkTransferMutation(
     },
     transfers,
     dailyLimitMinor: 1_000_000_000_000n,
+    expectsRefusals: false,
     claim: null,
     answer: (batch) => ({ status: 201, body: JSON.stringify({ id, items: batch.items }) }),
     ...changes,

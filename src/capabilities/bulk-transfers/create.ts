@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
 import type { WithoutDeadline } from '../../platform/http/context.js';
 import { validate, amountWithin } from '../../platform/http/validate.js';
+import { mapInTurns } from '../../shared/concurrency.js';
 import { newId } from '../../shared/ids.js';
 import {
   throwIfKeyReused,
@@ -33,6 +34,9 @@ const MAX_ISSUES_OF_AN_ITEM = 10;
 /** Time for the bulk transfer's workflow to submit an item. After it the dispatcher starts a workflow for the item. */
 const START_ITEMS_WITHIN_MS = 5 * 60 * 1000;
 
+/** Items that are validated, or built and sealed, in one turn of the event loop: some milliseconds, for which other requests wait. */
+const ITEMS_PER_TURN = 100;
+
 /** Accepts or refuses each item, and returns the response. A repeat of a key gets the saved response. */
 export type CreateBulkTransfer = (
   tenant: Tenant,
@@ -52,6 +56,8 @@ export function createBulkTransferCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
   enquiries: Enquiries;
+  /** Seals a transfer before the commit. */
+  sealAhead: (transfer: Transfer) => void;
   provider: () => string;
   intake: Pick<IntakeLimit, 'check'>;
   clock?: () => Date;
@@ -62,12 +68,12 @@ export function createBulkTransferCreation(deps: {
     const { withoutDeadline = (wait) => wait } = request;
     const provider = deps.provider();
     intake.check(provider);
-    const reads = items.map((item) => readItem(tenant, item));
+    const reads = await mapInTurns(ITEMS_PER_TURN, items, (item) => readItem(tenant, item));
     const names = await withoutDeadline(enquiries.names(tenant, reads));
     const now = clock();
     const id = newId('bulkTransfer');
     const transfers: Transfer[] = [];
-    const results = reads.map((read, i): BulkTransferItem => {
+    const results = await mapInTurns(ITEMS_PER_TURN, reads, (read, i): BulkTransferItem => {
       const named = names[i] ?? NO_NAME;
       if ('error' in read) return refusal(items[i], read.error);
       if (named.kind === 'not_found') return refusal(items[i], new ApiError('invalid_account'));
@@ -82,6 +88,7 @@ export function createBulkTransferCreation(deps: {
         startWithinMs,
         bulkTransferId: id,
       });
+      deps.sealAhead(transfer);
       transfers.push(transfer);
       return { reference: transfer.reference, id: transfer._id, error: null };
     });
@@ -94,7 +101,15 @@ export function createBulkTransferCreation(deps: {
       next_check_at,
       created_at: now,
     };
-    const input = acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim });
+    // Names are enquired for the transfers that the commit is expected to accept.
+    const expectsRefusals = names.some(({ kind }) => kind === 'no_answer');
+    const input = acceptBulkTransferInput({
+      tenant,
+      bulkTransfer,
+      transfers,
+      expectsRefusals,
+      claim,
+    });
     const outcome = throwIfKeyReused(await groupCommit.commit(acceptBulkTransfer, input));
     if (outcome.resource !== id) return outcome;
     starter.startSoon(bulkTransfer);
@@ -134,15 +149,14 @@ function acceptBulkTransferInput(given: {
   tenant: Tenant;
   bulkTransfer: BulkTransfer;
   transfers: Transfer[];
+  expectsRefusals: boolean;
   claim: Claim | null;
 }): AcceptBulkTransfer {
-  const { tenant, bulkTransfer, transfers, claim } = given;
+  const { tenant, ...input } = given;
   return {
+    ...input,
     tenantId: tenant.id,
-    bulkTransfer,
-    transfers,
     dailyLimitMinor: tenant.limits.dailyMinor,
-    claim,
     answer: (decided) => successResponse(presentBulkTransfer(decided, new Map())),
   };
 }

@@ -34,6 +34,7 @@ function createBulkTransferParts(core: CoreDeps, { transfers }: { transfers: Tra
       groupCommit,
       starter,
       enquiries: transfers.enquiries,
+      sealAhead: transfers.store.sealAhead,
       provider: () => providers.forTransfers().name,
       intake: transfers.intake,
     }),

@@ -1,6 +1,7 @@
 import type { Collection, Filter, Sort } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
+import { sealAhead } from '../../platform/sealing/sealed-database.js';
 import {
   applyTransferFact,
   grantTransferPermit,
@@ -48,6 +49,9 @@ export function createTransfers(
           (await groupCommit.commit(grantTransferPermit, { tenantId, id, request })).transfer,
       },
     }),
+
+    /** Seals a new transfer before the commit that inserts it, which then holds its wallet for a shorter time. */
+    sealAhead: (transfer: Transfer) => sealAhead(collection, transfer),
 
     /** Sets the next check of open transfers to now, so that the dispatcher starts a workflow for each. */
     async scheduleOwnWorkflows(tenantId: string, ids: string[]) {

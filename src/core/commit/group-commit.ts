@@ -327,7 +327,8 @@ function createTransact(
       .filter(({ mutation }) => mutation.long)
       .map(({ input: { tenantId } }) => tenantId);
     if (long.length > 0) await ownWallets(collections, long, session);
-    const full = isRepeat || long.length > 0 || batch.length > MAX_PARTIAL_READ;
+    const readsFully = batch.some(({ mutation, input }) => mutation.readsFully?.(input));
+    const full = isRepeat || readsFully || batch.length > MAX_PARTIAL_READ;
     const { writes, results, before } = await readAndDecide(batch, session, full);
     for (const { name } of writes.created.collections()) {
       if (await lacksIndex(name)) throw new MissingIndex(name);

@@ -32,6 +32,8 @@ export type Mutation<I extends MutationInput = MutationInput, R = unknown> = {
   weigh?(input: I): number;
   /** True for a mutation that takes so long that it must own its wallet from the beginning. */
   long?: boolean;
+  /** True if the first try reads everything too: its mutation is large, and is likely to be refused in part. */
+  readsFully?(input: I): boolean;
   /** True for a mutation that somebody outside waits for under a deadline: others of its lane do not enter ahead of it. */
   urgent?: boolean;
 };

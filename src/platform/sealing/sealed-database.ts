@@ -27,6 +27,11 @@ export function sealedDatabase(
     });
 }
 
+/** Seals the fields of a document that will soon be inserted into this collection; see `FieldSealing`. */
+export function sealAhead<T extends Document>(collection: Collection<T>, document: T): void {
+  (collection as Partial<Pick<FieldSealing, 'sealAhead'>>).sealAhead?.(document);
+}
+
 /** The object with other methods. Those that stay see the object itself as `this`. */
 const override = <T extends object>(target: T, methods: object): T =>
   Object.assign(Object.create(target) as T, methods);
@@ -35,6 +40,7 @@ const sealedCollection = (raw: Collection, fields: FieldSealing): Collection =>
   override(raw, {
     ...reads(raw, fields),
     ...writes(raw, fields),
+    sealAhead: (document: Document) => fields.sealAhead(document),
   });
 
 const reads = (raw: Collection, fields: FieldSealing) => ({

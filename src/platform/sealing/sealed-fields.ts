@@ -15,6 +15,9 @@ export class UnopenedError extends Error {
   }
 }
 
+/** A sealed field, and the parts of its path. */
+type Field = SealedField & { parts: string[] };
+
 /** Seals and opens the fields of the documents of one collection. */
 export type FieldSealing = ReturnType<typeof createFieldSealing>;
 
@@ -22,7 +25,7 @@ export type FieldSealing = ReturnType<typeof createFieldSealing>;
 export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCollection) {
   const fields = sealed
     .filter(({ byOwner, hashed }) => byOwner !== true && hashed !== true)
-    .map((field) => ({ ...field, parts: field.path.split('.') }));
+    .map((field): Field => ({ ...field, parts: field.path.split('.') }));
   function seal(field: SealedField, id: unknown, value: unknown): unknown {
     if (value === null || value === undefined) return value;
     if (typeof value !== 'string' || typeof id !== 'string')
@@ -39,6 +42,8 @@ export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCol
     return opened;
   }
 
+  const ahead = createSealedAhead(seal);
+
   const indexOf = ({ path }: SealedField, value: unknown) =>
     typeof value === 'string' ? sealing.blindIndex(value, indexPurpose(name, path)) : null;
 
@@ -49,12 +54,18 @@ export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCol
       for (const field of fields) {
         const { parts, index } = field;
         const before = stored;
-        stored = replaceAt(stored, parts, (value) => seal(field, document['_id'], value));
+        stored = replaceAt(stored, parts, (value) => ahead.of(document, field, value));
         if (index !== undefined)
           stored = { ...stored, [index]: indexOf(field, valueAt(before, parts)) };
       }
       return stored;
     },
+
+    /**
+     * Seals the fields of a document that will be inserted soon. A copy of the document that shares the objects which have sealed
+     * fields is then inserted without sealing them again.
+     */
+    sealAhead: (document: Document) => fields.forEach((field) => ahead.seal(document, field)),
 
     /** The new values of `$set`, as they are stored. `id`: the record's, which the filter of the update has to name. */
     sealValues(values: Document, id: unknown): Document {
@@ -84,6 +95,31 @@ export function createFieldSealing(sealing: Sealing, { name, sealed }: SealedCol
         }
       }
       return opened as T;
+    },
+  };
+}
+
+/** Keeps what is sealed ahead by the object that has the value, for as long as that object is in use, and by the path of the field. */
+function createSealedAhead(seal: (field: SealedField, id: unknown, value: unknown) => unknown) {
+  type Sealed = { id: unknown; value: string; sealed: unknown };
+  const kept = new WeakMap<object, Map<string, Sealed>>();
+  return {
+    seal(document: Document, field: Field): void {
+      const { _id: id } = document;
+      const holder = holderOf(document, field);
+      const value = valueAt(document, field.parts);
+      if (!holder || typeof value !== 'string') return;
+      const sealed = { id, value, sealed: seal(field, id, value) };
+      kept.set(holder, (kept.get(holder) ?? new Map<string, Sealed>()).set(field.path, sealed));
+    },
+
+    /** The sealed value of a field: sealed now, unless this very value was sealed ahead for the same record. */
+    of(document: Document, field: Field, value: unknown): unknown {
+      const { _id: id } = document;
+      const holder = holderOf(document, field);
+      const early = holder && kept.get(holder)?.get(field.path);
+      const isSame = early && early.id === id && early.value === value;
+      return isSame ? early.sealed : seal(field, id, value);
     },
   };
 }
@@ -126,6 +162,12 @@ function partsBelow(path: string, key: string): string[] | null {
 
 const isObject = (value: unknown): value is Document =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The object that has a field; null if it is in a list or missing. */
+function holderOf(document: Document, { parts }: Field): Document | null {
+  const holder = valueAt(document, parts.slice(0, -1));
+  return isObject(holder) ? holder : null;
+}
 
 /** Copies the objects on the way to a field, and replaces its value. A field that is not there is not added. */
 function replaceAt(

@@ -12,6 +12,7 @@ import {
   acceptTransferMutation,
   byProvider,
   claimOf,
+  createBulkTransferMutation,
   pendingTransfer,
 } from '../../support/transfers.js';
 import { newId } from '../../../src/shared/ids.js';
@@ -161,6 +162,40 @@ describe('group commit', () => {
     expect(await available(tenantId)).toBe(0n);
     expect(await repeatAll()).toMatchObject(expected);
     expect(await stored(tenantId)).toBe(2);
+  });
+
+  test('a bulk transfer that expects no refusal has a reference or key in use found by its index', async () => {
+    const tenantId = await tenantWith(251_000n * 3n);
+    const first = fresh(tenantId, { reference: 'r' });
+    await commitNamed(createGroupCommit(database), acceptTransferMutation(first));
+    const claim = claimOf(`${tenantId}/secret/k`, 'f', now());
+    const accept = async (changes = {}) => {
+      const transfers = [{ reference: 'a' }, { reference: 'r' }, { reference: 'b' }];
+      const mutation = createBulkTransferMutation(
+        tenantId,
+        newId('bulkTransfer'),
+        transfers.map((each) => fresh(tenantId, each)),
+        { claim, ...changes },
+      );
+      const result = await commitNamed(createGroupCommit(other), mutation);
+      return { mutation, result };
+    };
+    const { mutation, result } = await accept();
+    expect(result).toMatchObject({ resource: mutation.bulkTransfer._id, replayed: false });
+    expect(JSON.parse('answer' in result ? result.answer.body : '{}').items).toMatchObject([
+      { reference: 'a', id: mutation.transfers[0]?._id, error: null },
+      {
+        reference: 'r',
+        id: null,
+        error: { code: 'duplicate_reference', details: { id: first._id } },
+      },
+      { reference: 'b', id: mutation.transfers[2]?._id, error: null },
+    ]);
+    expect((await accept()).result).toEqual({ ...result, replayed: true });
+    const others = { claim: claimOf(`${tenantId}/secret/k`, 'g', now()) };
+    expect((await accept(others)).result).toEqual({ kind: 'key_reused' });
+    expect(await available(tenantId)).toBe(0n);
+    expect(await stored(tenantId)).toBe(3);
   });
 
   test('a reference in use and a transfer’s change in one commit each get their own answer', async () => {

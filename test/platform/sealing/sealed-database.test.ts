@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { sealedDatabase } from '../../../src/platform/sealing/sealed-database.js';
+import { sealAhead, sealedDatabase } from '../../../src/platform/sealing/sealed-database.js';
 import { fieldIs } from '../../../src/platform/sealing/sealed-fields.js';
 import { createSealing } from '../../../src/platform/sealing/sealing.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -93,6 +93,29 @@ test('each way to write seals, and each way to read opens', async () => {
   );
   expect(changed).toMatchObject({ home: { street: 'Plainway 2', town: null }, count: 1 });
   expect(await stored('ada')).not.toMatch(CLEAR);
+});
+
+test('a document that was sealed ahead is inserted as it was sealed, and its parts nowhere else', async () => {
+  const people = opened(one);
+  const raw = db.collection<Person>('people');
+  const street = async (_id: string) => (await raw.findOne({ _id }))?.home?.street;
+  const insert = async (document: Person) => {
+    await people.deleteMany({});
+    await people.insertMany([document]);
+    expect(await people.findOne({ _id: document._id })).toEqual(document);
+    expect(await stored(document._id)).not.toMatch(CLEAR);
+    return street(document._id);
+  };
+  const home = { street: 'Plain Street 1', town: null, country: 'NG' };
+  const early = { ...ADA, home };
+  sealAhead(people, early);
+  const first = await insert({ ...early, count: 1 });
+  expect(await insert({ ...early, count: 2 })).toBe(first);
+  // Another record, another object or another value is sealed anew.
+  expect(await insert({ ...early, _id: 'ben' })).not.toBe(first);
+  expect(await insert({ ...early, home: { ...home } })).not.toBe(first);
+  home.street = 'Plainway 2';
+  expect(await insert(early)).not.toBe(first);
 });
 
 test('an update that names no single record cannot seal, and one that sets no sealed field is as before', async () => {
