@@ -3,6 +3,7 @@ import { mapWithConcurrency } from '../../../src/shared/concurrency.js';
 import { FAILPOINTS } from '../../../src/shared/failpoints.js';
 import { authorizations } from './authorizations.js';
 import { billPayments } from './bill-payments.js';
+import { bulkTransfers } from './bulk-transfers.js';
 import type { Case } from './capability.js';
 import { cardDisputes } from './card-disputes.js';
 import { cardLocks } from './card-locks.js';
@@ -40,6 +41,7 @@ const sample = process.env['POINTS_SAMPLE'];
 const all = [
   ...transfers,
   ...manyTransfers,
+  ...bulkTransfers,
   ...commands,
   ...cards,
   ...cardLocks,
