@@ -1,22 +1,14 @@
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { BillPayment } from '../src/capabilities/bill-payments/record.js';
 import type { BillPaymentCalls } from '../src/capabilities/bill-payments/provider-calls.js';
 import type { BillPayments } from '../src/capabilities/bill-payments/store.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import type { Log } from '../src/shared/log.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { withFaults, type InstructionHandler, type PartsAndFaults } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of bill payments need. */
-export type BillPaymentActivityDeps = {
+export type BillPaymentActivityDeps = PartsAndFaults & {
   billPayments: { store: BillPayments; providerCalls: BillPaymentCalls };
-  localSubmissions: LocalSubmissionLimiter;
-  operatorActs: OperatorActs;
-  providerFaults: ProviderFaults;
-  log: Log;
 };
 
 /** The activities of bill payments. Their names are in histories, so they never change. */
@@ -32,18 +24,12 @@ export function createBillPaymentActivities(deps: BillPaymentActivityDeps) {
 
 const billPaymentHandler = ({
   billPayments: { store: payments, providerCalls },
-  localSubmissions,
-  operatorActs,
-  providerFaults: faults,
-  log,
+  ...deps
 }: BillPaymentActivityDeps): InstructionHandler<BillPayment> => ({
   name: 'bill payment',
   records: payments,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...withFaults(deps),
   capability: 'bill-payments',
-  faults,
   stoppedBy: FEATURES_STOPPED_BY,
 
   providerCallsFor: (payment) => ({

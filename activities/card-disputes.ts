@@ -11,7 +11,7 @@ import type { CardIssuer, FindDisputeAnswer } from '../src/core/providers/card-i
 import { logAttention } from '../src/core/supervision/attention-log.js';
 import { logIds } from './log-ids.js';
 import type { CardActivityDeps } from './cards.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { sharedParts, type InstructionHandler } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
@@ -115,7 +115,7 @@ function createDisputeCalls({ cardDisputes }: Pick<CardDisputeActivityDeps, 'car
 }
 
 function disputeHandler(deps: CardDisputeActivityDeps): InstructionHandler<CardOperation> {
-  const { cardDisputes, providers, localSubmissions, operatorActs, log } = deps;
+  const { cardDisputes, providers } = deps;
   const { operations } = deps.cards;
   const { submissionCalls, withdrawalCalls } = createDisputeCalls(deps);
 
@@ -128,9 +128,7 @@ function disputeHandler(deps: CardDisputeActivityDeps): InstructionHandler<CardO
   return {
     name: 'card operation',
     records: operations,
-    log,
-    localSubmissions,
-    operatorActs,
+    ...sharedParts(deps),
     capability: 'cards',
 
     async providerCallsFor(operation) {

@@ -17,7 +17,12 @@ import {
   type RecordRef,
 } from '../src/core/instructions/workflow-contract.js';
 import type { CardActivityDeps } from './cards.js';
-import { load, type InstructionHandler, type ProviderCalls } from './instruction-handler.js';
+import {
+  load,
+  sharedParts,
+  type InstructionHandler,
+  type ProviderCalls,
+} from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
@@ -43,7 +48,7 @@ export function createCardFundingActivities(deps: CardActivityDeps) {
 }
 
 function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
-  const { groupCommit, providers, localSubmissions, operatorActs, log } = deps;
+  const { groupCommit, providers } = deps;
   const { operations } = deps.cards;
   return {
     name: 'card operation',
@@ -52,9 +57,7 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
       ...operations,
       get: async (...ref) => withoutReversalAttention(await operations.get(...ref)),
     },
-    log,
-    localSubmissions,
-    operatorActs,
+    ...sharedParts(deps),
     capability: 'cards',
 
     async providerCallsFor(operation) {

@@ -5,7 +5,7 @@ import type { CardRef, NextCardState } from '../src/capabilities/card-states/wor
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { CardActivityDeps } from './cards.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { sharedParts, type InstructionHandler } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
@@ -33,15 +33,11 @@ const cardStateHandler = ({
   cards: { store: cards, operations },
   groupCommit,
   providers,
-  localSubmissions,
-  operatorActs,
-  log,
+  ...deps
 }: CardActivityDeps): InstructionHandler<CardOperation> => ({
   name: 'card operation',
   records: operations,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...sharedParts(deps),
   capability: 'cards',
 
   async providerCallsFor(operation) {

@@ -2,7 +2,7 @@ import { commitUnloadFact } from '../src/capabilities/card-unloads/mutations.js'
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import { asPaymentAnswer } from '../src/core/providers/card-issuer.js';
 import type { CardActivityDeps } from './cards.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { sharedParts, type InstructionHandler } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
@@ -21,15 +21,11 @@ const unloadHandler = ({
   cards: { store: cards, operations },
   groupCommit,
   providers,
-  localSubmissions,
-  operatorActs,
-  log,
+  ...deps
 }: CardActivityDeps): InstructionHandler<CardOperation> => ({
   name: 'card operation',
   records: operations,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...sharedParts(deps),
   capability: 'cards',
 
   async providerCallsFor(operation) {

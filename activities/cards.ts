@@ -4,25 +4,19 @@ import type { Card } from '../src/capabilities/cards/record.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type { CardOperations, Cards } from '../src/capabilities/cards/store.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import type { Log } from '../src/shared/log.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { CardIssuer, FindCardAnswer, IssueAnswer } from '../src/core/providers/card-issuer.js';
 import type { SubmitAnswer } from '../src/core/providers/transfer-provider.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { sharedParts, type InstructionHandler, type SharedParts } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of all card operations need. */
-export type CardActivityDeps = {
+export type CardActivityDeps = SharedParts & {
   cards: { store: Cards; operations: CardOperations };
   groupCommit: GroupCommit;
   providers: { issuer(name: string): CardIssuer };
-  localSubmissions: LocalSubmissionLimiter;
-  operatorActs: OperatorActs;
-  log: Log;
 };
 
 /** The activities that issue cards. Their names are in histories, so they never change. */
@@ -37,7 +31,7 @@ export function createCardIssuanceActivities(deps: CardActivityDeps) {
 }
 
 function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
-  const { groupCommit, providers, localSubmissions, operatorActs, log } = deps;
+  const { groupCommit, providers } = deps;
   const { store: cards, operations } = deps.cards;
 
   async function cardOf({ tenant_id: tenantId, card_id: id }: CardOperation): Promise<Card> {
@@ -66,9 +60,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
   return {
     name: 'card operation',
     records: operations,
-    log,
-    localSubmissions,
-    operatorActs,
+    ...sharedParts(deps),
     capability: 'cards',
 
     async providerCallsFor(operation) {

@@ -11,24 +11,17 @@ import { isOpen } from '../src/core/instructions/instruction.js';
 import type { ChargeFact } from '../src/capabilities/charges/facts.js';
 import type { ReadAfterVerify } from '../src/capabilities/disputes/index.js';
 import type { Charges } from '../src/capabilities/charges/store.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult } from '../src/core/instructions/workflow-contract.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { withFaults, type InstructionHandler, type PartsAndFaults } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { logIds } from './log-ids.js';
 import { PAYMENTS_STOPPED_BY } from './preparation.js';
 
 /** Parts that the activities of charges need. */
-export type ChargeActivityDeps = {
+export type ChargeActivityDeps = PartsAndFaults & {
   charges: { store: Charges; providerCalls: ChargeCalls };
   disputes: { readAfterVerify: ReadAfterVerify };
-  localSubmissions: LocalSubmissionLimiter;
-  operatorActs: OperatorActs;
-  providerFaults: ProviderFaults;
-  log: Log;
 };
 
 /** The activities of charges. Their names are in histories, so they never change. */
@@ -72,18 +65,12 @@ async function askForMethod(
 const chargeHandler = ({
   charges: { store: charges, providerCalls },
   disputes: { readAfterVerify },
-  localSubmissions,
-  operatorActs,
-  providerFaults: faults,
-  log,
+  ...deps
 }: ChargeActivityDeps): InstructionHandler<Charge> => ({
   name: 'charge',
   records: charges,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...withFaults(deps),
   capability: 'charges',
-  faults,
   stoppedBy: PAYMENTS_STOPPED_BY,
 
   prepares: () => providerCalls.prepares(),
@@ -110,7 +97,9 @@ const chargeHandler = ({
     if (!charge || !fact) return charge;
     const outcome = await charges.applyFact(charge, fact);
     if (outcome.kind !== 'fact') return null;
-    if (mayHaveMethod(fact, outcome.charge)) await askForMethod(providerCalls, log, outcome.charge);
+    if (mayHaveMethod(fact, outcome.charge)) {
+      await askForMethod(providerCalls, deps.log, outcome.charge);
+    }
     return outcome.charge;
   },
 });

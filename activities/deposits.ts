@@ -8,33 +8,25 @@ import type {
   DepositReconciliationPosition,
 } from '../src/capabilities/deposits/workflow-contract.js';
 import type { VirtualAccounts } from '../src/capabilities/virtual-accounts/index.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import type { Breaks } from '../src/core/reconciliation/breaks.js';
 import type { ReconciliationRuns } from '../src/core/reconciliation/last-runs.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { CallRates } from '../src/core/providers/call-rates.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { accountRateLimitKey } from '../src/platform/temporal/queues.js';
-import type { Log } from '../src/shared/log.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { withFaults, type InstructionHandler, type PartsAndFaults } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { withHeartbeats } from './heartbeats.js';
 import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of deposits need. */
-export type DepositActivityDeps = {
+export type DepositActivityDeps = PartsAndFaults & {
   deposits: { store: Deposits; providerCalls: DepositCalls };
   virtualAccounts: { store: VirtualAccounts };
   providers: Pick<Providers, 'findAccountProvider'>;
-  localSubmissions: LocalSubmissionLimiter;
   callRates: Pick<CallRates, 'answered'>;
-  operatorActs: OperatorActs;
-  providerFaults: ProviderFaults;
   breaks: Pick<Breaks, 'note'>;
   reconciliationRuns: Pick<ReconciliationRuns, 'noteEnd'>;
-  log: Log;
 };
 
 /** The activities that confirm, return and find deposits. Their names are in histories, so they never change. */
@@ -75,22 +67,13 @@ async function searchDeposits(
 
 /** A fact names its instruction: one that comes late from a confirmation must not end a return. */
 const depositHandler = (
-  {
-    deposits: { store: deposits, providerCalls },
-    localSubmissions,
-    operatorActs,
-    providerFaults: faults,
-    log,
-  }: DepositActivityDeps,
+  { deposits: { store: deposits, providerCalls }, ...deps }: DepositActivityDeps,
   instruction: DepositInstruction,
 ): InstructionHandler<Deposit> => ({
   name: 'deposit',
   records: deposits,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...withFaults(deps),
   capability: 'deposits',
-  faults,
   stoppedBy: FEATURES_STOPPED_BY,
   // The payer chooses the amount of a return, which must not stop every transfer.
   perhapsOfOne: ['float'],

@@ -1,22 +1,14 @@
 import type { IdentityCheck } from '../src/capabilities/identity-checks/record.js';
 import type { IdentityCheckCalls } from '../src/capabilities/identity-checks/provider-calls.js';
 import type { IdentityChecks } from '../src/capabilities/identity-checks/store.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import type { Log } from '../src/shared/log.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { withFaults, type InstructionHandler, type PartsAndFaults } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of identity checks need. */
-export type IdentityCheckActivityDeps = {
+export type IdentityCheckActivityDeps = PartsAndFaults & {
   identityChecks: { store: IdentityChecks; providerCalls: IdentityCheckCalls };
-  localSubmissions: LocalSubmissionLimiter;
-  operatorActs: OperatorActs;
-  providerFaults: ProviderFaults;
-  log: Log;
 };
 
 /** The activities of identity checks. Their names are in histories, so they never change. */
@@ -32,18 +24,12 @@ export function createIdentityCheckActivities(deps: IdentityCheckActivityDeps) {
 
 const identityCheckHandler = ({
   identityChecks: { store: checks, providerCalls },
-  localSubmissions,
-  operatorActs,
-  providerFaults: faults,
-  log,
+  ...deps
 }: IdentityCheckActivityDeps): InstructionHandler<IdentityCheck> => ({
   name: 'identity check',
   records: checks,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...withFaults(deps),
   capability: 'identity-checks',
-  faults,
   stoppedBy: FEATURES_STOPPED_BY,
 
   providerCallsFor: (check) => ({

@@ -15,14 +15,21 @@ import type {
 import type { Log } from '../src/shared/log.js';
 import { noSuch } from './errors.js';
 
-/** A capability's part of the activities of its instructions. `Own`: kinds of facts that only it has. */
-export type InstructionHandler<R extends InstructionRecord, Own = never> = {
-  /** Name of the record in logs and failures. */
-  name: string;
-  records: InstructionStore<R>;
+/** Parts of the process that a handler takes as they are. */
+export type SharedParts = {
   log: Log;
   localSubmissions: LocalSubmissionLimiter;
   operatorActs: OperatorActs;
+};
+
+/** The same with the faults of providers, for records that these stop. */
+export type PartsAndFaults = SharedParts & { providerFaults: ProviderFaults };
+
+/** A capability's part of the activities of its instructions. `Own`: kinds of facts that only it has. */
+export type InstructionHandler<R extends InstructionRecord, Own = never> = SharedParts & {
+  /** Name of the record in logs and failures. */
+  name: string;
+  records: InstructionStore<R>;
   /** The capability, which the acts of operators are named after. */
   capability: string;
   /** Left out if faults of a provider are neither reported nor stop the first submissions of these records. */
@@ -45,6 +52,19 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   /** Commits a fact. Returns the record after it, or null if there is no such record. */
   apply(ref: RecordRef, fact: FactResult<Own>, source: FactSource): Promise<R | null>;
 };
+
+/** The shared parts alone, out of all that a process has. */
+export const sharedParts = ({ log, localSubmissions, operatorActs }: SharedParts): SharedParts => ({
+  log,
+  localSubmissions,
+  operatorActs,
+});
+
+/** The shared parts with the faults of providers. */
+export const withFaults = (deps: PartsAndFaults) => ({
+  ...sharedParts(deps),
+  faults: deps.providerFaults,
+});
 
 /** The provider of one record and the calls that submit and verify it. */
 export type ProviderCalls = {

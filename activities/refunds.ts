@@ -1,32 +1,24 @@
 import { once } from 'node:events';
-import type { Log } from '../src/shared/log.js';
 import type { RefundCalls } from '../src/capabilities/refunds/provider-calls.js';
 import type { Refund } from '../src/capabilities/refunds/record.js';
 import type { Refunds } from '../src/capabilities/refunds/store.js';
 import { attemptReference } from '../src/capabilities/charges/record.js';
 import type { Charges } from '../src/capabilities/charges/store.js';
 import type { ReadAfterVerify } from '../src/capabilities/disputes/index.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { withFaults, type InstructionHandler, type PartsAndFaults } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { logIds } from './log-ids.js';
 import { PAYMENTS_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of refunds need. */
-export type RefundActivityDeps = {
+export type RefundActivityDeps = PartsAndFaults & {
   refunds: { store: Refunds; providerCalls: RefundCalls };
   charges: {
     store: Pick<Charges, 'get'>;
     starter: { notifyChangedSoon(charge: { _id: string }): void };
   };
   disputes: { readAfterVerify: ReadAfterVerify };
-  localSubmissions: LocalSubmissionLimiter;
-  operatorActs: OperatorActs;
-  providerFaults: ProviderFaults;
-  log: Log;
 };
 
 /** The activities of refunds. Their names are in histories, so they never change. */
@@ -65,20 +57,12 @@ async function readRefunded(
 
 const refundHandler = ({
   refunds: { store: refunds, providerCalls },
-  charges,
-  disputes,
-  localSubmissions,
-  operatorActs,
-  providerFaults: faults,
-  log,
+  ...deps
 }: RefundActivityDeps): InstructionHandler<Refund> => ({
   name: 'refund',
   records: refunds,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...withFaults(deps),
   capability: 'refunds',
-  faults,
   stoppedBy: PAYMENTS_STOPPED_BY,
 
   providerCallsFor: (refund) => ({
@@ -93,9 +77,11 @@ const refundHandler = ({
     if (!refund) return null;
     const outcome = await refunds.applyFact(refund, toFact(report, origin));
     // A charge whose payment was returned from suspense fails.
-    if (refund.made_by === 'operator') charges.starter.notifyChangedSoon({ _id: refund.charge_id });
+    if (refund.made_by === 'operator') {
+      deps.charges.starter.notifyChangedSoon({ _id: refund.charge_id });
+    }
     if (report.kind === 'rejected' && report.code === ALREADY_REFUNDED) {
-      await readRefunded({ charges, disputes, log }, refund);
+      await readRefunded(deps, refund);
     }
     return outcome.kind === 'fact' ? outcome.refund : null;
   },

@@ -1,16 +1,12 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { Log } from '../src/shared/log.js';
 import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { CallRates } from '../src/core/providers/call-rates.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
 import type { Breaks } from '../src/core/reconciliation/breaks.js';
 import { isSilent } from '../src/core/reconciliation/comparison.js';
 import type { ReconciliationRuns } from '../src/core/reconciliation/last-runs.js';
 import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/reconciliation.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { TransferFact } from '../src/capabilities/transfers/transitions.js';
@@ -22,23 +18,24 @@ import type {
 } from '../src/capabilities/transfers/workflow-contract.js';
 import type { Transfers } from '../src/capabilities/transfers/store.js';
 import type { Transfer } from '../src/capabilities/transfers/record.js';
-import { load, type InstructionHandler } from './instruction-handler.js';
+import {
+  load,
+  withFaults,
+  type InstructionHandler,
+  type PartsAndFaults,
+} from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { withHeartbeats } from './heartbeats.js';
 import { noteAnswers, toFact } from './provider-result.js';
 
 /** Parts that the activities of transfers need. */
-export type TransferActivityDeps = {
+export type TransferActivityDeps = PartsAndFaults & {
   transfers: { store: Transfers; starter: Pick<TransferStarter, 'notifyChangedSoon'> };
   providers: Pick<Providers, 'all' | 'transfer' | 'find'>;
-  localSubmissions: LocalSubmissionLimiter;
   callRates: CallRates;
-  operatorActs: OperatorActs;
-  providerFaults: ProviderFaults;
   providerEvents: Pick<ProviderEvents, 'receive'>;
   breaks: Pick<Breaks, 'note' | 'openOf' | 'noteTry'>;
   reconciliationRuns: Pick<ReconciliationRuns, 'noteEnd'>;
-  log: Log;
 };
 type Deps = TransferActivityDeps;
 
@@ -83,18 +80,12 @@ export function createTransferActivities(deps: Deps) {
 const transferHandler = ({
   transfers: { store: transfers },
   providers,
-  localSubmissions,
-  operatorActs,
-  providerFaults: faults,
-  log,
+  ...deps
 }: Deps): InstructionHandler<Transfer, NoSuchAccount> => ({
   name: 'transfer',
   records: transfers,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...withFaults(deps),
   capability: 'transfers',
-  faults,
   prepares: () => providers.all.some((provider) => 'prepare' in provider),
 
   providerCallsFor(transfer) {

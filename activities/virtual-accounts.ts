@@ -4,22 +4,14 @@ import type {
   AccountInstruction,
   VirtualAccount,
 } from '../src/capabilities/virtual-accounts/record.js';
-import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
-import type { ProviderFaults } from '../src/core/providers/faults.js';
-import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import type { Log } from '../src/shared/log.js';
-import type { InstructionHandler } from './instruction-handler.js';
+import { withFaults, type InstructionHandler, type PartsAndFaults } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { FEATURES_STOPPED_BY } from './preparation.js';
 import { toFact } from './provider-result.js';
 
 /** Parts that the activities of virtual accounts need. */
-export type VirtualAccountActivityDeps = {
+export type VirtualAccountActivityDeps = PartsAndFaults & {
   virtualAccounts: { store: VirtualAccounts; providerCalls: AccountCalls };
-  localSubmissions: LocalSubmissionLimiter;
-  operatorActs: OperatorActs;
-  providerFaults: ProviderFaults;
-  log: Log;
 };
 
 /** The activities that assign and close virtual accounts. Their names are in histories, so they never change. */
@@ -40,22 +32,13 @@ export function createVirtualAccountActivities(deps: VirtualAccountActivityDeps)
 
 /** A fact names its instruction: one that comes late from an assignment must not end a closing. */
 const accountHandler = (
-  {
-    virtualAccounts: { store: accounts, providerCalls },
-    localSubmissions,
-    operatorActs,
-    providerFaults: faults,
-    log,
-  }: VirtualAccountActivityDeps,
+  { virtualAccounts: { store: accounts, providerCalls }, ...deps }: VirtualAccountActivityDeps,
   instruction: AccountInstruction,
 ): InstructionHandler<VirtualAccount> => ({
   name: 'virtual account',
   records: accounts,
-  log,
-  localSubmissions,
-  operatorActs,
+  ...withFaults(deps),
   capability: 'virtual-accounts',
-  faults,
   stoppedBy: FEATURES_STOPPED_BY,
   instruction,
 
