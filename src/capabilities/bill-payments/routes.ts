@@ -1,15 +1,13 @@
-import { ApiError } from '../../shared/errors.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { callerOf, type Context } from '../../platform/http/context.js';
+import { callerOf } from '../../platform/http/context.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
-import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
-import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { toListing } from '../../core/instructions/listing.js';
-import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
-import type { Deliveries } from '../../core/webhooks/deliveries.js';
+import { sendTimeline, type TimelineWebhooks } from '../../core/instructions/send-timeline.js';
 import {
   createBillPayment,
   getBillPayment,
@@ -31,7 +29,7 @@ export function billPaymentRoutes(deps: {
     receipts: Receipts;
   };
   idempotency: Idempotency;
-  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  webhooks: TimelineWebhooks;
 }): Route[] {
   const { idempotency, webhooks } = deps;
   const { store: payments, waiter, create, receipts } = deps.billPayments;
@@ -45,12 +43,7 @@ export function billPaymentRoutes(deps: {
         ctx,
         { idempotency, resource: `${API_PREFIX}/billpay/payments` },
         (claim) => create(tenant, body, claim, ctx.state.withoutDeadline),
-        async (id, wait) => {
-          const payment =
-            (await waiter.waitForEnd({ tenantId: tenant.id, id }, wait)) ??
-            (await payments.get(tenant.id, id));
-          return payment && presentWithToken(payment);
-        },
+        presentEnded({ waiter, store: payments, tenantId: tenant.id }, presentWithToken),
       );
     }),
 
@@ -66,20 +59,11 @@ export function billPaymentRoutes(deps: {
     }),
 
     route(getBillPayment, async (ctx, { params }) => {
-      sendData(ctx, 200, presentWithToken(await find(ctx, params.id)));
+      sendData(ctx, 200, presentWithToken(await ownRecord(ctx, payments, params.id)));
     }),
 
     route(getBillPaymentTimeline, async (ctx, { params, query }) => {
-      const payment = await find(ctx, params.id);
-      const deliveries = await webhooks.deliveries.timelineOf(payment.tenant_id, payment._id);
-      sendPage(ctx, timelineWithDeliveries(payment, deliveries).map(presentTimelineEntry), query);
+      await sendTimeline(ctx, webhooks, await ownRecord(ctx, payments, params.id), query);
     }),
   ];
-
-  /** Returns the caller's payment. A payment of another tenant is `not_found`, so that its existence does not leak. */
-  async function find(ctx: Context, id: string): Promise<BillPayment> {
-    const found = await payments.get(callerOf(ctx).tenant.id, id);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  }
 }

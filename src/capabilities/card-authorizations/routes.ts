@@ -1,14 +1,13 @@
 import { setCardSecurity } from './mutations.js';
 import { ApiError } from '../../shared/errors.js';
-import { callerOf, type Context } from '../../platform/http/context.js';
+import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
-import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
-import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
-import type { Deliveries } from '../../core/webhooks/deliveries.js';
+import { sendTimeline, type TimelineWebhooks } from '../../core/instructions/send-timeline.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { cardFinder, presentSecurity, securityOf, type CardParts } from '../cards/index.js';
+import { presentSecurity, securityOf, type CardParts } from '../cards/index.js';
 import {
   getAuthorization,
   getAuthorizationTimeline,
@@ -25,19 +24,14 @@ export function cardAuthorizationRoutes(deps: {
   cards: Pick<CardParts, 'store'>;
   cardAuthorizations: { store: Pick<AuthorizationStore, 'get' | 'list'> };
   groupCommit: GroupCommit;
-  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  webhooks: TimelineWebhooks;
 }): Route[] {
   const { cards, cardAuthorizations, groupCommit, webhooks } = deps;
-  const find = cardFinder(cards.store);
-  const findAuthorization = async (ctx: Context, id: string) => {
-    const found = await cardAuthorizations.store.get(callerOf(ctx).tenant.id, id);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  };
+  const { store } = cardAuthorizations;
 
   return [
     route(getCardSecurity, async (ctx, { params }) => {
-      sendData(ctx, 200, presentSecurity(await find(ctx, params.card_id)));
+      sendData(ctx, 200, presentSecurity(await ownRecord(ctx, cards.store, params.card_id)));
     }),
 
     route(putCardSecurity, async (ctx, { params, body }) => {
@@ -54,8 +48,8 @@ export function cardAuthorizationRoutes(deps: {
     }),
 
     route(listCardAuthorizations, async (ctx, { params, query }) => {
-      const { _id: card, tenant_id: tenantId } = await find(ctx, params.card_id);
-      const { items, total } = await cardAuthorizations.store.list({ tenantId, card }, query);
+      const { _id: card, tenant_id: tenantId } = await ownRecord(ctx, cards.store, params.card_id);
+      const { items, total } = await store.list({ tenantId, card }, query);
       sendList(ctx, items.map(presentAuthorization), { ...query, total });
     }),
 
@@ -64,20 +58,16 @@ export function cardAuthorizationRoutes(deps: {
       const { card_id: card, status, limit, offset } = query;
       const listed = { tenantId, card, status, ...rangeOf(query) };
       const page = { limit, offset };
-      const { items, total } = await cardAuthorizations.store.list(listed, page);
+      const { items, total } = await store.list(listed, page);
       sendList(ctx, items.map(presentAuthorization), { ...page, total });
     }),
 
     route(getAuthorization, async (ctx, { params }) => {
-      sendData(ctx, 200, presentAuthorization(await findAuthorization(ctx, params.id)));
+      sendData(ctx, 200, presentAuthorization(await ownRecord(ctx, store, params.id)));
     }),
 
     route(getAuthorizationTimeline, async (ctx, { params, query }) => {
-      const found = await findAuthorization(ctx, params.id);
-      const events = await webhooks.deliveries.timelineOf(found.tenant_id, found._id);
-      const all = timelineWithDeliveries(found, events).map(presentTimelineEntry);
-      const items = all.slice(query.offset, query.offset + query.limit);
-      sendList(ctx, items, { ...query, total: all.length });
+      await sendTimeline(ctx, webhooks, await ownRecord(ctx, store, params.id), query);
     }),
   ];
 }

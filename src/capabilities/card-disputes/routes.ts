@@ -6,6 +6,7 @@ import type { CardIssuer } from '../../core/providers/card-issuer.js';
 import { callerOf } from '../../platform/http/context.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
 import { ApiError } from '../../shared/errors.js';
@@ -36,11 +37,8 @@ export function cardDisputeRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/cards/disputes`, path },
-        async (claim) => {
-          const authorization = await cardAuthorizations.store.get(tenantId, params.id);
-          if (!authorization) throw new ApiError('not_found');
-          return create(authorization, body, claim);
-        },
+        async (claim) =>
+          create(await ownRecord(ctx, cardAuthorizations.store, params.id), body, claim),
         async (id, wait) => {
           const accepted = await store.get(tenantId, id);
           if (!accepted) return null;
@@ -62,22 +60,18 @@ export function cardDisputeRoutes(deps: {
     }),
 
     route(getCardDispute, async (ctx, { params }) => {
-      const dispute = await store.get(callerOf(ctx).tenant.id, params.id);
-      if (!dispute) throw new ApiError('not_found');
-      sendData(ctx, 200, presentCardDispute(dispute));
+      sendData(ctx, 200, presentCardDispute(await ownRecord(ctx, store, params.id)));
     }),
 
     route(cancelCardDispute, async (ctx, { params }) => {
-      const tenantId = callerOf(ctx).tenant.id;
-      const found = await store.get(tenantId, params.id);
-      if (!found) throw new ApiError('not_found');
+      const found = await ownRecord(ctx, store, params.id);
       const path = `${API_PREFIX}/cards/disputes/${found._id}/cancel`;
       await withSavedAnswer(ctx, deps, { path, resource: found._id }, async () => {
         if (!issuerIn(providers, found.provider)?.withdrawDispute) {
           const message = 'The issuer of this card withdraws no disputes.';
           throw new ApiError('invalid_state', { message });
         }
-        const input = { tenantId, id: found._id };
+        const input = { tenantId: found.tenant_id, id: found._id };
         const { dispute, refused } = await groupCommit.commit(cancelMutation, input);
         if (!dispute) throw new ApiError('not_found');
         if (refused) {

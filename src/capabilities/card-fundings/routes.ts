@@ -1,18 +1,18 @@
 import { setAutoReload, commitFundingExpiry } from './mutations.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency, type Present } from '../../core/idempotency/with-idempotency.js';
+import {
+  presentEnded,
+  withIdempotency,
+  type Present,
+} from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import type { createSafeguard } from '../../platform/http/rate-limit.js';
 import { sendData } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import {
-  autoReloadSettings,
-  cardFinder,
-  presentOperation,
-  type CardParts,
-} from '../cards/index.js';
+import { autoReloadSettings, presentOperation, type CardParts } from '../cards/index.js';
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
 import type { FundCard } from './create.js';
 import { presentAutoReload } from './presenter.js';
@@ -30,12 +30,11 @@ type Deps = {
 /** The routes that fund a card and set its auto-reload. */
 export function cardFundingRoutes(deps: Deps): Route[] {
   const { cards, groupCommit, safeguard } = deps;
-  const find = cardFinder(cards.store);
 
   async function fund(ctx: Context, id: string, body: FundBody, jitDeadlineMs: number | null) {
     const arrivedAt = Date.now();
     const { tenant } = callerOf(ctx);
-    const card = await find(ctx, id);
+    const card = await ownRecord(ctx, cards.store, id);
     await safeguard(ctx, 'card_fund', card._id);
     const at = `${API_PREFIX}/cards/${card._id}`;
     const jit = jitDeadlineMs !== null;
@@ -49,7 +48,12 @@ export function cardFundingRoutes(deps: Deps): Route[] {
         ...(jit && { waitMs: jitDeadlineMs }),
       },
       (claim) => deps.cardFundings.fund({ tenant, card, body, claim, deadlineAt }),
-      jit ? presentByDeadline(deps, tenant.id) : presentWhenEnded(deps, tenant.id),
+      jit
+        ? presentByDeadline(deps, tenant.id)
+        : presentEnded(
+            { waiter: cards.operationWaiter, store: cards.operations, tenantId: tenant.id },
+            presentOperation,
+          ),
     );
   }
 
@@ -61,7 +65,8 @@ export function cardFundingRoutes(deps: Deps): Route[] {
     ),
 
     route(getCardAutoReload, async (ctx, { params }) => {
-      sendData(ctx, 200, presentAutoReload(await find(ctx, params.card_id), new Date()));
+      const card = await ownRecord(ctx, cards.store, params.card_id);
+      sendData(ctx, 200, presentAutoReload(card, new Date()));
     }),
 
     route(putCardAutoReload, async (ctx, { params, body }) => {
@@ -77,15 +82,6 @@ export function cardFundingRoutes(deps: Deps): Route[] {
     }),
   ];
 }
-
-const presentWhenEnded =
-  ({ cards: { operations, operationWaiter } }: Deps, tenantId: string): Present =>
-  async (id, wait) => {
-    const operation =
-      (await operationWaiter.waitForEnd({ tenantId, id }, wait)) ??
-      (await operations.get(tenantId, id));
-    return operation && presentOperation(operation);
-  };
 
 /** Timers may fire early by this much, and a funding does not expire before its deadline. */
 const EARLY_TIMER_MS = 5;

@@ -1,9 +1,10 @@
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { cardFinder, presentOperation, type CardParts } from '../cards/index.js';
+import { presentOperation, type CardParts } from '../cards/index.js';
 import { closeCard, lockCard, unlockCard } from './api.js';
 import { type CardStateType } from './transitions.js';
 import type { ChangeCardState } from './create.js';
@@ -17,7 +18,6 @@ export function cardStateRoutes(deps: {
 }): Route[] {
   const { cardStates, idempotency } = deps;
   const { store, operations, operationWaiter } = deps.cards;
-  const find = cardFinder(store);
 
   type Request = { params: { card_id: string }; body: CardStateChangeBody };
 
@@ -29,13 +29,9 @@ export function cardStateRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${path}/operations`, path: `${path}/${type}` },
-        async (claim) => cardStates.change(await find(ctx, params.card_id), type, body, claim),
-        async (id, wait) => {
-          const found =
-            (await operationWaiter.waitForEnd({ tenantId, id }, wait)) ??
-            (await operations.get(tenantId, id));
-          return found && presentOperation(found);
-        },
+        async (claim) =>
+          cardStates.change(await ownRecord(ctx, store, params.card_id), type, body, claim),
+        presentEnded({ waiter: operationWaiter, store: operations, tenantId }, presentOperation),
       );
     };
 

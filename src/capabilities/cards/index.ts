@@ -46,7 +46,6 @@ export {
 } from './provider-events.js';
 export { reconciledOperations, type OperationComparisonDeps } from './comparison.js';
 export { autoReloadSettings } from './create.js';
-export { cardFinder } from './routes.js';
 export type { OffsetListing } from './store.js';
 export { operationWorkflowId, type OperationKey } from './workflow-contract.js';
 export {

@@ -1,20 +1,19 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { UnsavedAnswer, withSavedAnswer } from '../../core/idempotency/with-saved-answer.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { untilClosed } from '../../platform/http/prefer.js';
-import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { rangeOf } from '../../platform/http/wire.js';
-import { isOpen, timelineWithDeliveries } from '../../core/instructions/instruction.js';
+import { isOpen } from '../../core/instructions/instruction.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { sendTimeline, type TimelineWebhooks } from '../../core/instructions/send-timeline.js';
 import type { RateLimits } from '../../platform/rate-limits/store.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import {
   cancelCharge,
   createCharge,
@@ -50,7 +49,7 @@ export function chargeRoutes(deps: {
   };
   groupCommit: Pick<GroupCommit, 'commit'>;
   idempotency: Idempotency;
-  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  webhooks: TimelineWebhooks;
   rateLimits: Pick<RateLimits, 'take'>;
   providers: Pick<Providers, 'payment' | 'payments'>;
 }): Route[] {
@@ -66,12 +65,7 @@ export function chargeRoutes(deps: {
         ctx,
         { idempotency, resource: `${API_PREFIX}/payments/charges`, named: 'reference' },
         (claim) => create(caller, body, claim),
-        async (id, wait) => {
-          const charge =
-            (await waiter.waitForEnd({ tenantId: caller.tenant.id, id }, wait)) ??
-            (await charges.get(caller.tenant.id, id));
-          return charge && presentCharge(charge);
-        },
+        presentEnded({ waiter, store: charges, tenantId: caller.tenant.id }, presentCharge),
       );
     }),
 
@@ -85,9 +79,7 @@ export function chargeRoutes(deps: {
     }),
 
     route(getChargeTimeline, async (ctx, { params, query }) => {
-      const charge = await find(ctx, params.reference);
-      const deliveries = await webhooks.deliveries.timelineOf(charge.tenant_id, charge._id);
-      sendPage(ctx, timelineWithDeliveries(charge, deliveries).map(presentTimelineEntry), query);
+      await sendTimeline(ctx, webhooks, await find(ctx, params.reference), query);
     }),
 
     verifyRoute(deps, { find, verifyNow }),

@@ -7,7 +7,6 @@ import { createCustomers } from './store.js';
 
 export { customerParams, IDENTITY_TAG } from './api.js';
 export { customerId, knownCustomerId } from './schema.js';
-export { customerFinder } from './routes.js';
 export type { Customers } from './store.js';
 
 /** The parts of customers. */

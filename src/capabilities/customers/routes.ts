@@ -1,9 +1,8 @@
-import { ApiError } from '../../shared/errors.js';
-import { callerOf, type Context } from '../../platform/http/context.js';
+import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { getCustomer, listCustomers } from './api.js';
-import type { Customer } from './record.js';
 import { presentCustomer } from './presenter.js';
 import type { Customers } from './store.js';
 
@@ -13,7 +12,6 @@ export function customerRoutes({
 }: {
   customers: { store: Customers };
 }): Route[] {
-  const find = customerFinder(customers);
   return [
     route(listCustomers, async (ctx, { query }) => {
       const { items, total } = await customers.list(callerOf(ctx).tenant.id, query);
@@ -22,16 +20,7 @@ export function customerRoutes({
     }),
 
     route(getCustomer, async (ctx, { params }) => {
-      sendData(ctx, 200, presentCustomer(await find(ctx, params.customer_id)));
+      sendData(ctx, 200, presentCustomer(await ownRecord(ctx, customers, params.customer_id)));
     }),
   ];
 }
-
-/** Finds the caller's customer, or throws `not_found`, also for the customer of another tenant. */
-export const customerFinder =
-  (customers: Pick<Customers, 'get'>) =>
-  async (ctx: Context, customerId: string): Promise<Customer> => {
-    const found = await customers.get(callerOf(ctx).tenant.id, customerId);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  };

@@ -1,9 +1,9 @@
 import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { positionOf, rangeOf } from '../../platform/http/wire.js';
-import { ApiError } from '../../shared/errors.js';
-import { accountFinder, type VirtualAccountParts } from '../virtual-accounts/index.js';
+import type { VirtualAccountParts } from '../virtual-accounts/index.js';
 import { getDeposit, listDeposits, listVirtualAccountDeposits } from './api.js';
 import { presentDeposit } from './presenter.js';
 import type { ListDepositsQuery } from './schema.js';
@@ -15,7 +15,6 @@ export function depositRoutes(deps: {
   virtualAccounts: Pick<VirtualAccountParts, 'store'>;
 }): Route[] {
   const { store: deposits } = deps.deposits;
-  const findAccount = accountFinder(deps.virtualAccounts.store);
 
   return [
     route(listDeposits, async (ctx, { query }) => {
@@ -24,15 +23,13 @@ export function depositRoutes(deps: {
     }),
 
     route(getDeposit, async (ctx, { params }) => {
-      const found = await deposits.get(callerOf(ctx).tenant.id, params.deposit_id);
-      if (!found) throw new ApiError('not_found');
-      sendData(ctx, 200, presentDeposit(found));
+      sendData(ctx, 200, presentDeposit(await ownRecord(ctx, deposits, params.deposit_id)));
     }),
 
     route(listVirtualAccountDeposits, async (ctx, { params, query }) => {
-      const { _id: accountId, tenant_id: tenantId } = await findAccount(ctx, params.id);
-      const listing = { ...listingOf(query), accountId };
-      const { items, total } = await deposits.list(tenantId, listing);
+      const account = await ownRecord(ctx, deps.virtualAccounts.store, params.id);
+      const listing = { ...listingOf(query), accountId: account._id };
+      const { items, total } = await deposits.list(account.tenant_id, listing);
       sendList(ctx, items.map(presentDeposit), { ...positionOf(query), total });
     }),
   ];

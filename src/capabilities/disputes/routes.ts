@@ -1,7 +1,7 @@
 import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
-import { ApiError } from '../../shared/errors.js';
 import { getDispute, listDisputes } from './api.js';
 import { presentDispute } from './presenter.js';
 import type { Disputes } from './store.js';
@@ -27,8 +27,6 @@ export const disputeRoutes = ({
   }),
 
   route(getDispute, async (ctx, { params }) => {
-    const dispute = await store.get(callerOf(ctx).tenant.id, params.id);
-    if (!dispute) throw new ApiError('not_found');
-    sendData(ctx, 200, presentDispute(dispute));
+    sendData(ctx, 200, presentDispute(await ownRecord(ctx, store, params.id)));
   }),
 ];

@@ -3,12 +3,13 @@ import { callerOf } from '../../platform/http/context.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import type { createSafeguard } from '../../platform/http/rate-limit.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Sealing } from '../../platform/sealing/sealing.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { customerFinder, type Customers } from '../customers/index.js';
+import type { Customers } from '../customers/index.js';
 import { getIdentityCheck, listIdentityChecks, verifyCustomer } from './api.js';
 import type { CreateIdentityCheck } from './create.js';
 import type { IdentityCheck } from './record.js';
@@ -33,7 +34,6 @@ export function identityCheckRoutes(deps: {
 }): Route[] {
   const { idempotency, sealing, safeguard } = deps;
   const { store: checks, waiter, create } = deps.identityChecks;
-  const findCustomer = customerFinder(deps.customers.store);
 
   return [
     route(verifyCustomer, async (ctx, { params, body }) => {
@@ -63,24 +63,20 @@ export function identityCheckRoutes(deps: {
           await safeguard(ctx, 'kyc', customerId);
           return create({ tenantId, customerId, checkType, subject }, claim);
         },
-        async (id, wait) => {
-          const check =
-            (await waiter.waitForEnd({ tenantId, id }, wait)) ?? (await checks.get(tenantId, id));
-          return check && presentCheck(check);
-        },
+        presentEnded({ waiter, store: checks, tenantId }, presentCheck),
       );
     }),
 
     route(listIdentityChecks, async (ctx, { params, query }) => {
-      const customer = await findCustomer(ctx, params.customer_id);
+      const customer = await ownRecord(ctx, deps.customers.store, params.customer_id);
       const { items, total } = await checks.list(customer, query);
       const { page, limit } = query;
       sendList(ctx, items.map(presentCheck), { page, limit, total });
     }),
 
     route(getIdentityCheck, async (ctx, { params }) => {
-      const check = await checks.get(callerOf(ctx).tenant.id, params.kyc_id);
-      if (check?.customer_id !== params.customer_id) throw new ApiError('not_found');
+      const check = await ownRecord(ctx, checks, params.kyc_id);
+      if (check.customer_id !== params.customer_id) throw new ApiError('not_found');
       sendData(ctx, 200, presentCheck(check));
     }),
   ];

@@ -1,14 +1,14 @@
-import { ApiError } from '../../shared/errors.js';
 import { callerOf } from '../../platform/http/context.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { throwIfKeyReused } from '../../core/commit/accept.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import { customerFinder, type Customers } from '../customers/index.js';
+import type { Customers } from '../customers/index.js';
 import {
   createBankAccountToken,
   createCardToken,
@@ -40,7 +40,6 @@ export function tokenRoutes(deps: {
   const { idempotency, recurringCharges } = deps;
   const { store: tokens, revocations, setups, create } = deps.paymentTokens;
   const made = { idempotency, resource: `${API_PREFIX}/payments/tokens` };
-  const findCustomer = customerFinder(deps.customers.store);
 
   return [
     route(createCardToken, (ctx, { body }) =>
@@ -56,9 +55,7 @@ export function tokenRoutes(deps: {
     ),
 
     route(getToken, async (ctx, { params }) => {
-      const token = await tokens.get(callerOf(ctx).tenant.id, params.id);
-      if (!token) throw new ApiError('not_found');
-      sendData(ctx, 200, presentToken(token));
+      sendData(ctx, 200, presentToken(await ownRecord(ctx, tokens, params.id)));
     }),
 
     setUpRoute(deps, made),
@@ -81,7 +78,7 @@ export function tokenRoutes(deps: {
     route(listCustomerTokens, async (ctx, { params, query }) => {
       const { customer_id: customer } = params;
       const { items, total } = await tokens.list(callerOf(ctx).tenant.id, customer, query);
-      if (total === 0) await findCustomer(ctx, customer);
+      if (total === 0) await ownRecord(ctx, deps.customers.store, customer);
       const { page, limit } = query;
       sendList(ctx, items.map(presentToken), { page, limit, total });
     }),
@@ -112,11 +109,6 @@ const setUpRoute = (
         }
         return outcome;
       },
-      async (made, wait) => {
-        const token =
-          (await waiter.waitForEnd({ tenantId, id: made }, wait)) ??
-          (await tokens.get(tenantId, made));
-        return token && presentToken(token);
-      },
+      presentEnded({ waiter, store: tokens, tenantId }, presentToken),
     );
   });

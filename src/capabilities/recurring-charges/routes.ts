@@ -1,8 +1,8 @@
-import { ApiError } from '../../shared/errors.js';
 import { callerOf } from '../../platform/http/context.js';
 import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import {
@@ -56,11 +56,11 @@ export function recurringChargeRoutes(deps: {
     }),
 
     route(getRecurringCharge, async (ctx, { params }) => {
-      sendData(ctx, 200, presentRecurringCharge(await find(callerOf(ctx).tenant.id, params.id)));
+      sendData(ctx, 200, presentRecurringCharge(await ownRecord(ctx, recurringCharges, params.id)));
     }),
 
     route(updateRecurringCharge, async (ctx, { params, body }) => {
-      const recurring = await find(callerOf(ctx).tenant.id, params.id);
+      const recurring = await ownRecord(ctx, recurringCharges, params.id);
       const resource = `${PATH}/${recurring._id}`;
       await withIdempotency(ctx, { idempotency, resource }, (claim) =>
         update(recurring, body, claim),
@@ -69,7 +69,7 @@ export function recurringChargeRoutes(deps: {
 
     ...changes.map(({ change, operation }) =>
       route(operation, async (ctx, { params }) => {
-        const recurring = await find(callerOf(ctx).tenant.id, params.id);
+        const recurring = await ownRecord(ctx, recurringCharges, params.id);
         const resource = `${PATH}/${recurring._id}/${change}`;
         await withIdempotency(ctx, { idempotency, resource }, (claim) =>
           changeRecurring(recurring, change, claim),
@@ -77,11 +77,4 @@ export function recurringChargeRoutes(deps: {
       }),
     ),
   ];
-
-  /** Returns the caller's recurring charge. One of another tenant is `not_found`. */
-  async function find(tenantId: string, id: string) {
-    const found = await recurringCharges.get(tenantId, id);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  }
 }

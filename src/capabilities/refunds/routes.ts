@@ -1,14 +1,12 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
-import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
-import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
+import { sendTimeline, type TimelineWebhooks } from '../../core/instructions/send-timeline.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createRefund, getRefund, getRefundTimeline, listRefunds } from './api.js';
 import type { CreateRefund } from './create.js';
 import { presentRefund } from './presenter.js';
@@ -19,7 +17,7 @@ import type { Refunds } from './store.js';
 export function refundRoutes(deps: {
   refunds: { store: Refunds; waiter: CompletionWaiter<Refund>; create: CreateRefund };
   idempotency: Idempotency;
-  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  webhooks: TimelineWebhooks;
 }): Route[] {
   const { idempotency, webhooks } = deps;
   const { store: refunds, waiter, create } = deps.refunds;
@@ -31,11 +29,7 @@ export function refundRoutes(deps: {
         ctx,
         { idempotency, resource: `${API_PREFIX}/payments/refunds`, named: 'reference' },
         (claim) => create(tenantId, body, claim),
-        async (id, wait) => {
-          const refund =
-            (await waiter.waitForEnd({ tenantId, id }, wait)) ?? (await refunds.get(tenantId, id));
-          return refund && presentRefund(refund);
-        },
+        presentEnded({ waiter, store: refunds, tenantId }, presentRefund),
       );
     }),
 
@@ -53,9 +47,7 @@ export function refundRoutes(deps: {
     }),
 
     route(getRefundTimeline, async (ctx, { params, query }) => {
-      const refund = await find(ctx, params.reference);
-      const deliveries = await webhooks.deliveries.timelineOf(refund.tenant_id, refund._id);
-      sendPage(ctx, timelineWithDeliveries(refund, deliveries).map(presentTimelineEntry), query);
+      await sendTimeline(ctx, webhooks, await find(ctx, params.reference), query);
     }),
   ];
 

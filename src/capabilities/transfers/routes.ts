@@ -1,27 +1,25 @@
-import { ApiError } from '../../shared/errors.js';
-import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { callerOf } from '../../platform/http/context.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
-import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { deadlineOf } from '../../platform/http/time-limit.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
-import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { toListing } from '../../core/instructions/listing.js';
 import { presentTransfer } from './presenter.js';
 import type { Transfers } from './store.js';
-import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
+import { sendTimeline, type TimelineWebhooks } from '../../core/instructions/send-timeline.js';
 import type { Transfer } from './record.js';
 
 /** The routes of transfers. */
 export function transferRoutes(deps: {
   transfers: { store: Transfers; waiter: CompletionWaiter<Transfer>; create: CreateTransfer };
   idempotency: Idempotency;
-  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  webhooks: TimelineWebhooks;
 }): Route[] {
   const { idempotency, webhooks } = deps;
   const { store: transfers, waiter, create } = deps.transfers;
@@ -33,12 +31,7 @@ export function transferRoutes(deps: {
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers` },
         (claim) => create(tenant, body, claim, deadlineOf(ctx)),
-        async (id, wait) => {
-          const transfer =
-            (await waiter.waitForEnd({ tenantId: tenant.id, id }, wait)) ??
-            (await transfers.get(tenant.id, id));
-          return transfer && presentTransfer(transfer);
-        },
+        presentEnded({ waiter, store: transfers, tenantId: tenant.id }, presentTransfer),
       );
     }),
 
@@ -48,20 +41,11 @@ export function transferRoutes(deps: {
     }),
 
     route(getTransfer, async (ctx, { params }) => {
-      sendData(ctx, 200, presentTransfer(await find(ctx, params.id)));
+      sendData(ctx, 200, presentTransfer(await ownRecord(ctx, transfers, params.id)));
     }),
 
     route(getTransferTimeline, async (ctx, { params, query }) => {
-      const transfer = await find(ctx, params.id);
-      const deliveries = await webhooks.deliveries.timelineOf(transfer.tenant_id, transfer._id);
-      sendPage(ctx, timelineWithDeliveries(transfer, deliveries).map(presentTimelineEntry), query);
+      await sendTimeline(ctx, webhooks, await ownRecord(ctx, transfers, params.id), query);
     }),
   ];
-
-  /** Returns the caller's transfer. A transfer of another tenant is `not_found`, so that its existence does not leak. */
-  async function find(ctx: Context, id: string): Promise<Transfer> {
-    const found = await transfers.get(callerOf(ctx).tenant.id, id);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  }
 }

@@ -41,7 +41,6 @@ import {
 } from './workflow-contract.js';
 
 export { VIRTUAL_ACCOUNTS_TAG, virtualAccountParams } from './api.js';
-export { accountFinder } from './routes.js';
 export { withPageOrOffset } from './schema.js';
 export type { VirtualAccounts } from './store.js';
 

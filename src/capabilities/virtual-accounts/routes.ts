@@ -1,16 +1,13 @@
-import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
-import { timelineWithDeliveries } from '../../core/instructions/instruction.js';
+import { sendTimeline, type TimelineWebhooks } from '../../core/instructions/send-timeline.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
-import type { Deliveries } from '../../core/webhooks/deliveries.js';
-import { callerOf, type Context } from '../../platform/http/context.js';
+import { presentEnded, withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { callerOf } from '../../platform/http/context.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
-import type { Wait } from '../../platform/http/prefer.js';
-import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { positionOf, rangeOf } from '../../platform/http/wire.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { ApiError } from '../../shared/errors.js';
 import {
   closeVirtualAccount,
   createVirtualAccount,
@@ -35,17 +32,13 @@ export function virtualAccountRoutes(deps: {
     close: CloseVirtualAccount;
   };
   idempotency: Idempotency;
-  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+  webhooks: TimelineWebhooks;
 }): Route[] {
   const { idempotency, webhooks } = deps;
   const { store: accounts, waiter, create, close } = deps.virtualAccounts;
-  const find = accountFinder(accounts);
 
-  const present = (tenantId: string) => async (id: string, wait: Wait) => {
-    const account =
-      (await waiter.waitForEnd({ tenantId, id }, wait)) ?? (await accounts.get(tenantId, id));
-    return account && presentAccount(account);
-  };
+  const present = (tenantId: string) =>
+    presentEnded({ waiter, store: accounts, tenantId }, presentAccount);
 
   return [
     route(createVirtualAccount, async (ctx, { body }) => {
@@ -65,11 +58,11 @@ export function virtualAccountRoutes(deps: {
     }),
 
     route(getVirtualAccount, async (ctx, { params }) => {
-      sendData(ctx, 200, presentAccount(await find(ctx, params.id)));
+      sendData(ctx, 200, presentAccount(await ownRecord(ctx, accounts, params.id)));
     }),
 
     route(closeVirtualAccount, async (ctx, { params }) => {
-      const account = await find(ctx, params.id);
+      const account = await ownRecord(ctx, accounts, params.id);
       const { tenant_id: tenantId, _id: id } = account;
       await withIdempotency(
         ctx,
@@ -80,21 +73,10 @@ export function virtualAccountRoutes(deps: {
     }),
 
     route(getVirtualAccountTimeline, async (ctx, { params, query }) => {
-      const account = await find(ctx, params.id);
-      const deliveries = await webhooks.deliveries.timelineOf(account.tenant_id, account._id);
-      sendPage(ctx, timelineWithDeliveries(account, deliveries).map(presentTimelineEntry), query);
+      await sendTimeline(ctx, webhooks, await ownRecord(ctx, accounts, params.id), query);
     }),
   ];
 }
-
-/** Finds the caller's account, or throws `not_found`, also for the account of another tenant. */
-export const accountFinder =
-  (accounts: Pick<VirtualAccounts, 'get'>) =>
-  async (ctx: Context, id: string): Promise<VirtualAccount> => {
-    const found = await accounts.get(callerOf(ctx).tenant.id, id);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  };
 
 const listingOf = (query: ListVirtualAccountsQuery): AccountListing => ({
   ...positionOf(query),

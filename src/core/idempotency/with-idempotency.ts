@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { holdsCardNumber } from '../../shared/card-data.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Idempotency } from './store.js';
 import {
@@ -27,6 +28,26 @@ export type IdempotentResponse = {
  * disconnected.
  */
 export type Present = (resource: string, wait: Wait) => Promise<object | null>;
+
+/** Presents a tenant's record as soon as it has ended, or as it is when the wait is over. */
+export const presentEnded =
+  <R>(
+    {
+      waiter,
+      store,
+      tenantId,
+    }: {
+      waiter: Pick<CompletionWaiter<R>, 'waitForEnd'>;
+      store: { get(tenantId: string, id: string): Promise<R | null> };
+      tenantId: string;
+    },
+    present: (record: R) => object,
+  ): Present =>
+  async (id, wait) => {
+    const record =
+      (await waiter.waitForEnd({ tenantId, id }, wait)) ?? (await store.get(tenantId, id));
+    return record && present(record);
+  };
 
 /**
  * Answers a POST under its idempotency key: with the saved response if there is one, else with the result of `execute`,

@@ -1,11 +1,12 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency } from '../idempotency/with-idempotency.js';
+import { presentEnded, withIdempotency } from '../idempotency/with-idempotency.js';
 import type { AuthorizationDecision, AuthorizationRequest } from '../providers/card-issuer.js';
 import type { Port, Providers } from '../providers/registry.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import type { createSafeguard } from '../../platform/http/rate-limit.js';
 import { sendBytes, sendData, sendList } from '../../platform/http/respond.js';
+import { ownRecord } from '../../platform/http/own-record.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../idempotency/store.js';
 import {
@@ -109,7 +110,7 @@ function cardEventRoutes(deps: CardEventDeps): Route[] {
     route(listCardEvents, async (ctx, { params, query }) => {
       await safeguard(ctx, 'card_events');
       const tenantId = callerOf(ctx).tenant.id;
-      if (!(await cards.store.get(tenantId, params.card_id))) throw new ApiError('not_found');
+      await ownRecord(ctx, cards.store, params.card_id);
       const { items, total } = await store.list({ tenantId, card: params.card_id }, query);
       const { page, limit } = query;
       sendList(ctx, items.map(presentCardEvent), { page, limit, total });
@@ -121,30 +122,15 @@ function cardEventRoutes(deps: CardEventDeps): Route[] {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${path}/replays`, path: `${path}/replay` },
-        async (claim) => {
-          const event = await store.get(tenantId, params.event_id);
-          if (!event) throw new ApiError('not_found');
-          return providerEvents.replay(event, claim);
-        },
-        async (id, wait) => {
-          const replay =
-            (await replayWatch.waitForEnd({ tenantId, id }, wait)) ??
-            (await replays.get(tenantId, id));
-          return replay && presentReplay(replay);
-        },
+        async (claim) => providerEvents.replay(await ownRecord(ctx, store, params.event_id), claim),
+        presentEnded({ waiter: replayWatch, store: replays, tenantId }, presentReplay),
       );
     }),
 
     route(getCardEventReplay, async (ctx, { params }) => {
-      const replay = await findReplay(ctx, params.id);
+      const replay = await ownRecord(ctx, replays, params.id);
       if (replay.event_id !== params.event_id) throw new ApiError('not_found');
       sendData(ctx, 200, presentReplay(replay));
     }),
   ];
-
-  async function findReplay(ctx: Context, id: string) {
-    const found = await replays.get(callerOf(ctx).tenant.id, id);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  }
 }

@@ -2,8 +2,10 @@ import { ERRORS, type ErrorCode } from '../../shared/errors.js';
 import type { AppContext } from './context.js';
 
 /** The position in a list, by page (transfers) or by offset (cards). Both fill the same `pagination` object. */
-type ListPosition =
-  { page: number; limit: number; total: number } | { offset: number; limit: number; total: number };
+export type Position = { page: number; limit: number } | { offset: number; limit: number };
+
+const offsetOf = (position: Position): number =>
+  'page' in position ? (position.page - 1) * position.limit : position.offset;
 
 /**
  * Sends the success envelope. `data` comes from a presenter; a bigint in it is a programming error and becomes a 500.
@@ -14,9 +16,13 @@ export function sendData(ctx: AppContext, status: number, data: unknown): void {
 }
 
 /** Sends the success envelope of a list, with the pagination object. */
-export function sendList(ctx: AppContext, items: readonly unknown[], position: ListPosition): void {
+export function sendList(
+  ctx: AppContext,
+  items: readonly unknown[],
+  position: Position & { total: number },
+): void {
   const { limit, total } = position;
-  const offset = 'page' in position ? (position.page - 1) * limit : position.offset;
+  const offset = offsetOf(position);
   const pagination = {
     page: Math.floor(offset / limit) + 1,
     limit,
@@ -28,13 +34,10 @@ export function sendList(ctx: AppContext, items: readonly unknown[], position: L
 }
 
 /** Sends one page of a list that is completely in memory. */
-export function sendPage(
-  ctx: AppContext,
-  all: readonly unknown[],
-  { page, limit }: { page: number; limit: number },
-): void {
-  const items = all.slice((page - 1) * limit, page * limit);
-  sendList(ctx, items, { page, limit, total: all.length });
+export function sendPage(ctx: AppContext, all: readonly unknown[], position: Position): void {
+  const offset = offsetOf(position);
+  const items = all.slice(offset, offset + position.limit);
+  sendList(ctx, items, { ...position, total: all.length });
 }
 
 /** Sends a finished envelope byte for byte: a saved response that is repeated. */
