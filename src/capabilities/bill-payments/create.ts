@@ -6,7 +6,7 @@ import { throwIfKeyReused, successResponse, type Claim } from '../../core/commit
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { amountWithin } from '../../platform/http/validate.js';
-import { START_WITHIN_MS, timelineEntry } from '../../core/instructions/instruction.js';
+import { freshSubmission, timelineEntry } from '../../core/instructions/instruction.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { BankParts } from '../banks/index.js';
@@ -129,18 +129,10 @@ export function newBillPayment({
     reference: body.reference ?? id,
     metadata: body.metadata ?? null,
     provider,
-    submissions: 0,
-    rejected_submissions: 0,
-    polls: 0,
-    first_submitted_at: null,
-    acknowledged_at: null,
-    next_attempt_at: null,
     failure: null,
-    attention: null,
     in_suspense: false,
-    monitor_until: null,
     limit_day: lagosDay(now),
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    ...freshSubmission(now),
     timeline: [timelineEntry(now, 'accepted', 'api', { detail })],
     created_at: now,
     updated_at: now,

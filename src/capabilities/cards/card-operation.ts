@@ -4,7 +4,7 @@ import { accounts, type Hold } from '../../core/ledger/posting.js';
 import { newId } from '../../shared/ids.js';
 import {
   failureWith,
-  START_WITHIN_MS,
+  freshSubmission,
   type InstructionRecord,
   timelineEntry,
 } from '../../core/instructions/instruction.js';
@@ -164,15 +164,7 @@ export function newOperation(given: NewOperation, now: Date, detail: string): Ca
     deadline_at: null,
     reverses_operation_id: null,
     in_suspense: false,
-    submissions: 0,
-    rejected_submissions: 0,
-    polls: 0,
-    first_submitted_at: null,
-    acknowledged_at: null,
-    next_attempt_at: null,
-    attention: null,
-    monitor_until: null,
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    ...freshSubmission(now),
     timeline: [
       timelineEntry(now, 'accepted', isCreatedBySystem(given) ? 'bursar' : 'api', { detail }),
     ],

@@ -2,7 +2,7 @@ import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import {
   failureWith,
-  START_WITHIN_MS,
+  freshSubmission,
   type InstructionRecord,
   timelineEntry,
 } from '../../core/instructions/instruction.js';
@@ -353,7 +353,6 @@ export function newCharge(fields: NewCharge, now: Date): Charge {
     next_action: null,
     attempt: 1,
     handle: null,
-    next_attempt_at: null,
     first_declined_at: null,
     last_decline: null,
     cancel_requested_at: null,
@@ -368,14 +367,7 @@ export function newCharge(fields: NewCharge, now: Date): Charge {
     refund_pending_minor: 0n,
     disputed_minor: 0n,
     failure: null,
-    submissions: 0,
-    rejected_submissions: 0,
-    polls: 0,
-    first_submitted_at: null,
-    acknowledged_at: null,
-    attention: null,
-    monitor_until: null,
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    ...freshSubmission(now),
     timeline: [timelineEntry(now, 'accepted', recurring === null ? 'api' : 'bursar', { detail })],
     created_at: now,
     updated_at: now,

@@ -3,7 +3,7 @@ import { collection } from '../../core/commit/collection.js';
 import { createDailyCounts } from '../../core/commit/daily-counts.js';
 import {
   isOpen,
-  START_WITHIN_MS,
+  freshSubmission,
   type InstructionRecord,
   timelineEntry,
   type TimelineType,
@@ -163,18 +163,13 @@ export type NewDeposit = {
 export const freshInstruction = (instruction: DepositInstruction, now: Date) => {
   const submitted = instruction === 'confirm';
   return {
+    ...freshSubmission(now),
     instruction,
     instructed_at: now,
     status: submitted ? ('processing' as const) : ('pending' as const),
     submissions: submitted ? 1 : 0,
-    rejected_submissions: 0,
-    polls: 0,
     first_submitted_at: submitted ? now : null,
     acknowledged_at: submitted ? now : null,
-    next_attempt_at: null,
-    attention: null,
-    monitor_until: null,
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
   };
 };
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   failureWith,
-  START_WITHIN_MS,
+  freshSubmission,
   timelineEntry,
 } from '../../core/instructions/instruction.js';
 import { idOf, newId } from '../../shared/ids.js';
@@ -138,15 +138,7 @@ export function newRefund(
     made_by: 'tenant',
     failure: null,
     in_suspense: false,
-    submissions: 0,
-    rejected_submissions: 0,
-    polls: 0,
-    first_submitted_at: null,
-    acknowledged_at: null,
-    next_attempt_at: null,
-    attention: null,
-    monitor_until: null,
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    ...freshSubmission(now),
     timeline: [
       timelineEntry(now, 'accepted', 'api', { detail: 'the amount is held in the wallet' }),
     ],

@@ -3,7 +3,7 @@ import { createDailyCounts, utcDay } from '../../core/commit/daily-counts.js';
 import {
   failureWith,
   isOpen,
-  START_WITHIN_MS,
+  freshSubmission,
   type InstructionRecord,
   timelineEntry,
 } from '../../core/instructions/instruction.js';
@@ -195,15 +195,7 @@ export const freshInstruction = (instruction: AccountInstruction, now: Date) =>
     instruction,
     instructed_at: now,
     status: 'pending',
-    submissions: 0,
-    rejected_submissions: 0,
-    polls: 0,
-    first_submitted_at: null,
-    acknowledged_at: null,
-    next_attempt_at: null,
-    attention: null,
-    monitor_until: null,
-    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    ...freshSubmission(now),
   }) as const;
 
 /** The last day that the provider is asked about if the account closes now: the day after, on which money may still be told. */

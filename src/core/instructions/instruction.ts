@@ -45,6 +45,19 @@ export type InstructionRecord = {
 /** The first check of a new record is due this long after acceptance, in case its process could not start the workflow. */
 export const START_WITHIN_MS = 2_000;
 
+/** The fields of an instruction that was just accepted and has no submission. */
+export const freshSubmission = (now: Date) => ({
+  submissions: 0,
+  rejected_submissions: 0,
+  polls: 0,
+  first_submitted_at: null,
+  acknowledged_at: null,
+  next_attempt_at: null,
+  attention: null,
+  monitor_until: null,
+  next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+});
+
 /** True while the outcome is unknown. */
 export const isOpen = ({ status }: Pick<InstructionRecord, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
