@@ -12,7 +12,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { APPROVERS, READERS } from './roles.js';
 import { isCollected, isEntitled } from './second-person.js';
-import { anyId, flag, LISTED, noSuch, printed, printedList, reasonBody } from './schema.js';
+import { anyId, existing, flag, LISTED, printed, printedList, reasonBody } from './schema.js';
 import { actOf, operatorOf } from './sign-in.js';
 import { stateOf } from './target-states.js';
 
@@ -76,11 +76,7 @@ export const rejectApproval = operation({
 /** The routes for approvals. `acts` are the routes that an approval may carry out, by the id of their operation. */
 export const approvalRoutes = (deps: OperatorDeps, acts: readonly Route[]): Route[] => {
   const { approvals } = deps;
-  const find = async (id: string): Promise<Approval> => {
-    const found = await approvals.get(id);
-    if (!found) throw noSuch('approval');
-    return found;
-  };
+  const find = (id: string): Promise<Approval> => existing(approvals.get(id), 'approval');
   return [
     route(listApprovals, async (ctx, { query }) => {
       sendData(ctx, 200, (await approvals.latest(query.open, LISTED)).map(presentRow));
@@ -263,8 +259,7 @@ async function close(
   id: string,
   { message }: Outcome,
 ): Promise<Approval> {
-  const present = await approvals.get(id);
-  if (!present) throw noSuch('approval');
+  const present = await existing(approvals.get(id), 'approval');
   const status = present.status === 'used' ? 'used' : 'void';
   const act = { ...actOf(ctx, 'approvals.close', id), id: randomUUID() };
   return (await approvals.change(act, present, { status, result: message })) ?? present;

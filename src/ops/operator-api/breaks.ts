@@ -10,7 +10,7 @@ import { askProvider } from './ask-provider.js';
 import { explainBreak } from './break-explanations.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { anyId, LISTED, noSuch, printed, printedList, reason, reasonBody } from './schema.js';
+import { anyId, existing, LISTED, printed, printedList, reason, reasonBody } from './schema.js';
 import { assertPermitted, orAsk, orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
@@ -125,11 +125,8 @@ export const breakRoutes = (deps: OperatorDeps): Route[] => [
   }),
 ];
 
-async function find({ breaks }: OperatorDeps, id: string): Promise<Break> {
-  const found = await breaks.find(id);
-  if (!found) throw noSuch('break');
-  return found;
-}
+const find = ({ breaks }: OperatorDeps, id: string): Promise<Break> =>
+  existing(breaks.find(id), 'break');
 
 /** The state of a break that an approval is for. */
 export const breakState = (of: Break) => ({

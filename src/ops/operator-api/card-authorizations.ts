@@ -9,7 +9,7 @@ import { toWireAmount } from '../../shared/money.js';
 import { askProvider } from './ask-provider.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { anyId, flag, LISTED, noSuch, printed, printedList, reason } from './schema.js';
+import { anyId, existing, flag, LISTED, printed, printedList, reason } from './schema.js';
 import { actOf } from './sign-in.js';
 
 const tag = 'Card authorizations';
@@ -121,11 +121,8 @@ const questionRoutes = (deps: OperatorDeps): Route[] => [
   }),
 ];
 
-async function find({ cardAuthorizations }: OperatorDeps, id: string): Promise<CardAuthorization> {
-  const found = await cardAuthorizations.store.find(id);
-  if (!found) throw noSuch('authorization');
-  return found;
-}
+const find = ({ cardAuthorizations }: OperatorDeps, id: string): Promise<CardAuthorization> =>
+  existing(cardAuthorizations.store.find(id), 'authorization');
 
 const present = (found: CardAuthorization) => ({
   record: {

@@ -7,7 +7,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS } from './roles.js';
-import { anyId, flag, LISTED, noSuch, printed, printedList } from './schema.js';
+import { anyId, existing, flag, LISTED, printed, printedList } from './schema.js';
 
 const tag = 'Disputes of card payments';
 
@@ -46,8 +46,7 @@ export const cardDisputeRoutes = ({ cardDisputes: { store } }: OperatorDeps): Ro
   }),
 
   route(getCardDispute, async (ctx, { params }) => {
-    const found = await store.find(params.id);
-    if (!found) throw noSuch('dispute');
+    const found = await existing(store.find(params.id), 'dispute');
     // The explanation may name people, and does not help an operator.
     const { explanation: _, ...shown } = presentCardDispute(found);
     const record = {

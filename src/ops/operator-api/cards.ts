@@ -8,7 +8,7 @@ import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { anyId, LISTED, noSuch, printed, printedList, reason, tenantId } from './schema.js';
+import { anyId, existing, LISTED, printed, printedList, reason, tenantId } from './schema.js';
 import { actOf } from './sign-in.js';
 
 const tag = 'Cards';
@@ -82,8 +82,7 @@ export const cardRoutes = ({ cards, cardStates, cardUnloads }: OperatorDeps): Ro
   }),
 
   route(getCard, async (ctx, { params }) => {
-    const card = await cards.store.find(params.id);
-    if (!card) throw noSuch('card');
+    const card = await existing(cards.store.find(params.id), 'card');
     const operations = (await cards.operations.ofCard(card, LISTED)).map(presentOperationRow);
     const shown = {
       ...presentCard(card),
@@ -99,8 +98,7 @@ export const cardRoutes = ({ cards, cardStates, cardUnloads }: OperatorDeps): Ro
   }),
 
   route(unloadCard, async (ctx, { params, body }) => {
-    const card = await cards.store.find(params.id);
-    if (!card) throw noSuch('card');
+    const card = await existing(cards.store.find(params.id), 'card');
     const why = { tenantId: card.tenant_id, reason: body.reason };
     const act = actOf(ctx, 'cards.unload', card._id, why);
     // Tenants read the timeline, but neither who asked nor why.
@@ -112,8 +110,7 @@ export const cardRoutes = ({ cards, cardStates, cardUnloads }: OperatorDeps): Ro
 
   ...(['lock', 'unlock'] as const).map((kind) =>
     route(cardLocks[kind], async (ctx, { params, body }) => {
-      const card = await cards.store.find(params.id);
-      if (!card) throw noSuch('card');
+      const card = await existing(cards.store.find(params.id), 'card');
       const why = { tenantId: card.tenant_id, reason: body.reason };
       const act = actOf(ctx, `cards.${kind}`, card._id, why);
       const lock = kind === 'lock' ? { actor: act.actor.name, reason: body.reason } : null;

@@ -9,7 +9,7 @@ import { ApiError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { OperatorDeps } from './deps.js';
 import { WORKERS } from './roles.js';
-import { anyId, noSuch, printed, reason } from './schema.js';
+import { anyId, existing, printed, reason } from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
@@ -36,8 +36,7 @@ export const returnPayment = operation({
 /** The route for the return of a payment in suspense. Charges are instructions; see instructions.ts. */
 export const chargeReturnRoutes = (deps: OperatorDeps): Route[] => [
   route(returnPayment, async (ctx, { params, body }) => {
-    const charge = await deps.charges.store.find(params.id);
-    if (!charge) throw noSuch('charge');
+    const charge = await existing(deps.charges.store.find(params.id), 'charge');
     const { _id: id, tenant_id: tenantId } = charge;
     const { attempt, amount_minor: amountMinor } = paymentOf(charge.suspended, body.attempt);
     const asked = {

@@ -8,7 +8,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { WORKERS } from './roles.js';
-import { noSuch, printed, reason, tenantId } from './schema.js';
+import { existing, printed, reason, tenantId } from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
@@ -33,8 +33,7 @@ export const customerRoutes = (deps: OperatorDeps): Route[] => [
   route(eraseCustomer, async (ctx, { body }) => {
     const { customers, audit, reports, database } = deps;
     const subject = { tenantId: body.tenant, customerId: body.customer };
-    const found = await customers.store.get(body.tenant, body.customer);
-    if (!found) throw noSuch('customer');
+    const found = await existing(customers.store.get(body.tenant, body.customer), 'customer');
     assertErasable(await findHindrances(reports, erasedRecords, subject, new Date()));
     // The record's id: the tenant's own may be an e-mail address, and the audit log keeps everything.
     const asked = actOf(ctx, 'customers.erase', found._id, {

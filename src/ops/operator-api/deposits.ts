@@ -14,7 +14,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { WORKERS } from './roles.js';
-import { anyId, noSuch, printed, reason, refuseField } from './schema.js';
+import { anyId, existing, printed, reason, refuseField } from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
@@ -131,11 +131,8 @@ export const depositRoutes = (deps: OperatorDeps): Route[] => [
   }),
 ];
 
-async function find({ deposits }: OperatorDeps, id: string): Promise<Deposit> {
-  const found = await deposits.store.find(id);
-  if (!found) throw noSuch('deposit');
-  return found;
-}
+const find = ({ deposits }: OperatorDeps, id: string): Promise<Deposit> =>
+  existing(deposits.store.find(id), 'deposit');
 
 /** Refuses an assignment before anybody must approve it. The commit decides it again. */
 function refuseUnassignable(deposit: Deposit): void {

@@ -13,9 +13,9 @@ import { READERS, WORKERS } from './roles.js';
 import {
   amount,
   anyId,
+  existing,
   flag,
   LISTED,
-  noSuch,
   printed,
   printedList,
   reason,
@@ -117,8 +117,10 @@ export const disputeRoutes = (deps: OperatorDeps): Route[] => [
     const { outcome, amount_minor: named } = body;
     const amountMinor = named === undefined ? found.amount_minor : BigInt(named);
     const decision = { outcome, amountMinor };
-    const charge = await deps.charges.store.get(found.tenant_id, found.charge_id);
-    if (!charge) throw noSuch('charge');
+    const charge = await existing(
+      deps.charges.store.get(found.tenant_id, found.charge_id),
+      'charge',
+    );
     // Before anybody is asked to approve it.
     const obstacle = findObstacle(found, decision, reversibleMinorOf(charge));
     if (obstacle !== null) throw new ApiError('invalid_state', { message: obstacle });
@@ -144,11 +146,8 @@ export const disputeRoutes = (deps: OperatorDeps): Route[] => [
   }),
 ];
 
-async function find({ disputes }: OperatorDeps, id: string): Promise<Dispute> {
-  const found = await disputes.store.find(id);
-  if (!found) throw noSuch('dispute');
-  return found;
-}
+const find = ({ disputes }: OperatorDeps, id: string): Promise<Dispute> =>
+  existing(disputes.store.find(id), 'dispute');
 
 function latest(
   { disputes: { store } }: OperatorDeps,

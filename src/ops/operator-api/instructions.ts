@@ -24,7 +24,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { amount, anyId, flag, LISTED, noSuch, printed, printedList, reason } from './schema.js';
+import { amount, anyId, existing, flag, LISTED, printed, printedList, reason } from './schema.js';
 import { actOf } from './sign-in.js';
 
 type Kind = OperatorCommand['kind'];
@@ -138,8 +138,7 @@ function routesOf(
     }),
 
     route(show, async (ctx, { params }) => {
-      const record = await store.find(params.id);
-      if (!record) throw noSuch(instruction.labels.record);
+      const record = await existing(store.find(params.id), instruction.labels.record);
       const deliveries = await deps.webhooks.deliveries.timelineOf(record.tenant_id, record._id);
       const page = workflowPage(deps.config.temporal, starter.workflowId(record));
       sendData(ctx, 200, shownRecord(instruction, record, deliveries, page));
@@ -182,8 +181,7 @@ function commandRoute(
   const kind = kindOf(declared);
   const { store, starter } = instruction.records(deps);
   return route(declared, async (ctx, { params, body }) => {
-    const record = await store.find(params.id);
-    if (!record) throw noSuch(instruction.labels.record);
+    const record = await existing(store.find(params.id), instruction.labels.record);
     const { reason: why, session_id: sessionId = null, amount_minor: amountMinor, attempt } = body;
     if (attempt !== undefined && !instruction.labels.hasAttempts) {
       throw new ApiError('validation_error', { field: 'attempt', message: 'It has no attempts.' });

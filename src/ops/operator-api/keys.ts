@@ -12,6 +12,7 @@ import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import {
   anyId,
+  existing,
   LISTED,
   noSuch,
   printed,
@@ -143,8 +144,7 @@ const newKeyRoutes = (deps: OperatorDeps): Route[] => [
   route(rotateKey, async (ctx, { params, body }) => {
     const { apiKeys, audit, config } = deps;
     const { id } = params;
-    const before = await apiKeys.get(id);
-    if (!before) throw noSuch('key');
+    const before = await existing(apiKeys.get(id), 'key');
     const asked = actOf(ctx, 'keys.rotate', id, {
       tenantId: before.tenantId,
       reason: body.reason ?? null,
@@ -182,8 +182,7 @@ const otherKeyRoutes = ({ apiKeys, audit }: OperatorDeps): Route[] => [
   }),
 
   route(revokeKey, async (ctx, { params: { id }, body }) => {
-    const before = await apiKeys.get(id);
-    if (!before) throw noSuch('key');
+    const before = await existing(apiKeys.get(id), 'key');
     const act = actOf(ctx, 'keys.revoke', id, {
       tenantId: before.tenantId,
       reason: body.reason ?? null,

@@ -27,6 +27,7 @@ import { shownRecord } from './instructions.js';
 import { ADMINS, READERS, WORKERS } from './roles.js';
 import {
   anyId,
+  existing,
   noSuch,
   printed,
   printedList,
@@ -257,8 +258,7 @@ const archivedRoutes = ({ reports }: OperatorDeps): Route[] => [
 
 /** The counts of the last verification that has not ended. */
 async function shownVerification(db: OperatorDeps['reports']['db']) {
-  const open = await resumeVerification(db);
-  if (!open) throw noSuch('verification');
+  const open = await existing(resumeVerification(db), 'verification');
   const { position, postings, closedDays, counts, problemsFound } = open.state;
   const found = { postings, closed_days: closedDays, ...counts, problems_found: problemsFound };
   return { step: position.step, ...found };

@@ -6,7 +6,7 @@ import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS } from './roles.js';
-import { anyId, flag, LISTED, noSuch, printed, printedList, tenantId } from './schema.js';
+import { anyId, existing, flag, LISTED, printed, printedList, tenantId } from './schema.js';
 
 const tag = 'Payment tokens';
 
@@ -42,8 +42,7 @@ export const paymentTokenRoutes = ({ paymentTokens }: OperatorDeps): Route[] => 
   }),
 
   route(getPaymentToken, async (ctx, { params }) => {
-    const token = await paymentTokens.store.find(params.id);
-    if (!token) throw noSuch('payment token');
+    const token = await existing(paymentTokens.store.find(params.id), 'payment token');
     sendData(ctx, 200, { ...presentToken(token), ...forOperators(token) });
   }),
 ];

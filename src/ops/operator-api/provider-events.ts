@@ -8,7 +8,16 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { plainText } from '../../platform/http/wire.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { anyId, flag, LISTED, noSuch, printed, printedList, reason, reasonBody } from './schema.js';
+import {
+  anyId,
+  existing,
+  flag,
+  LISTED,
+  printed,
+  printedList,
+  reason,
+  reasonBody,
+} from './schema.js';
 import { actOf } from './sign-in.js';
 
 /** Replays of one command. A further call takes the next ones. */
@@ -83,14 +92,12 @@ export const providerEventRoutes = (deps: OperatorDeps): Route[] => {
     }),
 
     route(getProviderEvent, async (ctx, { params }) => {
-      const event = await providerEvents.store.find(params.id);
-      if (!event) throw noSuch('event');
+      const event = await existing(providerEvents.store.find(params.id), 'event');
       sendData(ctx, 200, presentEvent(event));
     }),
 
     route(replayProviderEvent, async (ctx, { params: { id }, body }) => {
-      const event = await providerEvents.store.find(id);
-      if (!event) throw noSuch('event');
+      const event = await existing(providerEvents.store.find(id), 'event');
       const why = { tenantId: event.tenant_id, reason: body.reason ?? null };
       sendData(ctx, 200, await replay(deps, event, actOf(ctx, 'provider-events.replay', id, why)));
     }),

@@ -14,9 +14,9 @@ import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import {
   anyId,
+  existing,
   flag,
   LISTED,
-  noSuch,
   printed,
   printedList,
   reasonBody,
@@ -79,19 +79,16 @@ export const recurringChargeRoutes = ({ recurringCharges }: OperatorDeps): Route
   }),
 
   route(getRecurring, async (ctx, { params }) => {
-    const found = await recurringCharges.store.find(params.id);
-    if (!found) throw noSuch('recurring charge');
+    const found = await existing(recurringCharges.store.find(params.id), 'recurring charge');
     sendData(ctx, 200, present(found));
   }),
 
   route(changeRecurring, async (ctx, { params: { id, change }, body }) => {
-    const before = await recurringCharges.store.find(id);
-    if (!before) throw noSuch('recurring charge');
+    const before = await existing(recurringCharges.store.find(id), 'recurring charge');
     const why = { tenantId: before.tenant_id, reason: body.reason ?? null };
     const act = actOf(ctx, `recurring-charges.${change}`, id, why);
     const { answer } = await recurringCharges.change(before, change, null, act);
-    const after = await recurringCharges.store.find(id);
-    if (!after) throw noSuch('recurring charge');
+    const after = await existing(recurringCharges.store.find(id), 'recurring charge');
     if (answer.status !== 200) {
       throw new ApiError('invalid_state', { message: `The recurring charge is ${after.status}.` });
     }

@@ -8,7 +8,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import { ApiError } from '../../shared/errors.js';
 import type { OperatorDeps } from './deps.js';
 import { WORKERS } from './roles.js';
-import { anyId, noSuch, printed, reason } from './schema.js';
+import { anyId, existing, printed, reason } from './schema.js';
 import { orWaiting, permit } from './second-person.js';
 import { actOf } from './sign-in.js';
 
@@ -36,8 +36,7 @@ export const resumeRefund = operation({
 export const refundResumeRoutes = (deps: OperatorDeps): Route[] => [
   route(resumeRefund, async (ctx, { params, body }) => {
     const { store, starter } = deps.refunds;
-    const refund = await store.find(params.id);
-    if (!refund) throw noSuch('refund');
+    const refund = await existing(store.find(params.id), 'refund');
     if (!deps.providers.payment(refund.provider).resumeRefund) {
       throw new ApiError('invalid_state', {
         message: 'Its provider takes no account for a refund.',

@@ -34,6 +34,13 @@ export const anyId = plainText(200);
 export const noSuch = (name: string) =>
   new ApiError('not_found', { message: `There is no such ${name}.` });
 
+/** Returns the target of a request, or refuses the request if there is none. */
+export async function existing<T>(target: Promise<T | null>, name: string): Promise<T> {
+  const found = await target;
+  if (!found) throw noSuch(name);
+  return found;
+}
+
 /** A refusal that names a field. */
 export const refuseField = (field: string, message: string) =>
   invalidField(field, 'invalid', message);

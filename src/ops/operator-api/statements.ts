@@ -17,7 +17,7 @@ import { ApiError } from '../../shared/errors.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
-import { anyId, LISTED, noSuch, printed, printedList, refuseField } from './schema.js';
+import { anyId, existing, LISTED, noSuch, printed, printedList, refuseField } from './schema.js';
 import { actOf } from './sign-in.js';
 
 const tag = 'Reconciliation';
@@ -178,8 +178,7 @@ export const statementRoutes = (deps: OperatorDeps): Route[] => {
     }),
 
     route(compareStatement, async (ctx, { params: { id } }) => {
-      const run = await statements.find(id);
-      if (!run) throw noSuch('statement');
+      const run = await existing(statements.find(id), 'statement');
       if (!run.has_last_row) throw new ApiError('invalid_state', { message: INCOMPLETE });
       await audit.record(actOf(ctx, 'statements.match', id));
       // Operators wait for long reads: this connection has no operation limit.
@@ -192,8 +191,7 @@ export const statementRoutes = (deps: OperatorDeps): Route[] => {
     }),
 
     route(getStatement, async (ctx, { params: { id } }) => {
-      const run = await statements.find(id);
-      if (!run) throw noSuch('statement');
+      const run = await existing(statements.find(id), 'statement');
       sendData(ctx, 200, presentStatement(run));
     }),
   ];

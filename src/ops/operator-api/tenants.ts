@@ -20,6 +20,7 @@ import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import {
   amount,
+  existing,
   noSuch,
   printed,
   printedList,
@@ -141,8 +142,7 @@ export const tenantRoutes = (deps: OperatorDeps): Route[] => [
   }),
 
   route(getTenant, async (ctx, { params }) => {
-    const tenant = await deps.tenants.get(params.id);
-    if (!tenant) throw noSuch('tenant');
+    const tenant = await existing(deps.tenants.get(params.id), 'tenant');
     sendData(ctx, 200, presentTenant(tenant));
   }),
 ];

@@ -13,6 +13,7 @@ import type { OperatorDeps } from './deps.js';
 import { READERS, WORKERS } from './roles.js';
 import {
   anyId,
+  existing,
   flag,
   LISTED,
   noSuch,
@@ -231,8 +232,7 @@ const endpointRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   }),
 
   route(changeEndpoint, async (ctx, { params: { id, change }, body }) => {
-    const found = await webhooks.endpoints.get(id);
-    if (!found) throw noSuch('endpoint');
+    const found = await existing(webhooks.endpoints.get(id), 'endpoint');
     const act = actOf(ctx, `webhooks.endpoints.${change}`, id, {
       tenantId: found.tenantId,
       reason: body.reason ?? null,
@@ -269,8 +269,7 @@ const rotateRoute = (deps: OperatorDeps): Route =>
   route(rotateEndpoint, async (ctx, { params, body }) => {
     const { webhooks, audit } = deps;
     const { id } = params;
-    const found = await webhooks.endpoints.get(id);
-    if (!found) throw noSuch('endpoint');
+    const found = await existing(webhooks.endpoints.get(id), 'endpoint');
     const asked = actOf(ctx, 'webhooks.endpoints.rotate', id, {
       tenantId: found.tenantId,
       reason: body.reason ?? null,
@@ -297,8 +296,7 @@ const endpointContentRoutes = ({
   audit,
 }: Pick<OperatorDeps, 'webhooks' | 'audit'>): Route[] => [
   route(updateEndpoint, async (ctx, { params: { id }, body }) => {
-    const found = await webhooks.endpoints.get(id);
-    if (!found) throw noSuch('endpoint');
+    const found = await existing(webhooks.endpoints.get(id), 'endpoint');
     refuseUnused(body.events ?? []);
     const why = { tenantId: found.tenantId, reason: body.reason ?? null };
     const updated = await audit.act(
@@ -321,8 +319,7 @@ const endpointContentRoutes = ({
   }),
 
   route(pingEndpoint, async (ctx, { params: { id }, body }) => {
-    const endpoint = await webhooks.endpoints.get(id);
-    if (!endpoint) throw noSuch('endpoint');
+    const endpoint = await existing(webhooks.endpoints.get(id), 'endpoint');
     const why = { tenantId: endpoint.tenantId, reason: body.reason ?? null };
     const act = actOf(ctx, 'webhooks.endpoints.ping', id, why);
     const sent = await audit.act(act, async (session) => {
@@ -349,8 +346,7 @@ const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   }),
 
   route(getDelivery, async (ctx, { params: { id } }) => {
-    const found = await webhooks.deliveries.get(id);
-    if (!found) throw noSuch('delivery');
+    const found = await existing(webhooks.deliveries.get(id), 'delivery');
     const attempts = found.attempts.map(({ at, status, error, duration_ms: ms }) => ({
       at: at.toISOString(),
       status,
@@ -362,8 +358,7 @@ const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   }),
 
   route(redeliver, async (ctx, { params: { id }, body }) => {
-    const found = await webhooks.deliveries.get(id);
-    if (!found) throw noSuch('delivery');
+    const found = await existing(webhooks.deliveries.get(id), 'delivery');
     const why = { tenantId: found.tenant_id, reason: body.reason ?? null };
     const act = actOf(ctx, 'webhooks.deliveries.redeliver', id, why);
     const delivery = await audit.act(act, async (session) => {
@@ -377,8 +372,7 @@ const deliveryRoutes = ({ webhooks, audit }: OperatorDeps): Route[] => [
   }),
 
   route(replayEvent, async (ctx, { params: { id }, body }) => {
-    const event = await webhooks.deliveries.event(id);
-    if (!event) throw noSuch('event');
+    const event = await existing(webhooks.deliveries.event(id), 'event');
     const why = { tenantId: event.tenant_id, reason: body.reason ?? null };
     const act = actOf(ctx, 'webhooks.events.replay', id, why);
     const deliveries = await audit.act(act, async (session) => {
