@@ -8,12 +8,14 @@ export const flag = (fallback: boolean) =>
     .enum(['true', 'false'])
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true');
+/** A whole number. */
+export const whole = z.coerce.number().int();
 /** A time in milliseconds. */
-export const milliseconds = z.coerce.number().int().positive();
+export const milliseconds = whole.positive();
 /** A port. */
-export const port = z.coerce.number().int().min(1).max(65_535);
+export const port = whole.min(1).max(65_535);
 /** A port; 0 takes a free one. */
-export const portOrAny = z.coerce.number().int().min(0).max(65_535);
+export const portOrAny = whole.min(0).max(65_535);
 /** Up to 20 pauses in seconds, separated by commas. */
 export const seconds = z
   .string()

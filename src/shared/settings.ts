@@ -14,12 +14,12 @@ import {
   port,
   portOrAny,
   seconds,
+  whole,
 } from './setting-types.js';
 
 // Each setting has its meaning as `description`, and as `live` what live asks of it beyond that: docs/settings.md is made
 // from both, by `npm run openapi`.
 
-const whole = z.coerce.number().int();
 const daysBack = whole.min(0).max(90);
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
@@ -40,21 +40,15 @@ const api = {
     .min(0)
     .default(0)
     .describe('number of proxies in front of the API whose `X-Forwarded-For` entries are trusted'),
-  BURSAR_UNAUTHENTICATED_PER_MINUTE: z.coerce
-    .number()
-    .int()
+  BURSAR_UNAUTHENTICATED_PER_MINUTE: whole
     .min(1)
     .default(60)
     .describe('requests per minute from one address without a valid key'),
-  BURSAR_MAX_CONNECTIONS: z.coerce
-    .number()
-    .int()
+  BURSAR_MAX_CONNECTIONS: whole
     .positive()
     .default(10_000)
     .describe('open connections; further ones are closed'),
-  BURSAR_MAX_IN_FLIGHT: z.coerce
-    .number()
-    .int()
+  BURSAR_MAX_IN_FLIGHT: whole
     .positive()
     .default(2_000)
     .describe(
@@ -65,9 +59,7 @@ const api = {
     .describe(
       'requests get 503 while the event loop is late by more than this, on average of two seconds',
     ),
-  BURSAR_DRAIN_NOTICE_MS: z.coerce
-    .number()
-    .int()
+  BURSAR_DRAIN_NOTICE_MS: whole
     .min(0)
     .default(0)
     .describe(
@@ -116,9 +108,7 @@ const operators = {
       'acts that a second person approves: those without the word of the provider, or all that the policy names',
     )
     .meta({ live: 'always `all`' }),
-  BURSAR_APPROVAL_CREDIT_ABOVE_MINOR: z.coerce
-    .number()
-    .int()
+  BURSAR_APPROVAL_CREDIT_ABOVE_MINOR: whole
     .min(0)
     .default(100_000_000)
     .describe('with `BURSAR_APPROVALS=all`, larger credits and returns are approved'),
@@ -226,9 +216,7 @@ const instructions = {
   BURSAR_STALL_TIMEOUT_MS: milliseconds
     .default(30_000)
     .describe('the dispatcher restarts the workflow of a record without any activity after this'),
-  BURSAR_MAX_OPEN_TRANSFERS: z.coerce
-    .number()
-    .int()
+  BURSAR_MAX_OPEN_TRANSFERS: whole
     .min(1)
     .default(200_000)
     .describe('new transfers are refused with 503 while so many of their provider are open'),
@@ -243,9 +231,7 @@ const instructions = {
     .describe(
       'pauses before each retry of a provider event that could not be applied; after the last one it needs a replay',
     ),
-  BURSAR_PROVIDER_EVENT_RETENTION_DAYS: z.coerce
-    .number()
-    .int()
+  BURSAR_PROVIDER_EVENT_RETENTION_DAYS: whole
     .min(1)
     .max(36_500)
     .default(90)
@@ -265,9 +251,7 @@ const instructions = {
     .describe(
       'days back that the own statement of a provider that has one is read and compared with the ledger, day by day; 0 turns it off',
     ),
-  BURSAR_LEDGER_CLOSING_EVERY_MS: z.coerce
-    .number()
-    .int()
+  BURSAR_LEDGER_CLOSING_EVERY_MS: whole
     .min(0)
     .default(HOUR_MS)
     .describe('time between two runs that close the days of the ledger; 0 turns them off'),
@@ -362,9 +346,7 @@ const webhooks = {
     .max(365)
     .default(3)
     .describe('an endpoint that takes nothing is parked after this'),
-  BURSAR_WEBHOOK_RETENTION_DAYS: z.coerce
-    .number()
-    .int()
+  BURSAR_WEBHOOK_RETENTION_DAYS: whole
     .min(1)
     .max(36_500)
     .default(90)
