@@ -6,7 +6,7 @@ import {
   rejectApproval,
 } from '../operator-api/approvals.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, flagOf } from './command.js';
+import { addApiCommand, addRecordCommand, flagOf } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest } from './print.js';
 
@@ -29,15 +29,9 @@ export function addApprovalCommands(program: Command): void {
     },
   );
 
-  addApiCommand(
-    approvals,
-    'show <approval>',
-    (command) => command.description('show a request with its evidence'),
-    async (client, { json, args }) => {
-      const id = String(args[0]);
-      print(json, await client.call(getApproval, { params: { id } }, noSuch(id)));
-    },
-  );
+  addRecordCommand(approvals, 'show <approval>', getApproval, {
+    description: 'show a request with its evidence',
+  });
 
   addApiCommand<{ reason?: string; yes?: boolean }>(
     approvals,

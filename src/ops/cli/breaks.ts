@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { BREAK_KINDS, type BreakKind } from '../../core/reconciliation/break.js';
 import { askAboutBreak, closeBreak, getBreak, listBreaks } from '../operator-api/breaks.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand } from './command.js';
+import { addApiCommand, addRecordCommand } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest } from './print.js';
 
@@ -76,19 +76,10 @@ function addEndings(breaks: Command): void {
       if ('status' in answer && answer['status'] === 'open') process.exitCode = 1;
     },
   );
-  addApiCommand<{ reason: string }>(
-    breaks,
-    'close <break>',
-    (command) =>
-      command
-        .description('close a break that is accepted as it is; moves no money')
-        .requiredOption('--reason <text>', 'reason, which the break and the audit log keep'),
-    async (operator, { json, args, options: { reason } }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
-      print(json, await operator.call(closeBreak, input, noSuch(id)));
-    },
-  );
+  addRecordCommand(breaks, 'close <break>', closeBreak, {
+    description: 'close a break that is accepted as it is; moves no money',
+    reason: 'reason, which the break and the audit log keep',
+  });
 }
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');

@@ -6,7 +6,7 @@ import {
   verifyAuthorization,
 } from '../operator-api/card-authorizations.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, CommandError, flagOf } from './command.js';
+import { addApiCommand, addRecordCommand, CommandError, flagOf } from './command.js';
 import { print, printLatest, printTable } from './print.js';
 
 /**
@@ -37,7 +37,11 @@ export function addCardAuthorizationCommands(program: Command): void {
     async (operator, { json, args }) => {
       const id = String(args[0]);
       const input = { params: { id } };
-      const { record, ...lists } = await operator.call(getAuthorization, input, noSuch(id));
+      const { record, ...lists } = await operator.call(
+        getAuthorization,
+        input,
+        `there is no authorization ${id}`,
+      );
       if (json) return print(json, { ...record, ...lists });
       print(json, record);
       for (const name of ['messages', 'facts', 'payers', 'timeline'] as const) {
@@ -47,33 +51,13 @@ export function addCardAuthorizationCommands(program: Command): void {
     },
   );
 
-  addApiCommand<{ reason: string }>(
-    authorizations,
-    'verify <authorization>',
-    (command) =>
-      command
-        .description('ask the issuer about an authorization now, and book what is missing')
-        .requiredOption('--reason <text>', 'the reason, for the audit log'),
-    async (operator, { json, args, options: { reason } }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
-      print(json, await operator.call(verifyAuthorization, input, noSuch(id)));
-    },
-  );
+  addRecordCommand(authorizations, 'verify <authorization>', verifyAuthorization, {
+    description: 'ask the issuer about an authorization now, and book what is missing',
+    reason: 'the reason, for the audit log',
+  });
 
-  addApiCommand<{ reason: string }>(
-    authorizations,
-    'acknowledge <authorization>',
-    (command) =>
-      command
-        .description('clear the attention of an authorization; no money moves')
-        .requiredOption('--reason <text>', 'how the case was resolved, for the audit log'),
-    async (operator, { json, args, options: { reason } }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
-      print(json, await operator.call(acknowledgeAuthorization, input, noSuch(id)));
-    },
-  );
+  addRecordCommand(authorizations, 'acknowledge <authorization>', acknowledgeAuthorization, {
+    description: 'clear the attention of an authorization; no money moves',
+    reason: 'how the case was resolved, for the audit log',
+  });
 }
-
-const noSuch = (id: string) => `there is no authorization ${id}`;

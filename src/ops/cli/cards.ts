@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isId } from '../../shared/ids.js';
 import { cardLocks, getCard, listCards, unloadCard } from '../operator-api/cards.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand } from './command.js';
+import { addApiCommand, addRecordCommand } from './command.js';
 import { addOperatorCommands, instructionsOf, showRecord } from './instructions.js';
 import { print, printLatest, printTable } from './print.js';
 
@@ -43,26 +43,12 @@ export function addCardCommands(program: Command): void {
     },
   );
 
-  addUnload(cards);
+  addRecordCommand(cards, 'unload <card>', unloadCard, {
+    description: 'take the balance of a closed or expired card back from the issuer once more',
+    reason: 'the reason, for the audit log',
+  });
   addLocks(cards);
   addOperatorCommands(cards, operations);
-}
-
-/** Adds the command that asks the issuer once more for the balance of a closed or expired card. */
-function addUnload(cards: Command): void {
-  addApiCommand<{ reason: string }>(
-    cards,
-    'unload <card>',
-    (command) =>
-      command
-        .description('take the balance of a closed or expired card back from the issuer once more')
-        .requiredOption('--reason <text>', 'the reason, for the audit log'),
-    async (operator, { json, args, options: { reason } }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
-      print(json, await operator.call(unloadCard, input, `there is no card ${id}`));
-    },
-  );
 }
 
 /** Adds `lock` and `unlock`. What an operator has locked, only operators unlock. */

@@ -1,6 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { z } from 'zod';
 import type { Deps } from '../../composition/deps.js';
+import type { Operation } from '../../platform/http/operation.js';
 import { CommandError, findOperatorApi, SIGN_INS, type OperatorClient } from './operator-client.js';
+import { print, type Printable } from './print.js';
 
 export { CommandError };
 
@@ -49,6 +52,37 @@ export function addApiCommand<Options extends object>(
         new Option('--as <person>', 'sign in beside npm start as this person').choices(SIGN_INS),
       ),
     (context) => run(findOperatorApi(context.options.as), context),
+  );
+}
+
+type RecordOperation = Operation & {
+  params: { id: z.ZodType };
+  answer: { data: z.ZodType<Printable> };
+};
+
+/**
+ * Adds a command that makes one request about a record, and prints the answer. The name of the record is that of the argument in
+ * `usage`. With `reason`, the command requires the reason of the act.
+ */
+export function addRecordCommand(
+  parent: Command,
+  usage: `${string} <${string}>`,
+  operation: RecordOperation,
+  { description, reason }: { description: string; reason?: string },
+): void {
+  const record = usage.replace(/^.*<(.*)>$/, '$1').replaceAll('-', ' ');
+  addApiCommand<{ reason?: string }>(
+    parent,
+    usage,
+    (command) => {
+      command.description(description);
+      return reason === undefined ? command : command.requiredOption('--reason <text>', reason);
+    },
+    async (operator, { json, args, options }) => {
+      const id = String(args[0]);
+      const input = { params: { id }, body: { reason: options.reason } };
+      print(json, await operator.call(operation, input, `there is no ${record} ${id}`));
+    },
   );
 }
 

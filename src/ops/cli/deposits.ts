@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { acknowledgeDeposit, assignDeposit, returnDeposit } from '../operator-api/deposits.js';
-import { addApiCommand } from './command.js';
+import { addApiCommand, addRecordCommand } from './command.js';
 import { addInstructionCommands, instructionsOf } from './instructions.js';
 import { print } from './print.js';
 
@@ -13,43 +13,24 @@ export function addDepositCommands(program: Command): void {
     deposits,
     'assign <deposit>',
     (command) =>
-      withReason(command)
+      command
         .description('credit a suspended deposit to an active virtual account of any tenant')
+        .requiredOption('--reason <text>', 'the reason, for the audit log')
         .requiredOption('--account <id>', 'the virtual account'),
     async (operator, { json, args, options: { reason, account } }) => {
       const id = String(args[0]);
       const input = { params: { id }, body: { reason, account } };
-      print(json, await operator.call(assignDeposit, input, noSuch(id)));
+      print(json, await operator.call(assignDeposit, input, `there is no deposit ${id}`));
     },
   );
 
-  addApiCommand<{ reason: string }>(
-    deposits,
-    'return <deposit>',
-    (command) => withReason(command).description('send a suspended deposit back to its sender'),
-    async (operator, { json, args, options: { reason } }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
-      print(json, await operator.call(returnDeposit, input, noSuch(id)));
-    },
-  );
+  addRecordCommand(deposits, 'return <deposit>', returnDeposit, {
+    description: 'send a suspended deposit back to its sender',
+    reason: 'the reason, for the audit log',
+  });
 
-  addApiCommand<{ reason: string }>(
-    deposits,
-    'acknowledge <deposit>',
-    (command) =>
-      withReason(command).description(
-        'clear the attention of a deposit that is not in suspense; no money moves',
-      ),
-    async (operator, { json, args, options: { reason } }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
-      print(json, await operator.call(acknowledgeDeposit, input, noSuch(id)));
-    },
-  );
+  addRecordCommand(deposits, 'acknowledge <deposit>', acknowledgeDeposit, {
+    description: 'clear the attention of a deposit that is not in suspense; no money moves',
+    reason: 'the reason, for the audit log',
+  });
 }
-
-const withReason = (command: Command) =>
-  command.requiredOption('--reason <text>', 'the reason, for the audit log');
-
-const noSuch = (id: string) => `there is no deposit ${id}`;

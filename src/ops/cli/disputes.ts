@@ -6,8 +6,11 @@ import {
   listDisputes,
 } from '../operator-api/disputes.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, CommandError, flagOf, parseWhole } from './command.js';
+import { addApiCommand, addRecordCommand, CommandError, flagOf, parseWhole } from './command.js';
 import { print, printLatest, printTable } from './print.js';
+
+/** The meaning of the reason of an act. */
+const RESOLVED = 'how the case was resolved, for the audit log';
 
 type Deciding = { outcome: 'won' | 'lost'; amountMinor?: number; reason: string };
 
@@ -48,26 +51,18 @@ export function addDisputeCommands(program: Command): void {
 }
 
 function addActs(disputes: Command): void {
-  addApiCommand<{ reason: string }>(
-    disputes,
-    'acknowledge <dispute>',
-    (command) =>
-      withReason(command).description(
-        'clear its attention, also for repeats of the same contradiction; no money moves',
-      ),
-    async (operator, { json, args, options: { reason } }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: { reason } };
-      print(json, await operator.call(acknowledgeDispute, input, noSuch(id)));
-    },
-  );
+  addRecordCommand(disputes, 'acknowledge <dispute>', acknowledgeDispute, {
+    description: 'clear its attention, also for repeats of the same contradiction; no money moves',
+    reason: RESOLVED,
+  });
 
   addApiCommand<Deciding>(
     disputes,
     'decide <dispute>',
     (command) =>
-      withReason(command)
+      command
         .description('decide a dispute whose reports contradict each other, and move its money')
+        .requiredOption('--reason <text>', RESOLVED)
         .addOption(
           new Option('--outcome <outcome>', 'the end of it')
             .choices(['won', 'lost'])
@@ -89,8 +84,5 @@ function addActs(disputes: Command): void {
     },
   );
 }
-
-const withReason = (command: Command) =>
-  command.requiredOption('--reason <text>', 'how the case was resolved, for the audit log');
 
 const noSuch = (id: string) => `there is no dispute ${id}`;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { getPaymentToken, listPaymentTokens } from '../operator-api/payment-tokens.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, flagOf } from './command.js';
-import { print, printLatest } from './print.js';
+import { addApiCommand, addRecordCommand, flagOf } from './command.js';
+import { printLatest } from './print.js';
 
 /** Adds the commands for payment tokens. Their tenants and their providers change them; operators inspect them. */
 export function addPaymentTokenCommands(program: Command): void {
@@ -24,15 +24,7 @@ export function addPaymentTokenCommands(program: Command): void {
     },
   );
 
-  addApiCommand(
-    tokens,
-    'show <payment-token>',
-    (command) => command.description('show one payment token'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      print(json, await operator.call(getPaymentToken, { params: { id } }, noSuch(id)));
-    },
-  );
+  addRecordCommand(tokens, 'show <payment-token>', getPaymentToken, {
+    description: 'show one payment token',
+  });
 }
-
-const noSuch = (id: string) => `there is no payment token ${id}`;

@@ -1,7 +1,10 @@
 type Value = string | number | boolean | null | undefined | object;
 
+/** A record as it is printed. */
+export type Printable = Record<string, Value>;
+
 /** Prints one record: JSON for programs, a line per field for people. */
-export function print(json: boolean, record: Record<string, Value>): void {
+export function print(json: boolean, record: Printable): void {
   if (json) return console.log(JSON.stringify(record));
   console.log(columns(Object.entries(record).map(([name, value]) => [name, show(value)])));
 }

@@ -7,7 +7,7 @@ import {
   replayProviderEvents,
 } from '../operator-api/provider-events.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, CommandError, flagOf } from './command.js';
+import { addApiCommand, addRecordCommand, CommandError, flagOf } from './command.js';
 import { print, printLatest, printTable } from './print.js';
 
 type Selecting = { card?: string; provider?: string; type?: string; attention?: boolean };
@@ -36,15 +36,9 @@ export function addProviderEventCommands(program: Command): void {
       printLatest(json, await operator.call(listProviderEvents, { query }), LISTED);
     },
   );
-  addApiCommand(
-    events,
-    'show <event>',
-    (command) => command.description('show an event with its facts and its masked message'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      print(json, await operator.call(getProviderEvent, { params: { id } }, noSuch(id)));
-    },
-  );
+  addRecordCommand(events, 'show <event>', getProviderEvent, {
+    description: 'show an event with its facts and its masked message',
+  });
   addApiCommand<{ provider?: string; type?: string }>(
     events,
     'replay [event]',

@@ -5,7 +5,7 @@ import {
 } from '../../capabilities/recurring-charges/record.js';
 import { changeRecurring, getRecurring, listRecurring } from '../operator-api/recurring-charges.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, flagOf } from './command.js';
+import { addApiCommand, addRecordCommand, flagOf } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest } from './print.js';
 
@@ -40,15 +40,9 @@ export function addRecurringChargeCommands(program: Command): void {
     },
   );
 
-  addApiCommand(
-    recurring,
-    'show <recurring-charge>',
-    (command) => command.description('show one recurring charge'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      print(json, await operator.call(getRecurring, { params: { id } }, noSuch(id)));
-    },
-  );
+  addRecordCommand(recurring, 'show <recurring-charge>', getRecurring, {
+    description: 'show one recurring charge',
+  });
 
   for (const change of ['pause', 'resume', 'cancel'] as const) {
     addApiCommand<{ yes?: boolean }>(

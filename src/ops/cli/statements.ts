@@ -14,7 +14,7 @@ import {
   type StatementRowInput,
 } from '../operator-api/statements.js';
 import { LISTED } from '../operator-api/schema.js';
-import { addApiCommand, CommandError } from './command.js';
+import { addApiCommand, addRecordCommand, CommandError } from './command.js';
 import { readCsv } from './csv.js';
 import type { OperatorClient } from './operator-client.js';
 import { print, printLatest } from './print.js';
@@ -81,15 +81,9 @@ export function addStatementCommands(program: Command): void {
       printLatest(json, await operator.call(listStatements, {}), LISTED);
     },
   );
-  addApiCommand(
-    statements,
-    'show <statement>',
-    (command) => command.description('show a statement with the figures of its proofs'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      print(json, await operator.call(getStatement, { params: { id } }, noSuch(id)));
-    },
-  );
+  addRecordCommand(statements, 'show <statement>', getStatement, {
+    description: 'show a statement with the figures of its proofs',
+  });
 }
 
 const idOf = ({ id }: Record<string, unknown>) => (typeof id === 'string' ? id : '');

@@ -14,7 +14,13 @@ import {
   listTenants,
   updateTenant,
 } from '../operator-api/tenants.js';
-import { addApiCommand, CommandError, parseAmount, parseWhole } from './command.js';
+import {
+  addApiCommand,
+  addRecordCommand,
+  CommandError,
+  parseAmount,
+  parseWhole,
+} from './command.js';
 import { print, printTable } from './print.js';
 
 /** With bursts of one and a half times the rate, the count still fits its field. */
@@ -70,15 +76,9 @@ export function addTenantCommands(program: Command): void {
     async (operator, { json }) => printTable(json, await operator.call(listTenants, {})),
   );
 
-  addApiCommand(
-    tenants,
-    'show <tenant>',
-    (command) => command.description('show a tenant with its limits and features'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      print(json, await operator.call(getTenant, { params: { id } }, noTenant(id)));
-    },
-  );
+  addRecordCommand(tenants, 'show <tenant>', getTenant, {
+    description: 'show a tenant with its limits and features',
+  });
 }
 
 function addFreeze(tenants: Command): void {

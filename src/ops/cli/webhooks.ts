@@ -14,7 +14,7 @@ import {
   updateEndpoint,
   type ENDPOINT_CHANGES,
 } from '../operator-api/webhooks.js';
-import { addApiCommand, flagOf } from './command.js';
+import { addApiCommand, addRecordCommand, flagOf } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { printSecret, withFile, type ToFile } from './secret-file.js';
 import { print, printLatest, printTable } from './print.js';
@@ -102,16 +102,9 @@ function addEndpointChanges(endpoints: Command): void {
     },
   );
 
-  addApiCommand(
-    endpoints,
-    'ping <endpoint>',
-    (command) => command.description('send a signed test event to an endpoint'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: {} };
-      print(json, await operator.call(pingEndpoint, input, noEndpoint(id)));
-    },
-  );
+  addRecordCommand(endpoints, 'ping <endpoint>', pingEndpoint, {
+    description: 'send a signed test event to an endpoint',
+  });
 
   addApiCommand<ToFile & { overlapHours: number }>(
     endpoints,
@@ -164,37 +157,24 @@ function addDeliveryCommands(deliveries: Command): void {
     async (operator, { json, args }) => {
       const id = String(args[0]);
       const input = { params: { id } };
-      const { delivery, attempts } = await operator.call(getDelivery, input, noDelivery(id));
+      const { delivery, attempts } = await operator.call(
+        getDelivery,
+        input,
+        `there is no delivery ${id}`,
+      );
       if (json) return print(json, { ...delivery, attempts });
       print(json, delivery);
       printTable(json, attempts);
     },
   );
 
-  addApiCommand(
-    deliveries,
-    'redeliver <delivery>',
-    (command) =>
-      command.description('send a delivery again, with the whole schedule of retries before it'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: {} };
-      print(json, await operator.call(redeliver, input, noDelivery(id)));
-    },
-  );
+  addRecordCommand(deliveries, 'redeliver <delivery>', redeliver, {
+    description: 'send a delivery again, with the whole schedule of retries before it',
+  });
 }
 
-const noDelivery = (id: string) => `there is no delivery ${id}`;
-
 function addEventCommands(events: Command): void {
-  addApiCommand(
-    events,
-    'replay <event>',
-    (command) => command.description('send an event to all endpoints that its tenant has now'),
-    async (operator, { json, args }) => {
-      const id = String(args[0]);
-      const input = { params: { id }, body: {} };
-      print(json, await operator.call(replayEvent, input, `there is no event ${id}`));
-    },
-  );
+  addRecordCommand(events, 'replay <event>', replayEvent, {
+    description: 'send an event to all endpoints that its tenant has now',
+  });
 }
