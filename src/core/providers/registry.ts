@@ -134,7 +134,6 @@ export function createRegistry(adapters: Adapters, settings: PortSettings) {
     payments: payments.all,
     /** The provider of new charges. */
     forPayments: payments.forNew,
-    findPayment: payments.find,
     payment: payments.get,
     accountProviders: accounts.all,
     /** The provider of new virtual accounts. */
