@@ -79,15 +79,12 @@ export type BankList = () => Promise<readonly Bank[] | null>;
  * Caches the banks that a provider reaches for an hour. Concurrent callers share one call. If the provider does not
  * answer, callers get the old list.
  */
-export function createBankList(
-  provider: Pick<TransferProvider, 'listBanks'>,
-  clock: () => number = () => performance.now(),
-): BankList {
+export function createBankList(provider: Pick<TransferProvider, 'listBanks'>): BankList {
   return createKeptList(async () => {
     const answer = await provider.listBanks(AbortSignal.timeout(CALL_TIMEOUT_MS));
     if (answer.kind !== 'banks') return null;
     return answer.banks.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
-  }, clock);
+  });
 }
 
 /**

@@ -48,9 +48,8 @@ export function createBillPaymentCreation(deps: {
   enquire: CustomerEnquiry;
   enquiryLimit: BankParts['enquiryLimit'];
   provider: () => string;
-  clock?: () => Date;
 }): CreateBillPayment {
-  const { groupCommit, starter, catalogue, enquire, clock = () => new Date() } = deps;
+  const { groupCommit, starter, catalogue, enquire } = deps;
 
   return async (tenant, body, claim, withoutDeadline = (wait) => wait) => {
     const { biller_id: billerId, item_id: itemId, customer_reference: customerReference } = body;
@@ -72,7 +71,7 @@ export function createBillPaymentCreation(deps: {
       customerName: customer.kind === 'found' ? customer.name : null,
       givesToken: item.givesToken,
       provider: deps.provider(),
-      now: clock(),
+      now: new Date(),
     });
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptBillPayment, {

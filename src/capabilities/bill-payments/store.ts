@@ -23,13 +23,11 @@ export function createBillPayments(
   { db }: Database,
   groupCommit: GroupCommit,
   stallTimeoutMs: number,
-  clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<BillPayment>('bill_payments');
   return {
     ...createInstructionStore<BillPayment>({
       collection: db.collection<InstructionRecord>('bill_payments'),
-      clock,
       stallTimeoutMs,
       eventfulPermit: {
         hasSubscribers: (tenantId) => groupCommit.hasSubscribers(tenantId),

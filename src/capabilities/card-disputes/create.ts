@@ -35,9 +35,8 @@ export function createCardDisputeCreation(deps: {
   groupCommit: Pick<GroupCommit, 'commit'>;
   /** Null if the issuer is not configured any more. */
   issuerOf: (provider: string) => Pick<CardIssuer, 'submitDispute'> | null;
-  clock?: () => Date;
 }): CreateCardDispute {
-  const { groupCommit, issuerOf, clock = () => new Date() } = deps;
+  const { groupCommit, issuerOf } = deps;
 
   return async (authorization, body, claim) => {
     const { tenant_id: tenantId, provider } = authorization;
@@ -53,7 +52,7 @@ export function createCardDisputeCreation(deps: {
     const given = { reason, explanation, transactionReference: transaction_reference };
     const accepted = {
       tenantId,
-      ...newCardDispute(authorization, given, clock()),
+      ...newCardDispute(authorization, given, new Date()),
       amountMinor: amount_minor === undefined ? null : BigInt(amount_minor),
       claim,
     };

@@ -44,17 +44,16 @@ export function createCardDisputeStore(
   { db }: Database,
   groupCommit: Pick<GroupCommit, 'commit'>,
   { stallTimeoutMs, terms }: { stallTimeoutMs: number; terms: AuthorizationTerms },
-  clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<CardDispute>('card_disputes');
   return {
-    ...questionsAbout(collection, { stallTimeoutMs, clock }),
+    ...questionsAbout(collection, { stallTimeoutMs }),
     ...operatorReads(collection),
     /** For the dispatcher: open disputes, whose issuer is asked daily. */
     ...supervisionOf(
       collection,
       'updated_at',
-      { clock, stallTimeoutMs },
+      { stallTimeoutMs },
       { acceptedField: 'created_at', open: { status: 'open' } },
     ),
 
@@ -133,7 +132,7 @@ const SILENT_PAUSE_MS = 60 * 60 * 1000;
 /** When the issuer is asked about open disputes. */
 function questionsAbout(
   collection: Collection<CardDispute>,
-  { stallTimeoutMs, clock }: { stallTimeoutMs: number; clock: () => Date },
+  { stallTimeoutMs }: { stallTimeoutMs: number },
 ) {
   const checkAfter = (at: Date) => new Date(at.getTime() + stallTimeoutMs);
   const openOne = ({ tenantId, id }: { tenantId: string; id: string }) =>
@@ -143,7 +142,7 @@ function questionsAbout(
     async checkOpen(ref: { tenantId: string; id: string }): Promise<DisputeCheck> {
       const found = await collection.findOne(openOne(ref));
       if (!found?.verify_at) return { open: false };
-      const now = clock();
+      const now = new Date();
       const { verify_at: at } = found;
       const next = checkAfter(at > now ? at : now);
       await collection.updateOne(openOne(ref), {
@@ -164,7 +163,7 @@ function questionsAbout(
       const open = openOne({ tenantId, id });
       const found = await collection.findOne(open);
       if (!found) return null;
-      const now = clock();
+      const now = new Date();
       const { attention } = found;
       const since = isAnswered ? null : (found.silent_since ?? now);
       const next = new Date(now.getTime() + (isAnswered ? DAY_MS : SILENT_PAUSE_MS));

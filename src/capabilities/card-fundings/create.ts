@@ -37,12 +37,11 @@ export type FundCard = (
 export function createCardFunding(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };
-  clock?: () => Date;
 }): FundCard {
-  const { groupCommit, starter, clock = () => new Date() } = deps;
+  const { groupCommit, starter } = deps;
   return async (request) => {
     const { tenant, claim } = request;
-    const operation = newFunding(request, clock());
+    const operation = newFunding(request, new Date());
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptCardFunding, {
         tenantId: tenant.id,

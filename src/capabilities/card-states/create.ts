@@ -27,13 +27,12 @@ export type ChangeCardState = (
 export function createCardStateChange(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };
-  clock?: () => Date;
 }): ChangeCardState {
-  const { groupCommit, starter, clock = () => new Date() } = deps;
+  const { groupCommit, starter } = deps;
 
   return async (card, type, body, claim) => {
     const { tenant_id: tenantId } = card;
-    const operation = newCardStateOperation(card, type, body, clock());
+    const operation = newCardStateOperation(card, type, body, new Date());
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptCardState, { tenantId, operation, claim, answer }),
     );

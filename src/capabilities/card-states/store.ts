@@ -12,15 +12,13 @@ import { monthOf, type Card } from '../cards/record.js';
 export function createCardExpiry({
   db,
   groupCommit,
-  clock = () => new Date(),
 }: {
   db: Database['db'];
   groupCommit: GroupCommit;
-  clock?: () => Date;
 }) {
   const collection = db.collection<Card>('cards');
   return async (limit: number): Promise<{ found: number; expired: number }> => {
-    const { year, month } = monthOf(clock());
+    const { year, month } = monthOf(new Date());
     const pastExpiry = await collection
       .find(
         {
@@ -52,16 +50,14 @@ export function createStateRechecks({
   db,
   groupCommit,
   recheckMs,
-  clock = () => new Date(),
 }: {
   db: Database['db'];
   groupCommit: GroupCommit;
   recheckMs: number;
-  clock?: () => Date;
 }) {
   const collection = db.collection<Card>('cards');
   return async (limit: number): Promise<number> => {
-    const until = new Date(clock().getTime() - recheckMs);
+    const until = new Date(Date.now() - recheckMs);
     const due = await collection
       .find(
         { 'state_control.doubted_at': { $lte: until, $type: 'date' } },

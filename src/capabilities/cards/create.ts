@@ -37,9 +37,8 @@ export function createCardCreation(deps: {
   starter: { startSoon(operation: CardOperation): void };
   /** The issuer of new cards. Throws if there is none. */
   issuer: () => Pick<CardIssuer, 'name' | 'cards'>;
-  clock?: () => Date;
 }): CreateCard {
-  const { groupCommit, starter, clock = () => new Date() } = deps;
+  const { groupCommit, starter } = deps;
 
   return async (tenant, body, claim) => {
     const issuer = deps.issuer();
@@ -48,7 +47,7 @@ export function createCardCreation(deps: {
       const message = `the issuer does not issue ${body.type} cards without the address of the holder`;
       throw invalidField('type', 'not_supported', message);
     }
-    const card = newCard(tenant, body, issuer, clock());
+    const card = newCard(tenant, body, issuer, new Date());
     const operation = newOperation(
       { tenant_id: tenant.id, card_id: card._id, type: 'issue', provider, reference: card._id },
       card.created_at,

@@ -71,16 +71,11 @@ export function createCardStore({ db }: Database) {
 export type CardOperations = ReturnType<typeof createCardOperationStore>;
 
 /** Queries of operations, and the writes of attempts. Commits alone end an operation or move money. */
-export function createCardOperationStore(
-  { db }: Database,
-  stallTimeoutMs: number,
-  clock: () => Date = () => new Date(),
-) {
+export function createCardOperationStore({ db }: Database, stallTimeoutMs: number) {
   const collection = db.collection<CardOperation>('card_operations');
   return {
     ...createInstructionStore<CardOperation>({
       collection: db.collection<InstructionRecord>('card_operations'),
-      clock,
       stallTimeoutMs,
     }),
     ...operationQueries(collection),

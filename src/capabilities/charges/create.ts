@@ -35,9 +35,8 @@ export function createChargeCreation(deps: {
   maxOpenOfPublicKeys: number;
   dunningDays: number[];
   expiresAfterMs: number;
-  clock?: () => Date;
 }): CreateCharge {
-  const { groupCommit, chargeStarter, dunningDays, clock = () => new Date() } = deps;
+  const { groupCommit, chargeStarter, dunningDays } = deps;
 
   return async ({ tenant, kind }, body, claim) => {
     const waits = body.capture_mode === 'customer_action_required';
@@ -69,7 +68,7 @@ export function createChargeCreation(deps: {
         dunning_days: [...(tenant.dunningDays ?? dunningDays)],
         ...(waits && { expiresAfterMs: deps.expiresAfterMs }),
       },
-      clock(),
+      new Date(),
     );
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptCharge, {

@@ -38,17 +38,11 @@ export type ChargeListing = {
 export type Charges = ReturnType<typeof createCharges>;
 
 /** The store of charges. Money, states and events change only through commits. */
-export function createCharges(
-  { db }: Database,
-  groupCommit: GroupCommit,
-  stallTimeoutMs: number,
-  clock: () => Date = () => new Date(),
-) {
+export function createCharges({ db }: Database, groupCommit: GroupCommit, stallTimeoutMs: number) {
   const collection = db.collection<Charge>('charges');
   return {
     ...createInstructionStore<Charge>({
       collection: db.collection<InstructionRecord>('charges'),
-      clock,
       stallTimeoutMs,
       withheld: IN_DOUBT,
     }),
@@ -92,7 +86,7 @@ export function createCharges(
         {
           $set: { last_decline: code, last_decline_kind: decline },
           $inc: { version: 1 },
-          $push: { timeline: timelineEntry(clock(), 'note', provider, { detail }) },
+          $push: { timeline: timelineEntry(new Date(), 'note', provider, { detail }) },
         },
       );
     },

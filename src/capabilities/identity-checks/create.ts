@@ -41,9 +41,8 @@ export function createIdentityCheckCreation(deps: {
   starter: Pick<WorkflowStarter<IdentityCheck>, 'startSoon'>;
   provider: () => Pick<IdentityProvider, 'name' | 'identity'>;
   sealing: Sealing;
-  clock?: () => Date;
 }): CreateIdentityCheck {
-  const { groupCommit, starter, sealing, clock = () => new Date() } = deps;
+  const { groupCommit, starter, sealing } = deps;
 
   return async ({ tenantId, customerId, checkType, subject }, claim) => {
     const provider = deps.provider();
@@ -65,7 +64,7 @@ export function createIdentityCheckCreation(deps: {
         last4: number.slice(-4),
         number_index: sealing.blindIndex(number, NUMBER),
       },
-      clock(),
+      new Date(),
     );
     const { onePerCustomer } = provider.identity;
     const answer = successResponse(presentCheck(check));

@@ -18,13 +18,11 @@ export function createIdentityChecks(
   { db }: Database,
   groupCommit: GroupCommit,
   stallTimeoutMs: number,
-  clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<IdentityCheck>('identity_checks');
   return {
     ...createInstructionStore<IdentityCheck>({
       collection: db.collection<InstructionRecord>('identity_checks'),
-      clock,
       stallTimeoutMs,
     }),
 

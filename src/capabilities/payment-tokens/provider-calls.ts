@@ -60,7 +60,6 @@ export function createTokenCalls({ tokens, providers, log }: Deps) {
 type SetupDeps = {
   tokens: Pick<Tokens, 'get' | 'applySetupFact' | 'postponeCheck'>;
   providers: { payment(name: string): PaymentProvider };
-  clock?: () => Date;
 };
 
 /** Stores the fault of a whole provider that its answer reports. */
@@ -76,7 +75,7 @@ export type SetupCalls = ReturnType<typeof createSetupCalls>;
  * Creates the provider calls of pages without a payment. Their answers are committed here, because a saved method must not
  * enter a workflow's history.
  */
-export function createSetupCalls({ tokens, providers, clock = () => new Date() }: SetupDeps) {
+export function createSetupCalls({ tokens, providers }: SetupDeps) {
   return {
     /**
      * Opens the page of a token, or asks whether a method was saved on it, also after the token's deletion. Safe to repeat: no
@@ -95,7 +94,7 @@ export function createSetupCalls({ tokens, providers, clock = () => new Date() }
       const { answer, fact } = await ask(provider, token, setup, signal);
       failpoint('setup.answered');
       if (answer) await note(token.provider, answer);
-      const told = setup.expires_at <= clock() ? lastFact(fact) : fact;
+      const told = setup.expires_at <= new Date() ? lastFact(fact) : fact;
       const after = told ? await tokens.applySetupFact(token, setup.number, told) : token;
       const present = after && awaitedSetup(after);
       if (!after || !present) return 'over';

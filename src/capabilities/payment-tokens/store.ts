@@ -33,7 +33,6 @@ export function createTokens(
   groupCommit: GroupCommit,
   { stallTimeoutMs, attentionAfterMs }: { stallTimeoutMs: number; attentionAfterMs: number },
   sealing: Pick<Sealing, 'blindIndexes'>,
-  clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<PaymentToken>('payment_tokens');
   const ofRevocation = ({ _id, tenant_id, revoking }: PaymentToken) => ({
@@ -45,12 +44,12 @@ export function createTokens(
     ...supervisionOf(
       collection,
       'updated_at',
-      { clock, stallTimeoutMs },
+      { stallTimeoutMs },
       // Every token with a next check has an open revocation or a page that is asked about.
       { acceptedField: 'updated_at', open: {} },
     ),
 
-    ...setups(collection, groupCommit, { stallTimeoutMs, clock }),
+    ...setups(collection, groupCommit, { stallTimeoutMs }),
     ...lists(collection),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
@@ -92,7 +91,7 @@ export function createTokens(
             revoking: next,
             ...(next === null ? { next_check_at: null } : { revoking_later: later }),
             attention: null,
-            updated_at: clock(),
+            updated_at: new Date(),
           },
           $inc: { version: 1 },
         },
@@ -104,7 +103,7 @@ export function createTokens(
      * `answer`: the kind of the provider's latest answer.
      */
     async noteUnrevoked(token: PaymentToken, answer: string): Promise<string | null> {
-      const now = clock();
+      const now = new Date();
       const before = new Date(now.getTime() - attentionAfterMs);
       const reason = notRevoked(answer);
       const { modifiedCount } = await collection.updateOne(
@@ -157,7 +156,7 @@ const lists = (collection: Collection<PaymentToken>) => ({
 function setups(
   collection: Collection<PaymentToken>,
   groupCommit: GroupCommit,
-  { stallTimeoutMs, clock }: { stallTimeoutMs: number; clock: () => Date },
+  { stallTimeoutMs }: { stallTimeoutMs: number },
 ) {
   return {
     requestSetup: (input: {
@@ -184,7 +183,7 @@ function setups(
 
     /** The token's workflow looks at it after this pause, so the dispatcher need not earlier. */
     async postponeCheck({ _id, tenant_id }: PaymentToken, pauseMs: number): Promise<void> {
-      const next = new Date(clock().getTime() + pauseMs + stallTimeoutMs);
+      const next = new Date(Date.now() + pauseMs + stallTimeoutMs);
       await collection.updateOne(
         { _id, tenant_id, revoking: null, next_check_at: { $ne: null } },
         { $set: { next_check_at: next }, $inc: { version: 1 } },

@@ -28,19 +28,14 @@ type Deps = {
 };
 
 /** Accepts and changes recurring charges: one commit, then the Schedule and the workflow follow in the background. */
-export function recurringChanges({
-  groupCommit,
-  recurringCharges,
-  recurringStarter,
-  clock = () => new Date(),
-}: Deps & { clock?: () => Date }) {
+export function recurringChanges({ groupCommit, recurringCharges, recurringStarter }: Deps) {
   return {
     createRecurring: async (
       tenant: Tenant,
       body: CreateRecurringChargeBody,
       claim: Claim | null,
     ): Promise<IdempotentResponse> => {
-      const now = clock();
+      const now = new Date();
       const start = startOf(body, now);
       const token = await recurringCharges.tokenOf(tenant.id, body.payment_token_id);
       if (!token) {

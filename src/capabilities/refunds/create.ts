@@ -23,9 +23,8 @@ export function createRefundCreation(deps: {
   providers: Pick<Providers, 'payment'>;
   groupCommit: Pick<GroupCommit, 'commit'>;
   refundStarter: Pick<WorkflowStarter<Refund>, 'startSoon'>;
-  clock?: () => Date;
 }): CreateRefund {
-  const { charges, providers, groupCommit, refundStarter, clock = () => new Date() } = deps;
+  const { charges, providers, groupCommit, refundStarter } = deps;
 
   return async (tenantId, body, claim) => {
     const charge = await charges.byReference(tenantId, body.charge_reference);
@@ -36,7 +35,7 @@ export function createRefundCreation(deps: {
     }
     // No money is held for a refund that nobody can make: a provider that is not configured any more is refused here.
     providers.payment(charge.provider);
-    const refund = newRefund(charge, body, clock());
+    const refund = newRefund(charge, body, new Date());
     const { made, ...outcome } = await groupCommit.commit(acceptRefund, {
       tenantId,
       id: refund._id,

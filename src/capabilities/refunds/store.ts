@@ -37,17 +37,11 @@ type ChargeKey = Pick<Charge, '_id' | 'tenant_id'>;
 export type Refunds = ReturnType<typeof createRefunds>;
 
 /** The store of refunds. Money, states and events change only through commits. */
-export function createRefunds(
-  { db }: Database,
-  groupCommit: GroupCommit,
-  stallTimeoutMs: number,
-  clock: () => Date = () => new Date(),
-) {
+export function createRefunds({ db }: Database, groupCommit: GroupCommit, stallTimeoutMs: number) {
   const collection = db.collection<Refund>('refunds');
   return {
     ...createInstructionStore<Refund>({
       collection: db.collection<InstructionRecord>('refunds'),
-      clock,
       stallTimeoutMs,
     }),
 

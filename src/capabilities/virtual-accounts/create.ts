@@ -29,12 +29,11 @@ type Deps = {
   provider: () => AccountProvider;
   /** Open accounts that a customer may have. */
   maxOpen: number;
-  clock?: () => Date;
 };
 
 /** Creates the function that accepts accounts: one commit of record, count, key and answer; then the start of its workflow. */
 export function createVirtualAccountCreation(deps: Deps): CreateVirtualAccount {
-  const { customers, groupCommit, starter, provider, maxOpen, clock = () => new Date() } = deps;
+  const { customers, groupCommit, starter, provider, maxOpen } = deps;
 
   return async (tenantId, body, claim) => {
     const { name, accounts } = provider();
@@ -57,7 +56,7 @@ export function createVirtualAccountCreation(deps: Deps): CreateVirtualAccount {
         onMismatch: body.on_mismatch,
         metadata: body.metadata ?? null,
       },
-      clock(),
+      new Date(),
     );
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptVirtualAccount, {

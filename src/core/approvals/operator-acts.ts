@@ -76,13 +76,11 @@ export function createOperatorActs({
   audit,
   approvals,
   policy,
-  clock = () => new Date(),
 }: {
   db: Db;
   audit: Audit;
   approvals: Approvals;
   policy: ApprovalPolicy;
-  clock?: () => Date;
 }) {
   const commands = db.collection<OperatorCommandDocument>(operatorCommandsCollection.name);
 
@@ -117,7 +115,7 @@ export function createOperatorActs({
 
   return {
     actOf,
-    ...commandWrites({ commands, audit, clock }),
+    ...commandWrites({ commands, audit }),
     /** True if the policy wants the approval of a second person. */
     needsApproval: (asked: PolicyCase): boolean => reasonForApproval(policy, asked) !== null,
     requestApproval: requestsOf(approvals),
@@ -167,11 +165,9 @@ const inputOf = ({ force, sessionId, amountMinor, attempt, absent }: CommandInpu
 function commandWrites({
   commands,
   audit,
-  clock,
 }: {
   commands: Collection<OperatorCommandDocument>;
   audit: Audit;
-  clock: () => Date;
 }) {
   return {
     /** Stores a command before it is sent to the workflow. Returns the id that the workflow gets. */
@@ -187,7 +183,7 @@ function commandWrites({
         reason: act.reason,
         request_id: act.requestId,
         approval: act.approval,
-        created_at: clock(),
+        created_at: new Date(),
         answered_at: null,
       });
       return _id;
@@ -207,7 +203,7 @@ function commandWrites({
         const command = await commands.findOne({ _id: act.id }, { session });
         if (command?.answered_message === message) return null;
         await note(session);
-        const set = { answered_at: clock(), answered_message: message };
+        const set = { answered_at: new Date(), answered_message: message };
         await commands.updateOne({ _id: act.id }, { $set: set }, { session });
         return { result: true, before: null, after: { result } };
       });

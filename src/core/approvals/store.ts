@@ -12,25 +12,17 @@ export type NewApproval = Pick<Approval, 'target_state' | 'evidence' | 'input'>;
 export type Approvals = ReturnType<typeof createApprovals>;
 
 /** Creates the store of requests for approvals. */
-export function createApprovals({
-  db,
-  audit,
-  clock = () => new Date(),
-}: {
-  db: Db;
-  audit: Audit;
-  clock?: () => Date;
-}) {
+export function createApprovals({ db, audit }: { db: Db; audit: Audit }) {
   const collection = db.collection<Approval>(approvals.name);
   return {
-    ...approvalQueries(collection, clock),
+    ...approvalQueries(collection),
 
     /**
      * Stores a request, and its entry in the audit log. The same person's open request for the same act, with the same
      * input and the same state of the target, is returned in its place.
      */
     async request(act: Act, request: NewApproval): Promise<Approval> {
-      const approval = newApproval(act, request, clock());
+      const approval = newApproval(act, request, new Date());
       const { tenant_id: tenantId, created_at: now } = approval;
       const made = await audit.act({ ...act, action: 'approvals.request' }, async (session) => {
         const own = await collection
@@ -97,7 +89,7 @@ const isDecided = (status: Approval['status'] | undefined): boolean =>
   status === 'rejected' || status === 'void' || status === 'used';
 
 /** The reads of requests. */
-const approvalQueries = (collection: Collection<Approval>, clock: () => Date) => ({
+const approvalQueries = (collection: Collection<Approval>) => ({
   get: (id: string, session?: ClientSession): Promise<Approval | null> =>
     collection.findOne({ _id: id }, { ...acrossTenants('look_up'), ...(session && { session }) }),
 
@@ -105,7 +97,7 @@ const approvalQueries = (collection: Collection<Approval>, clock: () => Date) =>
   latest: (open: boolean, limit: number): Promise<Approval[]> =>
     collection
       .find(
-        open ? { status: { $in: ['pending', 'approved'] }, expires_at: { $gt: clock() } } : {},
+        open ? { status: { $in: ['pending', 'approved'] }, expires_at: { $gt: new Date() } } : {},
         acrossTenants('report'),
       )
       .sort({ _id: -1 })
@@ -121,7 +113,7 @@ const approvalQueries = (collection: Collection<Approval>, clock: () => Date) =>
         status: 'approved',
         kind: act.action,
         'maker.operator': act.actor.operator,
-        expires_at: { $gt: clock() },
+        expires_at: { $gt: new Date() },
       })
       .toArray();
     return own.filter((each) => canonical(each.input) === canonical(input));

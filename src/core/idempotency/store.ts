@@ -17,11 +17,7 @@ import { idempotencyKeysCollection } from '../ledger/collections.js';
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /** Looks up keys before any provider is called. A key is claimed only in the commit of the record that it protects. */
-export function createIdempotency(
-  { db }: Database,
-  sealing: Pick<Sealing, 'blindIndexes'>,
-  clock: () => Date = () => new Date(),
-) {
+export function createIdempotency({ db }: Database, sealing: Pick<Sealing, 'blindIndexes'>) {
   const { keys } = ledgerCollections(db);
   const lookUps = createLane<{ id: string; tenantId: string }, ClaimedKey | null>({
     async run(wanted) {
@@ -41,7 +37,7 @@ export function createIdempotency(
       claim: KeyClaim,
     ): Promise<{ answer: SavedResponse; resource: string | null; replayed: true } | null> {
       const found = await lookUps.enqueue({ tenantId, id: claim.id });
-      if (!found || found.expiresAt <= clock()) return null;
+      if (!found || found.expiresAt <= new Date()) return null;
       if (!isSameRequest(claim, found)) throw new ApiError('idempotency_key_reused');
       return { answer: found.answer, resource: found.resource, replayed: true };
     },

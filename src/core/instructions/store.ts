@@ -58,23 +58,26 @@ const atAttempt = ({ _id, tenant_id, attempt, instruction }: Answered) => ({
 
 /** Queries and writes that all instructions share. No money moves here: outcomes are committed by mutations. */
 export const createInstructionStore = <R extends InstructionRecord>(
-  settings: InstructionStoreSettings<R>,
-) => ({
-  ...permitWrites(settings),
-  ...returnedPermits(settings),
-  ...handleWrites(settings),
-  ...verificationWrites(settings),
-  ...timelineWrites(settings),
-  ...attentionWrites(settings),
-  ...supervisionOf(settings.collection as unknown as Collection<R>, 'updated_at', settings, {
-    acceptedField: 'created_at',
-    // A monitored one has failed by force, and its workflow asks about it still.
-    open: {
-      $or: [{ status: { $in: ['pending', 'processing'] } }, { monitor_until: { $type: 'date' } }],
-    },
-  }),
-  ...instructionQueries(settings),
-});
+  given: Omit<InstructionStoreSettings<R>, 'clock'> & { clock?: () => Date },
+) => {
+  const settings = { clock: () => new Date(), ...given };
+  return {
+    ...permitWrites(settings),
+    ...returnedPermits(settings),
+    ...handleWrites(settings),
+    ...verificationWrites(settings),
+    ...timelineWrites(settings),
+    ...attentionWrites(settings),
+    ...supervisionOf(settings.collection as unknown as Collection<R>, 'updated_at', settings, {
+      acceptedField: 'created_at',
+      // A monitored one has failed by force, and its workflow asks about it still.
+      open: {
+        $or: [{ status: { $in: ['pending', 'processing'] } }, { monitor_until: { $type: 'date' } }],
+      },
+    }),
+    ...instructionQueries(settings),
+  };
+};
 
 /** The writes that grant submit permits, also those that a restored database may have lost. */
 function permitWrites<R extends InstructionRecord>(settings: InstructionStoreSettings<R>) {

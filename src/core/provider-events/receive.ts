@@ -32,9 +32,8 @@ export function createReceiveProviderEvent(deps: {
   facts: ProviderEventFacts;
   application: Pick<ProviderEventApplication, 'applyFirst'>;
   log: Log;
-  clock?: () => Date;
 }) {
-  const { events, facts, application, log, clock = () => new Date() } = deps;
+  const { events, facts, application, log } = deps;
   const underWay = new Set<Promise<void>>();
 
   function newEvent(provider: string, { port, reading, message }: ReceivedMessage): ProviderEvent {
@@ -43,13 +42,13 @@ export function createReceiveProviderEvent(deps: {
     if (reading.kind !== 'event') {
       const { kind, dedupeKey, name } = reading;
       const draft = { dedupeKey, event: safeType(name), reading: kind, facts: [] };
-      return newProviderEvent({ ...base, ...draft, occurred_at: null }, clock(), id);
+      return newProviderEvent({ ...base, ...draft, occurred_at: null }, new Date(), id);
     }
     const { dedupeKey, name, occurredAt } = reading.event;
     const draft = { dedupeKey, event: name, reading: 'event' as const, occurred_at: occurredAt };
     return newProviderEvent(
       { ...base, ...draft, facts: facts.of(port, reading.event, id) },
-      clock(),
+      new Date(),
       id,
     );
   }

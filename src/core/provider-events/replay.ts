@@ -26,7 +26,6 @@ export function createProviderEventReplayStore(
   { db }: Database,
   groupCommit: GroupCommit,
   stallTimeoutMs: number,
-  clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<ProviderEventReplay>('provider_event_replays');
 
@@ -34,7 +33,7 @@ export function createProviderEventReplayStore(
     ...supervisionOf(
       collection,
       'created_at',
-      { clock, stallTimeoutMs },
+      { stallTimeoutMs },
       { acceptedField: 'created_at', open: { status: 'pending' } },
     ),
 
@@ -54,7 +53,9 @@ export function createProviderEventReplayStore(
       const status = failure ? 'failed' : 'completed';
       await collection.updateOne(
         { _id: id, status: 'pending' },
-        { $set: { status, result: outcome, failure, next_check_at: null, completed_at: clock() } },
+        {
+          $set: { status, result: outcome, failure, next_check_at: null, completed_at: new Date() },
+        },
       );
     },
   };
@@ -74,11 +75,10 @@ type ReplayProviderEvent = (
 export function createReplayCreation(deps: {
   replays: ProviderEventReplayStore;
   starter: ReplayStarter;
-  clock?: () => Date;
 }): ReplayProviderEvent {
-  const { replays, starter, clock = () => new Date() } = deps;
+  const { replays, starter } = deps;
   return async (event, claim, act) => {
-    const replay = newProviderEventReplay(event, clock());
+    const replay = newProviderEventReplay(event, new Date());
     const { tenant_id: tenantId } = replay;
     const answer = successResponse(presentReplay(replay));
     const outcome = throwIfKeyReused(

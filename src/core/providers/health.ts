@@ -49,7 +49,6 @@ type Deps = {
   faults: ProviderFaults;
   everyMs: number;
   log: Log;
-  clock?: () => Date;
 };
 
 /** Checks providers. */
@@ -60,12 +59,12 @@ export type ProviderHealthChecks = ReturnType<typeof createProviderHealthChecks>
  * often while it has a fault. A good answer ends the faults that it disproves.
  */
 export function createProviderHealthChecks(deps: Deps) {
-  const { db, providers, log, clock = () => new Date() } = deps;
+  const { db, providers, log } = deps;
   const collection: Collection<ProviderHealth> = db.collection(providerHealthCollection.name);
 
   /** Claims the check of a provider whose last one is `everyMs` old. */
   async function claim(name: string, everyMs: number): Promise<boolean> {
-    const now = clock().getTime();
+    const now = Date.now();
     const next_check_at = new Date(now + deps.everyMs);
     const due = new Date(now + deps.everyMs - everyMs);
     const found = await collection.findOne({ _id: name });
@@ -90,7 +89,7 @@ export function createProviderHealthChecks(deps: Deps) {
     const everyMs = fault ? Math.min(FAULTY_EVERY_MS, deps.everyMs) : deps.everyMs;
     if (!(await claim(provider.name, everyMs))) return;
     const answer = await provider.balance(AbortSignal.timeout(ANSWER_WITHIN_MS));
-    await collection.updateOne({ _id: provider.name }, { $set: seen(answer, clock()) });
+    await collection.updateOne({ _id: provider.name }, { $set: seen(answer, new Date()) });
     if (answer.fault) await deps.faults.report(provider.name, answer.fault);
     else await endDisproved(deps.faults, provider, answer);
   }

@@ -94,7 +94,7 @@ export const withoutStall = (now: Date): Document => ({
 export function stallsOf<R extends { _id: string }>(
   collection: Collection<R>,
   { acceptedField, open, progressField = 'next_check_at' }: StallRules,
-  { clock, stallTimeoutMs }: { clock: () => Date; stallTimeoutMs: number },
+  { clock = () => new Date(), stallTimeoutMs }: { clock?: () => Date; stallTimeoutMs: number },
 ) {
   const records = collection as unknown as Collection;
   const slackMs = MAX_STALL_TIMEOUTS * stallTimeoutMs;

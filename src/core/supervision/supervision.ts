@@ -19,10 +19,10 @@ export type Supervised = { _id: string; next_check_at: Date | null };
 export function supervisionOf<R extends Supervised>(
   collection: Collection<R>,
   lastActivityField: keyof R & string,
-  settings: { clock: () => Date; stallTimeoutMs: number },
+  settings: { clock?: () => Date; stallTimeoutMs: number },
   stalls: Parameters<typeof stallsOf>[1],
 ) {
-  const { clock, stallTimeoutMs } = settings;
+  const { clock = () => new Date(), stallTimeoutMs } = settings;
   const records = collection as unknown as Collection<Supervised & Document>;
   return {
     ...claimsOf(collection, { clock, stallTimeoutMs, projection: { timeline: 0 } }),
@@ -51,10 +51,10 @@ export function supervisionOf<R extends Supervised>(
 export function claimsOf<R extends Supervised>(
   collection: Collection<R>,
   {
-    clock,
+    clock = () => new Date(),
     stallTimeoutMs,
     projection,
-  }: { clock: () => Date; stallTimeoutMs: number; projection?: object },
+  }: { clock?: () => Date; stallTimeoutMs: number; projection?: object },
 ) {
   const claims = createClaims(collection);
   return {

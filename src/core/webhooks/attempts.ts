@@ -64,13 +64,12 @@ export function createAttempts(deps: {
   health: Health;
   log: Log;
   observe?: ObserveAttempt | undefined;
-  clock?: () => Date;
 }): MakeAttempt {
-  const { endpoints, sender, health, clock = () => new Date() } = deps;
+  const { endpoints, sender, health } = deps;
   return async (delivery, body) => {
     const endpoint = await endpoints.listener(delivery.tenant_id, delivery.endpoint_id);
     if (!endpoint) return 'no_endpoint';
-    const now = clock();
+    const now = new Date();
     const secrets = endpoint.secrets();
     if (secrets.length === 0)
       return { at: now, status: null, error: 'secret_unreadable', duration_ms: 0 };
@@ -97,7 +96,7 @@ export function createAttempts(deps: {
       status: attempt.status,
       result: attempt.error ?? 'taken',
       seconds: attempt.duration_ms / 1000,
-      delaySeconds: taken ? (clock().getTime() - delivery.created_at.getTime()) / 1000 : null,
+      delaySeconds: taken ? (Date.now() - delivery.created_at.getTime()) / 1000 : null,
     });
     return attempt;
   };

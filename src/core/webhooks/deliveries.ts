@@ -129,7 +129,7 @@ type DeliveryRecord = {
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 /** The store of events and deliveries. A delivery has a next check until it has ended. */
-export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clock?: () => Date }) {
+export function createDeliveries({ db }: { db: Db }) {
   const events = db.collection<StoredEvent>('webhook_events');
   const deliveries = db.collection<Delivery>('webhook_deliveries');
   const claims = createClaims(deliveries);
@@ -167,18 +167,18 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
     idle: () => lane.idle(),
 
     ...deliveryQueries(events, deliveries),
-    ...createWaiting(deliveries, clock),
+    ...createWaiting(deliveries),
 
     /** Claims overdue deliveries, oldest first, until `until`: no other recovery run takes them before. */
     claimDue: (limit: number, until: Date): Promise<Claimed<Delivery>> =>
-      claims.claimDue({ now: clock(), until, limit }),
+      claims.claimDue({ now: new Date(), until, limit }),
 
     /** Starts a delivery from the beginning. The next recovery run makes it, whatever the result of an attempt in flight. */
     again: ({ _id, tenant_id }: Delivery, session?: ClientSession): Promise<Delivery | null> =>
       deliveries.findOneAndUpdate(
         { _id, tenant_id },
         {
-          $set: { status: 'pending', attempt_count: 0, next_check_at: clock(), retry_at: null },
+          $set: { status: 'pending', attempt_count: 0, next_check_at: new Date(), retry_at: null },
           $inc: { redeliveries: 1 },
         },
         { returnDocument: 'after', ...(session && { session }) },

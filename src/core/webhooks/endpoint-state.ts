@@ -13,13 +13,7 @@ export type EndpointState = ReturnType<typeof createEndpointState>;
  * The state of endpoints for which deliveries wait: whether they have a workflow, since when they fail, and whether they
  * are parked. An endpoint has a `next_check_at` from before its workflow starts until nothing waits for it.
  */
-export function createEndpointState({
-  db,
-  clock = () => new Date(),
-}: {
-  db: Db;
-  clock?: () => Date;
-}) {
+export function createEndpointState({ db }: { db: Db }) {
   const collection = db.collection<EndpointDocument>('webhook_endpoints');
   const claims = createClaims(collection as unknown as Collection<Claimable>);
   const set = async (id: string, change: Partial<EndpointDocument>) =>
@@ -30,7 +24,7 @@ export function createEndpointState({
     status: 'enabled' | 'disabled',
     session?: ClientSession,
   ): Promise<boolean> {
-    const now = clock();
+    const now = new Date();
     const fresh = { failing: null, parked_at: null, next_check_at: now, updated_at: now };
     const change = { $set: { status, ...fresh } };
     const options = session ? { session } : {};
@@ -54,20 +48,20 @@ export function createEndpointState({
      */
     async ensureWorkflows(ids: readonly string[]): Promise<Set<string>> {
       const without = { _id: { $in: [...ids] }, status: 'enabled' as const, next_check_at: null };
-      await collection.updateMany(without, { $set: { next_check_at: clock() } });
+      await collection.updateMany(without, { $set: { next_check_at: new Date() } });
       const listening = { _id: { $in: [...ids] }, status: { $ne: 'disabled' as const } };
       return new Set(await collection.distinct('_id', listening));
     },
 
     /** Claims endpoints whose workflow is missing or late, until `until`. */
     claimDue: (limit: number, until: Date): Promise<Claimed<Claimable>> =>
-      claims.claimDue({ now: clock(), until, limit, projection: { _id: 1 } }),
+      claims.claimDue({ now: new Date(), until, limit, projection: { _id: 1 } }),
 
     checkAt: (id: string, at: Date) => set(id, { next_check_at: at }),
     /** The workflow ends. What comes to wait after this opens the endpoint again. */
     close: (id: string) => set(id, { next_check_at: null }),
 
-    ...failuresOf(collection, clock),
+    ...failuresOf(collection),
 
     /** Switched off, an endpoint gets nothing of what happens meanwhile. Its workflow ends and cancels what waits. */
     disable: (id: string, session?: ClientSession) => setStatus(id, 'disabled', session),
@@ -78,7 +72,7 @@ export function createEndpointState({
 }
 
 /** The failures of endpoints: all that is known about their answers. */
-function failuresOf(collection: Collection<EndpointDocument>, clock: () => Date) {
+function failuresOf(collection: Collection<EndpointDocument>) {
   return {
     /** A round has ended without success. */
     attempted: (id: string, at: Date) =>
@@ -86,7 +80,7 @@ function failuresOf(collection: Collection<EndpointDocument>, clock: () => Date)
 
     /** An attempt has succeeded. Answers the failure that this ends, or null. */
     async answered(id: string): Promise<Failing | null> {
-      const change = { $set: { failing: null, answered_at: clock() } };
+      const change = { $set: { failing: null, answered_at: new Date() } };
       const before = await collection.findOneAndUpdate({ _id: id, status: 'enabled' }, change, {
         returnDocument: 'before',
         projection: { failing: 1 },
@@ -106,7 +100,7 @@ function failuresOf(collection: Collection<EndpointDocument>, clock: () => Date)
 
     /** Stops all attempts. False if an attempt of another process has succeeded since `of` was read. */
     async park(of: EndpointDocument, failing: Failing): Promise<boolean> {
-      const now = clock();
+      const now = new Date();
       const change = {
         status: 'parked' as const,
         failing,

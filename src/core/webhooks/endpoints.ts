@@ -126,24 +126,16 @@ export type Listener = {
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The store of webhook endpoints. Only operators change them. */
-export function createEndpoints({
-  db,
-  secretBox,
-  clock = () => new Date(),
-}: {
-  db: Db;
-  secretBox: SecretBox;
-  clock?: () => Date;
-}) {
+export function createEndpoints({ db, secretBox }: { db: Db; secretBox: SecretBox }) {
   const collection = db.collection<EndpointDocument>('webhook_endpoints');
   const sealNew = (id: string) => {
     const secret = newSecret();
-    const entry = { sealed: secretBox.seal(secret, id), created_at: clock(), expires_at: null };
+    const entry = { sealed: secretBox.seal(secret, id), created_at: new Date(), expires_at: null };
     return { secret, entry };
   };
 
   return {
-    ...createListeners(collection, secretBox, clock),
+    ...createListeners(collection, secretBox),
 
     /**
      * Answers the secret, this once. `events`: patterns of the names of events that it gets; all if left out. Null where the
@@ -161,13 +153,13 @@ export function createEndpoints({
       const { secret, entry } = sealNew(id);
       const document = newEndpoint(
         { _id: id, tenant_id: tenantId, url, ...(events && { events }), secrets: [entry] },
-        clock(),
+        new Date(),
       );
       await collection.insertOne(document, within);
       return { id, secret };
     },
 
-    ...endpointQueries(collection, clock),
+    ...endpointQueries(collection),
 
     async remove(id: string, session?: ClientSession): Promise<boolean> {
       const { deletedCount } = await collection.deleteOne({ _id: id }, session ? { session } : {});
@@ -183,7 +175,7 @@ export function createEndpoints({
       const within = session ? { session } : {};
       const document = await collection.findOne({ _id: id }, within);
       if (!document) return null;
-      const now = clock();
+      const now = new Date();
       const until = new Date(now.getTime() + overlapMs);
       const { secret, entry } = sealNew(id);
       const old = document.secrets
@@ -215,17 +207,17 @@ const newEndpoint = (
 });
 
 /** Reads of operators, and the change of a filter. */
-function endpointQueries(collection: Collection<EndpointDocument>, clock: () => Date) {
+function endpointQueries(collection: Collection<EndpointDocument>) {
   return {
     async list(tenantId?: string): Promise<Endpoint[]> {
       const filter = tenantId === undefined ? {} : { tenant_id: tenantId };
       const found = await collection.find(filter).sort({ _id: 1 }).toArray();
-      return found.map((document) => toEndpoint(document, clock()));
+      return found.map((document) => toEndpoint(document, new Date()));
     },
 
     async get(id: string, session?: ClientSession): Promise<Endpoint | null> {
       const document = await collection.findOne({ _id: id }, session ? { session } : {});
-      return document && toEndpoint(document, clock());
+      return document && toEndpoint(document, new Date());
     },
 
     /** Changes the patterns of the names of events that it gets; null: all. Null if there is no such endpoint. */
@@ -234,21 +226,17 @@ function endpointQueries(collection: Collection<EndpointDocument>, clock: () => 
       events: string[] | null,
       session?: ClientSession,
     ): Promise<Endpoint | null> {
-      const set = { updated_at: clock(), ...(events && { events }) };
+      const set = { updated_at: new Date(), ...(events && { events }) };
       const change = { $set: set, ...(events === null && { $unset: { events: '' as const } }) };
       const within = { returnDocument: 'after' as const, ...(session && { session }) };
       const after = await collection.findOneAndUpdate({ _id: id }, change, within);
-      return after && toEndpoint(after, clock());
+      return after && toEndpoint(after, new Date());
     },
   };
 }
 
 /** Caches the endpoints of a tenant for less than a second from the start of the query. */
-function createListeners(
-  collection: Collection<EndpointDocument>,
-  secretBox: SecretBox,
-  clock: () => Date,
-) {
+function createListeners(collection: Collection<EndpointDocument>, secretBox: SecretBox) {
   const known = new LRUCache<string, Promise<Listener[]>>({
     max: MAX_REMEMBERED,
     ttl: REMEMBERED_MS,
@@ -264,7 +252,7 @@ function createListeners(
     secrets: () => secrets.filter(signs).flatMap(({ sealed }) => secretBox.open(sealed, id) ?? []),
   });
   const signs = ({ expires_at: end }: EndpointDocument['secrets'][number]) =>
-    end === null || end > clock();
+    end === null || end > new Date();
 
   async function load(tenants: string[]): Promise<Map<string, Listener[]>> {
     const filter: Filter<EndpointDocument> = { tenant_id: { $in: tenants }, status: LISTENING };

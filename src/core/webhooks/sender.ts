@@ -27,10 +27,8 @@ class NotResolved extends Error {
  * redirects are answers and are not followed; the body of an answer is discarded. It never throws: every end is an attempt
  * that can be recorded.
  */
-export function createSender(
-  rules: AddressRules & { timeoutMs: number; resolve?: Resolve; clock?: () => Date },
-) {
-  const { timeoutMs, clock = () => new Date() } = rules;
+export function createSender(rules: AddressRules & { timeoutMs: number; resolve?: Resolve }) {
+  const { timeoutMs } = rules;
   const agent = new Agent({
     connect: checkedConnector(rules),
     pipelining: 1,
@@ -42,7 +40,7 @@ export function createSender(
 
   return {
     async send(url: string, headers: Record<string, string>, body: string): Promise<Attempt> {
-      const at = clock();
+      const at = new Date();
       const begin = performance.now();
       const ended = (status: number | null, error: AttemptError | null): Attempt => ({
         at,

@@ -20,7 +20,7 @@ const PAGE = 2_000;
  * The deliveries that wait for an endpoint, in the order of `retry_at`: the time of their event, and after a refusal that of
  * their next attempt. All queries read the index `waiting`.
  */
-export function createWaiting(deliveries: Collection<Delivery>, clock: () => Date) {
+export function createWaiting(deliveries: Collection<Delivery>) {
   const waitingFor = ({ tenant_id, _id }: EndpointKey) => ({
     tenant_id,
     endpoint_id: _id,
@@ -48,19 +48,19 @@ export function createWaiting(deliveries: Collection<Delivery>, clock: () => Dat
     },
 
     /** When recovery has to look again at a delivery of which a workflow takes care. */
-    checkAgainAt: () => new Date(clock().getTime() + CHECK_AGAIN_MS),
+    checkAgainAt: () => new Date(Date.now() + CHECK_AGAIN_MS),
 
     /** Recovery has seen to it that the endpoints of these have a workflow. */
     async checked(of: readonly Delivery[]): Promise<void> {
       const owned = of.map(({ tenant_id: tenantId, _id: id }) => ({ tenantId, id }));
       const unchanged = { ...ownedFilter(owned), status: 'retrying' as const };
-      const at = new Date(clock().getTime() + CHECK_AGAIN_MS);
+      const at = new Date(Date.now() + CHECK_AGAIN_MS);
       await deliveries.updateMany(unchanged, { $set: { next_check_at: at } });
     },
 
     /** Makes all that waits due at once, in the order of the events. */
     async makeDue(endpoint: EndpointKey): Promise<void> {
-      const retry_at = { $gt: clock(), $type: 'date' as const };
+      const retry_at = { $gt: new Date(), $type: 'date' as const };
       const later = { ...waitingFor(endpoint), retry_at };
       await deliveries.updateMany(later, [{ $set: { retry_at: '$created_at' } }]);
     },
@@ -79,7 +79,7 @@ export function createWaiting(deliveries: Collection<Delivery>, clock: () => Dat
             status: 'retrying',
             attempt_count: 0,
             retry_at: '$created_at',
-            next_check_at: clock(),
+            next_check_at: new Date(),
             redeliveries: { $add: ['$redeliveries', 1] },
           },
         },

@@ -36,20 +36,18 @@ export function createOperators({
   db,
   peppers,
   environment,
-  clock = () => new Date(),
 }: {
   db: Db;
   peppers: readonly KeyPepper[];
   environment: Environment;
-  clock?: () => Date;
 }) {
   const operators = db.collection<OperatorDocument>('operators');
   const keys = db.collection<OperatorKeyDocument>('operator_keys');
   const hashes = createKeyHashes(peppers);
 
   return {
-    ...operatorAccounts({ operators, clock }),
-    ...operatorKeys({ keys, hashes, environment, clock }),
+    ...operatorAccounts({ operators }),
+    ...operatorKeys({ keys, hashes, environment }),
 
     /** Everybody who had a hand in making this account, or any key of it. */
     async makersOf(id: string): Promise<string[]> {
@@ -69,7 +67,7 @@ export function createOperators({
       if (parsed === null) throw new ApiError('invalid_key');
       if (parsed.environment !== environment) throw new ApiError('wrong_environment');
       if (!parsed.intact) throw new ApiError('invalid_key');
-      const now = clock();
+      const now = new Date();
       const key = await keys.findOne({ hash: { $in: hashes.all(token) } });
       if (key === null) throw new ApiError('unauthorized');
       const account = await operators.findOne({ _id: key.operator_id });
@@ -113,10 +111,9 @@ type Sources = {
   keys: Collection<OperatorKeyDocument>;
   hashes: KeyHashes;
   environment: Environment;
-  clock: () => Date;
 };
 
-function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clock'>) {
+function operatorAccounts({ operators }: Pick<Sources, 'operators'>) {
   return {
     async create(input: NewOperator, session?: ClientSession): Promise<OperatorAccount> {
       const document: OperatorDocument = {
@@ -125,7 +122,7 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
         email: input.email.toLowerCase(),
         roles: input.roles,
         disabled_at: null,
-        created_at: clock(),
+        created_at: new Date(),
         created_by: [...input.createdBy],
         ...(input.identity && { identity: input.identity }),
       };
@@ -173,7 +170,7 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
           $set: {
             ...(roles && { roles }),
             ...(identity && { identity }),
-            ...(disabled !== undefined && { disabled_at: disabled ? clock() : null }),
+            ...(disabled !== undefined && { disabled_at: disabled ? new Date() : null }),
           },
         },
         { returnDocument: 'after', ...withSession(session) },
@@ -183,7 +180,7 @@ function operatorAccounts({ operators, clock }: Pick<Sources, 'operators' | 'clo
   };
 }
 
-function operatorKeys({ keys, hashes, environment, clock }: Omit<Sources, 'operators'>) {
+function operatorKeys({ keys, hashes, environment }: Omit<Sources, 'operators'>) {
   return {
     /** Creates a key. `createdBy` are the operators who stand behind it; see `lineOf`. */
     async createKey(
@@ -196,7 +193,7 @@ function operatorKeys({ keys, hashes, environment, clock }: Omit<Sources, 'opera
         _id: newId('apiKey'),
         ...hashes.current(key),
         operator_id: operatorId,
-        created_at: clock(),
+        created_at: new Date(),
         last_used_at: null,
         expires_at: expiresAt,
         revoked_at: null,
@@ -217,7 +214,7 @@ function operatorKeys({ keys, hashes, environment, clock }: Omit<Sources, 'opera
       const found = await keys.findOne({ _id: id }, withSession(session));
       if (found === null) return null;
       const open = { _id: id, revoked_at: null };
-      await keys.updateOne(open, { $set: { revoked_at: clock() } }, withSession(session));
+      await keys.updateOne(open, { $set: { revoked_at: new Date() } }, withSession(session));
       return { operatorId: found.operator_id };
     },
   };

@@ -25,17 +25,21 @@ export type PaystackClient = ReturnType<typeof createPaystackClient>;
  * Creates the client of Paystack. Each call is one HTTP request. It sorts the answer by its envelope and its refusal by
  * the table of the call; only the reading of a success can report that something was done.
  */
-export function createPaystackClient(
-  { url, keys, timeoutMs }: Pick<PaystackSettings, 'url' | 'keys' | 'timeoutMs'>,
-  clock: () => Date = () => new Date(),
-) {
+export function createPaystackClient({
+  url,
+  keys,
+  timeoutMs,
+}: Pick<PaystackSettings, 'url' | 'keys' | 'timeoutMs'>) {
   const headers = { authorization: `Bearer ${keys[0] ?? ''}` };
   const http = createProviderHttp({ url, headers, timeoutMs });
 
   async function exchange(request: PaystackRequest, signal: AbortSignal) {
     const { call: _call, ...sent } = request;
     const reply = await http(sent, signal);
-    return { trace: { providerRequestId: reply.requestId }, envelope: envelopeOf(reply, clock()) };
+    return {
+      trace: { providerRequestId: reply.requestId },
+      envelope: envelopeOf(reply, new Date()),
+    };
   }
 
   return {
