@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Log } from '../src/shared/log.js';
 import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js';
 import {
-  isInDoubt,
+  hasPaymentInDoubt,
   isOfPage,
   PAYMENT_MISMATCH,
   type Charge,
@@ -75,7 +75,7 @@ const chargeHandler = ({
 
   prepares: () => providerCalls.prepares(),
 
-  withheldFor: (charge) => (isInDoubt(charge) ? PAYMENT_MISMATCH : null),
+  withheldFor: (charge) => (hasPaymentInDoubt(charge) ? PAYMENT_MISMATCH : null),
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,

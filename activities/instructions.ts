@@ -308,11 +308,9 @@ async function whyPermitDenied<R extends InstructionRecord, Own>(
   if (isSuperseded(handler, record)) return SUPERSEDED;
   const { records } = handler;
   const attention = record.attention?.reason ?? null;
-  const code = isOpen(record) ? handler.withheldFor?.(record) : null;
-  if (code && record.submissions === submissions) {
-    return { kind: 'rejected', code, providerRequestId: null, via: 'provider_answer' };
-  }
   if (isOpen(record)) {
+    const code = record.submissions === submissions ? handler.withheldFor?.(record) : null;
+    if (code) return { kind: 'rejected', code, providerRequestId: null, via: 'provider_answer' };
     return record.submissions === 0 ? notSubmitted(record) : { kind: 'permit_denied', attention };
   }
   return (await isMonitored(records, record))

@@ -1,6 +1,6 @@
 import { auditEndCollection, auditLogCollection } from '../core/audit/store.js';
 import { commitProcessesCollection } from '../core/commit/processes.js';
-import { postingsCollection } from '../core/ledger/collections.js';
+import { idempotencyKeysCollection, postingsCollection } from '../core/ledger/collections.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
@@ -28,12 +28,13 @@ const AGING = [
   commitProcessesCollection.name,
 ];
 
-/** Collections from which operators remove documents: `ledger archive`, rotated keys, endpoints. */
+/** Collections from which operators remove documents: `ledger archive`, rotated keys, endpoints, answers that show an erased customer. */
 const REMOVED_BY_OPERATORS = [
   postingsCollection.name,
   ...capabilities.flatMap(({ archived = [] }) => archived.map((each) => each.collection.name)),
   apiKeysCollection.name,
   endpointsCollection.name,
+  idempotencyKeysCollection.name,
 ];
 
 /** Collections that operators alone write, and those of them in which the service keeps times and states. */

@@ -11,6 +11,7 @@ import { createRecordSchedules, limitsOf } from '../core/reconciliation/schedule
 import type { StatementRun, Verdicts } from '../core/reconciliation/statement.js';
 import { createStatementSchedules } from '../core/reconciliation/statement-schedule.js';
 import { createStatements, type Statements } from '../core/reconciliation/statements.js';
+import { connectDatabase, type Database } from '../platform/database/client.js';
 import { acrossTenants } from '../platform/database/tenant-filters.js';
 import type { Config } from '../shared/config.js';
 import { capabilities } from './capabilities.js';
@@ -130,11 +131,29 @@ export async function matchingParts(deps: {
   };
 }
 
-/** Compares a statement with the ledger, and keeps the breaks. */
+/**
+ * Compares a statement with the ledger, and keeps the breaks. It reads for longer than the operation limit of the service, so it has
+ * a connection of its own.
+ */
 export const statementMatcher =
-  (deps: Parameters<typeof matchingParts>[0]) =>
-  async (run: StatementRun): Promise<Verdicts> =>
-    matchStatement(await matchingParts(deps), run);
+  (
+    deps: Parameters<typeof matchingParts>[0] & {
+      database: Pick<Database, 'wrap'>;
+      config: Pick<Config, 'mongodb'>;
+    },
+  ) =>
+  async (run: StatementRun): Promise<Verdicts> => {
+    const { wrap } = deps.database;
+    const reports = await connectDatabase(deps.config.mongodb, 'bursar-statements', {
+      operationLimitMs: 0,
+      ...(wrap && { wrap }),
+    });
+    try {
+      return await matchStatement(await matchingParts({ ...deps, database: reports }), run);
+    } finally {
+      await reports.client.close();
+    }
+  };
 
 /** Those of these records that exist. A disagreement alone asks, so these are few. */
 async function known(db: Db, ids: readonly string[]): Promise<Set<string>> {

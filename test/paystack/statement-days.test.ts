@@ -61,7 +61,8 @@ function reader(callRates: Pick<CallRates, 'takeWithin'> = unlimited) {
   const breaks = createBreaks(db);
   const statements = createStatementStore(db, breaks);
   const tenants = createTenants({ db, environment: 'sandbox' });
-  const matchStatement = statementMatcher({ database, statements, breaks, tenants });
+  const config = { mongodb: { uri: database.uri, database: database.name } };
+  const matchStatement = statementMatcher({ config, database, statements, breaks, tenants });
   const providers = { find: () => provider };
   const deps = { statements, providers, callRates, matchStatement, clock };
   const read = (position: StatementPosition | null) => {

@@ -6,6 +6,7 @@ import { bursar, bursarApproved, run } from '../support/cli.js';
 import { securedMongod } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { operatorDeps } from '../support/operators.js';
+import { chargeBody, paymentClient } from '../support/payments.js';
 import { SERVICE_SECRETS, startService, type Service } from '../support/service.js';
 import { createTenant } from '../support/tenant.js';
 
@@ -101,6 +102,30 @@ describe('each user of MongoDB does its work', () => {
     expect(await bursarApproved(fail, operatorEnv)).toMatchObject({ code: 0 });
     expect(await tenant.get(forced)).toMatchObject({ status: 'failed' });
     expect(service.logs()).not.toMatch(/not authorized/i);
+  });
+
+  test('operators erase a customer, and the saved responses that show its records', async () => {
+    const tenant = await createTenant(operators, { apiUrl: service.api.url });
+    const payments = paymentClient(tenant);
+    const { body } = await payments.charge(chargeBody());
+    const { reference, customer_id: customer } = body.data;
+    await payments.call('POST', `/payments/charges/${reference}/cancel`, {});
+    await payments.waitFor(reference, 'failed');
+    const db = dbAs('admin');
+    const aDayAgo = new Date(Date.now() - 26 * 60 * 60 * 1000);
+    await db
+      .collection('charges')
+      .updateMany({ tenant_id: tenant.id }, { $set: { updated_at: aDayAgo } });
+    const verify = `/payments/charges/${reference}/verify`;
+    expect((await payments.call('POST', verify, {}, { key: 'asked' })).status).toBe(200);
+    const shows = () =>
+      db
+        .collection('idempotency_keys')
+        .countDocuments({ tenant_id: tenant.id, resource_id: { $ne: null } });
+    expect(await shows()).toBeGreaterThan(0);
+    const erase = `customers erase --tenant ${tenant.id} --customer ${customer} --reason asked-for`;
+    expect(await bursarApproved(erase, operatorEnv)).toMatchObject({ code: 0 });
+    expect(await shows()).toBe(0);
   });
 
   test.each([

@@ -19,7 +19,7 @@ export type AcceptBulkTransfer = {
   /** The transfers to accept, in the order of the request. */
   transfers: Transfer[];
   dailyLimitMinor: bigint;
-  /** True if a look before the commit has not found that each of the transfers will be accepted. */
+  /** False if a look before the commit has found that all transfers will be accepted. */
   expectsRefusals: boolean;
   claim: Claim | null;
   /** The response for the bulk transfer with its decided items. */

@@ -96,10 +96,31 @@ export function alsoOut(charge: Charge, { attempt: paid }: Pick<Paid, 'attempt'>
 export const alsoOutReason = (charge: Pick<Charge, '_id' | 'attempt'>): string =>
   `another attempt was paid; look up ${attemptReference(charge)} at the provider too`;
 
-/** True if an operator failed the charge after attention for this reason, or has ended that attention. */
-export function isSettledBy({ failure, timeline }: Charge, reason: string): boolean {
+/** An entry of the timeline that names the attempt whose payment it is about. */
+export const aboutAttempt = <C extends { entry: [unknown, string] }>(
+  change: C | 'unchanged',
+  attempt: number,
+): C | 'unchanged' => {
+  if (change === 'unchanged') return change;
+  const [type, detail] = change.entry;
+  return { ...change, entry: [type, detailOf(detail, attempt)] };
+};
+
+const detailOf = (reason: string, attempt: number) => `${reason} (attempt ${attempt})`;
+
+/**
+ * True if an operator failed the charge after attention for this reason, or has ended that attention. The payment of another attempt
+ * is another reason. An earlier release did not name the attempt.
+ */
+export function isSettledBy(
+  { failure, timeline }: Charge,
+  reason: string,
+  attempt: number,
+): boolean {
+  const named = detailOf(reason, attempt);
   const raised = timeline.findLastIndex(
-    ({ type, detail }) => type === 'attention_raised' && detail?.startsWith(reason),
+    ({ type, detail }) =>
+      type === 'attention_raised' && (detail === reason || detail?.startsWith(named)),
   );
   const isEnded = timeline.slice(raised).some(({ type }) => type === 'attention_cleared');
   return raised >= 0 && (failure?.code === 'operator' || isEnded);

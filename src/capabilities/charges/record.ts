@@ -162,7 +162,7 @@ export const SUSPENDED_DIFFERS =
 export const ANOTHER_CURRENCY = 'the provider reports another currency than was requested';
 export const IMPOSSIBLE_FEE = 'the provider reports a fee that is not between zero and the amount';
 
-/** Reasons about money that is at the provider and nowhere in the books: no later fact tells it, so only an operator ends them. */
+/** Reasons about money that may be at the provider and is nowhere in the books: only an operator ends them. */
 const UNBOOKED: ReadonlySet<string> = new Set([
   RETURNED_PAYMENT,
   SUSPENDED_DIFFERS,
@@ -171,13 +171,13 @@ const UNBOOKED: ReadonlySet<string> = new Set([
 ]);
 
 /** True while an operator decides about a payment. Meanwhile nothing is sent: its customer has paid, so nobody charges them again. */
-export const isInDoubt = ({
+export const hasPaymentInDoubt = ({
   suspended,
   attention,
 }: Pick<Charge, 'suspended' | 'attention'>): boolean =>
   suspended.length > 0 || (attention !== null && UNBOOKED.has(attention.reason));
 
-/** As `isInDoubt`, for stored charges: they get no submit permit. */
+/** As `hasPaymentInDoubt`, for stored charges: they get no submit permit. */
 export const IN_DOUBT = [
   { 'suspended.0': { $exists: true } },
   { 'attention.reason': { $in: [...UNBOOKED] } },

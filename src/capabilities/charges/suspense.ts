@@ -4,6 +4,7 @@ import {
   alsoOut,
   alsoOutReason,
   ANOTHER_FEE,
+  aboutAttempt,
   isSettledBy,
   type ChargeChange,
   type Paid,
@@ -168,7 +169,9 @@ function repeatSuspended(
   const isOtherFee = known.fee_minor !== null && feeMinor !== null && feeMinor !== known.fee_minor;
   if (isOther || isOtherFee) {
     const reason = isOther ? SUSPENDED_DIFFERS : ANOTHER_FEE;
-    return isSettledBy(charge, reason) ? 'stale' : raiseAttention(charge, now, reason);
+    const { attempt } = known;
+    if (isSettledBy(charge, reason, attempt)) return 'stale';
+    return aboutAttempt(raiseAttention(charge, now, reason), attempt);
   }
   if (feeMinor === null || known.fee_minor !== null) return 'unchanged';
   const named = { ...known, fee_minor: feeMinor };

@@ -13,7 +13,7 @@ import {
   atAttempt,
   attentionOfSuspense,
   chargeFailure,
-  isInDoubt,
+  hasPaymentInDoubt,
   isOfPage,
   leftOf,
   paidMinorOf,
@@ -24,6 +24,7 @@ import {
   type Charge,
 } from './record.js';
 import {
+  aboutAttempt,
   alsoOut,
   ANOTHER_AMOUNT,
   ANOTHER_FEE,
@@ -133,8 +134,9 @@ function pay(
   const isOther = fact.amountMinor !== charge.amount_minor;
   const mismatch = findMismatch(charge, fact) ?? (isOther ? null : findReturn(charge, fact));
   if (mismatch !== null) {
-    if (isSettledBy(charge, mismatch)) return 'stale';
-    return endUnsent(charge, raiseAttention(charge, now, mismatch));
+    const attempt = fact.attempt ?? charge.attempt;
+    if (isSettledBy(charge, mismatch, attempt)) return 'stale';
+    return endUnsent(charge, aboutAttempt(raiseAttention(charge, now, mismatch), attempt));
   }
   if (isOther) return endUnsent(charge, suspend(charge, fact, now, ANOTHER_AMOUNT));
   const known = suspendedOf(charge, fact);
@@ -287,7 +289,7 @@ function decideRefused(
  */
 function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   // While an operator decides about a payment, its customer is not charged again.
-  if (isOfPage(charge) || isInDoubt(charge)) return null;
+  if (isOfPage(charge) || hasPaymentInDoubt(charge)) return null;
   const days = charge.dunning_days[charge.attempt - 1];
   if (days === undefined) return null;
   const first = charge.first_declined_at ?? now;
@@ -333,7 +335,7 @@ const nextAttemptOf = (charge: Charge) => ({
 function openNextPage(charge: Charge, fact: ChargeFact, now: Date): ChargeChange | 'stale' {
   const isPresent = fact.attempt === charge.attempt && charge.submissions > 0;
   if (!isOpen(charge) || !isOfPage(charge) || !isPresent || charge.next_action) return 'stale';
-  if (isInDoubt(charge)) return fail(charge, PAYMENT_MISMATCH);
+  if (hasPaymentInDoubt(charge)) return fail(charge, PAYMENT_MISMATCH);
   return {
     set: { ...nextAttemptOf(charge), next_attempt_at: null, next_check_at: now },
     entry: [

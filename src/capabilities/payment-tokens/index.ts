@@ -110,8 +110,8 @@ export const paymentTokenCapability = defineCapability({
       collection: paymentTokens,
       label: 'payment tokens that are not deleted',
       by: { field: 'customer.id' },
-      isOpen: ({ status, revoking, next_check_at: check }) =>
-        status !== 'revoked' || revoking !== null || check !== null,
+      isOpen: ({ status, revoking, revoking_later: later = [], next_check_at: check }) =>
+        status !== 'revoked' || revoking !== null || later.length > 0 || check !== null,
       erased: ({ setup }) => ({
         ...(setup && { 'setup.return_url': null }),
         'customer.email': ERASED_EMAIL,

@@ -19,7 +19,7 @@ export type TokenCalls = ReturnType<typeof createTokenCalls>;
 
 /** Creates the provider calls of payment tokens. Authorizations are secret: they enter no workflow. */
 export function createTokenCalls({ tokens, providers, log }: Deps) {
-  /** Revokes one authorization. Returns null once it is revoked, otherwise the kind of the provider's answer. */
+  /** Revokes one authorization. Returns null once it is revoked, otherwise why it is not: the kind of the provider's answer. */
   async function revokeOne(
     token: PaymentToken,
     code: string,
@@ -36,8 +36,8 @@ export function createTokenCalls({ tokens, providers, log }: Deps) {
         return kind;
       }
     }
-    await tokens.endRevocation(token);
-    return null;
+    // If the token has changed meanwhile, the next attempt reads it again.
+    return (await tokens.endRevocation(token)) ? null : 'changed';
   }
 
   return {

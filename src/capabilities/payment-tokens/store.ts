@@ -79,12 +79,12 @@ export function createTokens(
 
     /**
      * Forgets an authorization that the provider has revoked, and the next one takes its place. Changes nothing if a further one
-     * was added after `token` was read.
+     * was added after `token` was read. Returns true if it has.
      */
-    async endRevocation(token: PaymentToken): Promise<void> {
+    async endRevocation(token: PaymentToken): Promise<boolean> {
       const { revoking_later: all = [] } = token;
       const [next = null, ...later] = all;
-      await collection.updateOne(
+      const { matchedCount } = await collection.updateOne(
         { ...ofRevocation(token), [`revoking_later.${all.length}`]: { $exists: false } },
         {
           $set: {
@@ -96,6 +96,7 @@ export function createTokens(
           $inc: { version: 1 },
         },
       );
+      return matchedCount === 1;
     },
 
     /**

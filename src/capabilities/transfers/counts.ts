@@ -1,4 +1,5 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
+import { utcDay } from '../../core/commit/daily-counts.js';
 import { withSnapshot, type Database } from '../../platform/database/client.js';
 import {
   BY_REFERENCE,
@@ -9,7 +10,7 @@ import {
 } from '../../core/instructions/listing.js';
 import {
   countUpdate,
-  utcDay,
+  transferMonthlyCounts,
   type CountChange,
   type Counts,
   type CountsDocument,
@@ -19,7 +20,7 @@ import {
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /** Returns the collection of monthly counts. */
-export const countsOf = (db: Db) => db.collection<CountsDocument>('transfer_monthly_counts');
+export const countsOf = (db: Db) => db.collection<CountsDocument>(transferMonthlyCounts.name);
 
 /** A range of UTC days. `from` is included, `until` is not; without them the range is open. */
 type DayRange = { from?: string | undefined; until?: string | undefined };

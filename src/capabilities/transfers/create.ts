@@ -272,8 +272,8 @@ const referenceOf = (read: ReadTransfer): string | undefined =>
 /** Pause between two counts of one process. Requests in between are decided by the last count. */
 const COUNT_EVERY_MS = 2_000;
 /** A backlog of this size takes minutes to shrink. */
-const RETRY_AFTER_SECONDS = 30;
-const MESSAGE =
+const INTAKE_RETRY_AFTER_SECONDS = 30;
+const INTAKE_CLOSED =
   'Too many transfers wait for their outcome, because a provider answers too slowly. Nothing was accepted: try again later.';
 
 /** A provider of which too many transfers are open is counted for this part of the time at most. */
@@ -283,7 +283,7 @@ const COUNTING_SHARE = 0.1;
 export type IntakeLimit = ReturnType<typeof createIntakeLimit>;
 
 /** The last count of one provider. */
-type Counted = { full: boolean; countAt: number; counting: Promise<void> | null };
+type LastCount = { full: boolean; countAt: number; counting: Promise<void> | null };
 
 /**
  * Creates the limit of open transfers of each provider. During a long outage of a provider each accepted transfer adds polls,
@@ -294,7 +294,7 @@ export function createIntakeLimit(
   transfers: Collection<Transfer>,
   { maxOpen, log }: { maxOpen: number; log: Log },
 ) {
-  const providers = new Map<string, Counted>();
+  const providers = new Map<string, LastCount>();
 
   /** The open transfers of all providers are counted in the index alone; one provider's, only if these are too many. */
   async function isFull(provider: string): Promise<boolean> {
@@ -304,7 +304,7 @@ export function createIntakeLimit(
     return (await transfers.countDocuments({ ...filter, provider }, options)) >= maxOpen;
   }
 
-  async function count(of: Counted, provider: string): Promise<void> {
+  async function count(of: LastCount, provider: string): Promise<void> {
     const began = performance.now();
     try {
       const now = await isFull(provider);
@@ -328,8 +328,8 @@ export function createIntakeLimit(
       if (performance.now() >= of.countAt) of.counting ??= count(of, provider);
       if (of.full) {
         throw new ApiError('service_unavailable', {
-          message: MESSAGE,
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
+          message: INTAKE_CLOSED,
+          retryAfterSeconds: INTAKE_RETRY_AFTER_SECONDS,
         });
       }
     },

@@ -3,6 +3,7 @@ import { failureWith } from '../../core/instructions/instruction.js';
 import { supervisionIndexes } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import type { Counter } from '../../core/commit/counter.js';
+import { utcDay } from '../../core/commit/daily-counts.js';
 import { listIndexes } from '../../core/instructions/listing.js';
 import type { OutgoingPayment } from '../../core/outgoing-payments/outgoing-payment.js';
 
@@ -72,9 +73,6 @@ export const transfers = collection<Transfer>('transfers', {
  * between commits. Open transfers are counted when they are listed; the others are completed.
  */
 export type CountChange = { tenantId: string; day: string; created: number; failed: number };
-
-/** Returns the UTC day of a time, `YYYY-MM-DD`. */
-export const utcDay = (at: Date) => at.toISOString().slice(0, 10);
 
 /** Returns the change of the counts after a transfer was created (`before` is null) or changed, or null. */
 export function countChange(before: Transfer | null, after: Transfer): CountChange | null {

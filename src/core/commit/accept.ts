@@ -31,7 +31,7 @@ export const isSameRequest = (
   claimed: Pick<KeyClaim, 'fingerprint'>,
 ): boolean => [fingerprint, ...earlierFingerprints].includes(claimed.fingerprint);
 
-/** A claimed key. `resource` is the id of the record that the response shows; null for most refusals. */
+/** A claimed key. `resource` is the id of the record that the response shows; null if it shows none. */
 export type ClaimedKey = KeyClaim & {
   tenantId: string;
   answer: SavedResponse;

@@ -57,6 +57,9 @@ const savedUntil = ({ updated_at: at }: Stored): number =>
 const nameOpen = ({ label }: ErasedRecords, { _id }: Stored, others: number) =>
   others === 0 ? `${label}: ${_id}` : `${label}: ${_id} and ${others} more`;
 
+/** The database, and the same over a connection without an operation limit. */
+type Databases = { db: Database['db']; reports: Database['db'] };
+
 /** The number of erased records by collection, and of removed webhook events. */
 export type Erased = { records: Record<string, number>; events: number };
 
@@ -66,7 +69,7 @@ export type Erased = { records: Record<string, number>; events: number };
  * changes meanwhile keeps its newer state, and a repetition finds it.
  */
 export async function eraseRecords(
-  { db }: Pick<Database, 'db'>,
+  { db, reports }: Databases,
   erased: readonly ErasedRecords[],
   subject: Subject,
   now: Date,
@@ -97,25 +100,28 @@ export async function eraseRecords(
     ids.push(...page.filter(isOld).map(({ _id }) => _id));
   }
   // Last, so that it also finds the answers to requests that came after the check of `findHindrances`.
-  await removeAnswers(db, subject, ids);
+  await removeAnswers({ db, reports }, subject, ids);
   return result;
 }
 
 /**
- * Removes the saved responses that show these records, which have not changed for as long as responses are saved: theirs are of
- * requests that changed nothing, such as a verification, and a repeat executes its request again. No index has the resource, so this
- * reads the keys of the tenant, which are those of one day.
+ * Removes the saved responses that show these records. The records have not changed for as long as responses are saved, so these
+ * are of requests that changed nothing, such as a verification. A repeat executes its request again. No index has the resource: the
+ * keys of the tenant, which are those of one day, are read.
  */
 async function removeAnswers(
-  db: Database['db'],
+  { db, reports }: Databases,
   { tenantId }: Subject,
   ids: readonly string[],
 ): Promise<void> {
-  await db.collection<KeyDocument>(idempotencyKeysCollection.name).deleteMany({
-    _id: idsUnder(tenantId),
-    tenant_id: tenantId,
-    resource_id: { $in: ids },
-  });
+  const { name } = idempotencyKeysCollection;
+  const found = reports
+    .collection<KeyDocument>(name)
+    .find({ _id: idsUnder(tenantId), tenant_id: tenantId, resource_id: { $in: ids } })
+    .project<{ _id: string }>({ _id: 1 });
+  for await (const { _id } of found) {
+    await db.collection<KeyDocument>(name).deleteOne({ _id, tenant_id: tenantId });
+  }
 }
 
 /** Removes the webhook events of these records, whose bodies show them as they were. */

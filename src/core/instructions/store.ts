@@ -218,7 +218,7 @@ function returnedPermits<R extends InstructionRecord>({
     async returnPermit(record: R): Promise<R | null> {
       const { _id, tenant_id, submissions, first_submitted_at } = record;
       const timeline = timelineEntry(clock(), 'note', 'bursar', {
-        detail: 'not submitted after all: our own database was too slow',
+        detail: 'not submitted after all: the data of the call could not be read in time',
       });
       const returned = await collection.findOneAndUpdate(
         { _id, tenant_id, submissions, first_submitted_at, status: 'processing' },

@@ -51,10 +51,10 @@ export function grantPermit<R extends InstructionRecord>(
   };
 }
 
-/** Thrown by a submission that has sent nothing, because our own database has failed before its call: its permit is returned. */
+/** Thrown by a submission that has sent nothing, because it could not read what its call needs: its permit is returned. */
 export class NotSubmitted extends Error {
   constructor(cause: unknown) {
-    super('nothing was submitted: our own database failed', { cause });
+    super('nothing was submitted: the data of the call could not be read', { cause });
     this.name = 'NotSubmitted';
   }
 }

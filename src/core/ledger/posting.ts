@@ -2,13 +2,13 @@ import type { Correction, HoldStep } from '../instructions/held-instruction.js';
 import { payFromAvailable, payReceivable } from './receivable.js';
 import type { Wallet } from './wallet.js';
 
-/**
- * Postings: the only way money moves. A posting is immutable and its legs sum to zero; a positive leg is money
- * that arrives on an account. Its id is `<resource>/<step>`, so that a step can happen once and a repeat is harmless.
- */
+/** One side of a posting. A positive amount arrives on the account. */
 export type Leg = { account: string; amountMinor: bigint };
 
-/** One movement of money. */
+/**
+ * One movement of money: money moves by postings alone. A posting is immutable and its legs sum to zero. Its id is
+ * `<resource>/<step>`, so that a step can happen once and a repeat is harmless.
+ */
 export type Posting = { id: string; tenantId: string; legs: Leg[]; at: Date };
 
 /** The accounts of the ledger, by name. */

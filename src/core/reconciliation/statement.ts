@@ -43,7 +43,7 @@ export type RowDocument = {
   imported_at: Date;
 };
 
-/** A list of the provider that still grows shifts between two of its pages: a pulled period has ended this long ago. */
+/** A period is pulled this long after its end, because a list that still grows shifts between two pages. */
 export const PULLED_AFTER_MS = HOUR_MS;
 
 /** The id of a row. The order of ids is the order of lines, so that a portion is at one place of the index. */

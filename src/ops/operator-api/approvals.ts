@@ -15,6 +15,7 @@ import { isCollected, isEntitled } from './second-person.js';
 import { anyId, existing, flag, LISTED, printed, printedList, reasonBody } from './schema.js';
 import { actOf, operatorOf } from './sign-in.js';
 import { stateOf } from './target-states.js';
+import { ProviderNotConfigured } from '../../core/providers/not-configured.js';
 
 const tag = 'Approvals';
 
@@ -241,7 +242,9 @@ async function carryOut(
   try {
     await act.handle(ctx, { params: input.params, query: {}, body: input.body });
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    // A provider that is not configured may be so by mistake: the request stays approved.
+    const isRefused = error instanceof ApiError && !(error instanceof ProviderNotConfigured);
+    if (!isRefused || error.status >= 500) throw error;
     return { done: false, message: `Not done: ${error.message}` };
   } finally {
     // The rest is about the request itself, and uses no approval.

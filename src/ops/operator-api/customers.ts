@@ -49,7 +49,12 @@ export const customerRoutes = (deps: OperatorDeps): Route[] => [
         return { result: true, before: null, after: { erased_at: now.toISOString() } };
       });
     }
-    const { records, events } = await eraseRecords(database, erasedRecords, subject, new Date());
+    const { records, events } = await eraseRecords(
+      { db: database.db, reports: reports.db },
+      erasedRecords,
+      subject,
+      new Date(),
+    );
     sendData(ctx, 200, { id: found._id, erased: { customers: 1, ...records }, events });
   }),
 ];
