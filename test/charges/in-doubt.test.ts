@@ -73,6 +73,8 @@ describe('a charge whose customer has paid otherwise than was requested is not c
       const settled = transition(transition(charge, usd).next, end).next;
       expect([settled.status, settled.attention]).toEqual(['failed', null]);
       expect(transition(settled, usd).verdict).toBe('stale');
+      // Another payment is another question.
+      expect(transition(settled, { ...usd, attempt: 2 }).verdict).toBe('attention');
     }
     const inSuspense = transition(throttled, half).next;
     expect(transition(inSuspense, { ...ends, ifNotSubmitted: true } as ChargeFact).verdict).toBe(
