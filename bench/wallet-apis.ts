@@ -22,7 +22,12 @@ export async function startApis(stack: Stack, mongod: { uri: string; pid: number
   const startApi = async (name: string) => {
     const apiPort = await stack.freePort();
     const { env, config } = environmentOf(stack, { ...at, apiPort });
-    const { pid } = stack.node('api', { ...env, BURSAR_INTERNAL_HOST: '127.0.0.1' }, name);
+    const settings = {
+      BURSAR_INTERNAL_HOST: '127.0.0.1',
+      // Nothing ends here, because Temporal is away.
+      BURSAR_MAX_OPEN_TRANSFERS: '100000000',
+    };
+    const { pid } = stack.node('api', { ...env, ...settings }, name);
     const url = `http://127.0.0.1:${apiPort}`;
     await stack.until(name, () => answers(`${url}/health/ready`));
     return { env, config, url, pid };
