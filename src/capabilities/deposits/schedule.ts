@@ -1,8 +1,7 @@
-import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Providers } from '../../core/providers/registry.js';
 import { accountRateLimitKey } from '../../platform/temporal/queues.js';
-import { keepSchedule } from '../../platform/temporal/schedules.js';
-import { searchAttributes } from '../../platform/temporal/search-attributes.js';
+import { keepSchedule, workflowEvery } from '../../platform/temporal/schedules.js';
 import {
   DEPOSIT_PAGES,
   depositReconciliationId,
@@ -30,19 +29,14 @@ export function createDepositSchedules({
     const perSecond = (limit?.callsPerSecond ?? 1) * RATE_SHARE;
     const maxPages = DEPOSIT_PAGES;
     const input: DepositReconciliationInput = { provider, days, perSecond, maxPages };
-    return {
-      spec: { intervals: [{ every: everyMs }] },
-      action: {
-        type: 'startWorkflow' as const,
-        workflowType: 'depositReconciliation',
-        workflowId: depositReconciliationId(taskQueue, provider),
-        taskQueue,
-        args: [input],
-        typedSearchAttributes: [{ key: searchAttributes.provider, value: provider }],
-        staticSummary: `deposits of the last ${days} days at ${provider}`,
-      },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
-    };
+    return workflowEvery(everyMs, {
+      workflowType: 'depositReconciliation',
+      workflowId: depositReconciliationId(taskQueue, provider),
+      taskQueue,
+      input,
+      provider,
+      summary: `deposits of the last ${days} days at ${provider}`,
+    });
   }
 
   return {

@@ -1,9 +1,8 @@
-import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Providers } from '../../core/providers/registry.js';
 import { PAGE_REPEATS } from '../../core/reconciliation/workflow-contract.js';
 import { transferRateLimitKey } from '../../platform/temporal/queues.js';
-import { keepSchedule } from '../../platform/temporal/schedules.js';
-import { searchAttributes } from '../../platform/temporal/search-attributes.js';
+import { keepSchedule, workflowEvery } from '../../platform/temporal/schedules.js';
 import { transferReconciliationId, type TransferReconciliationInput } from './workflow-contract.js';
 
 /** The pace of the scheduled reconciliation, as a part of its provider's rate. */
@@ -34,20 +33,14 @@ export function createReconciliationSchedules({
       counts: { asked: 0, unanswered: 0, differing: 0, settled: 0 },
       pageRepeats: PAGE_REPEATS,
     };
-    return {
-      spec: { intervals: [{ every: everyMs }] },
-      action: {
-        type: 'startWorkflow' as const,
-        workflowType: 'transferReconciliation',
-        workflowId: transferReconciliationId(taskQueue, provider),
-        taskQueue,
-        args: [input],
-        typedSearchAttributes: [{ key: searchAttributes.provider, value: provider }],
-        staticSummary: `transfers of the last ${days} days, compared with ${provider}`,
-      },
-      // A reconciliation that takes longer than the interval goes on, and the next one begins after it.
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
-    };
+    return workflowEvery(everyMs, {
+      workflowType: 'transferReconciliation',
+      workflowId: transferReconciliationId(taskQueue, provider),
+      taskQueue,
+      input,
+      provider,
+      summary: `transfers of the last ${days} days, compared with ${provider}`,
+    });
   }
 
   return {

@@ -1,6 +1,6 @@
-import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { RateLimit } from '../../platform/temporal/queues.js';
-import { keepSchedule } from '../../platform/temporal/schedules.js';
+import { keepSchedule, workflowEvery } from '../../platform/temporal/schedules.js';
 import {
   PAGE_REPEATS,
   recordReconciliationId,
@@ -53,18 +53,13 @@ export function createRecordSchedules({
     const counts = { asked: 0, unanswered: 0, differing: 0, settled: 0 };
     const from = { position: null, counts, pageRepeats: PAGE_REPEATS };
     const input: RecordReconciliationInput = { kind, days, perSecond, ...from };
-    return {
-      spec: { intervals: [{ every: everyMs }] },
-      action: {
-        type: 'startWorkflow' as const,
-        workflowType: 'recordReconciliation',
-        workflowId: recordReconciliationId(taskQueue, kind),
-        taskQueue,
-        args: [input],
-        staticSummary: `${kind} ${age}, compared with their providers`,
-      },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
-    };
+    return workflowEvery(everyMs, {
+      workflowType: 'recordReconciliation',
+      workflowId: recordReconciliationId(taskQueue, kind),
+      taskQueue,
+      input,
+      summary: `${kind} ${age}, compared with their providers`,
+    });
   }
 
   return {

@@ -1,7 +1,6 @@
-import { ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { transferRateLimitKey } from '../../platform/temporal/queues.js';
-import { keepSchedule } from '../../platform/temporal/schedules.js';
-import { searchAttributes } from '../../platform/temporal/search-attributes.js';
+import { keepSchedule, workflowEvery } from '../../platform/temporal/schedules.js';
 import type { Providers } from '../providers/registry.js';
 import {
   PAGE_REPEATS,
@@ -35,19 +34,14 @@ export function createStatementSchedules({
       counts: { asked: 0, unanswered: 0, differing: 0, settled: 0 },
       pageRepeats: PAGE_REPEATS,
     };
-    return {
-      spec: { intervals: [{ every: everyMs }] },
-      action: {
-        type: 'startWorkflow' as const,
-        workflowType: 'statementReconciliation',
-        workflowId: statementReconciliationId(taskQueue, provider),
-        taskQueue,
-        args: [input],
-        typedSearchAttributes: [{ key: searchAttributes.provider, value: provider }],
-        staticSummary: `statements of the last ${days} days of ${provider}, compared with the ledger`,
-      },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
-    };
+    return workflowEvery(everyMs, {
+      workflowType: 'statementReconciliation',
+      workflowId: statementReconciliationId(taskQueue, provider),
+      taskQueue,
+      input,
+      provider,
+      summary: `statements of the last ${days} days of ${provider}, compared with the ledger`,
+    });
   }
 
   return {
