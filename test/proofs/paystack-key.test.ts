@@ -45,6 +45,8 @@ test('the key of Paystack is exchanged while requests go on: none fails, transfe
   const clients = startClients(rolling.apis, () => tenant.key, {
     rare: PAID_WITHOUT_EVENT,
     pauseMs: PAUSE_MS,
+    // Transfers wait until the processes have the new key, and clients go on.
+    openAtMost: Infinity,
   });
   const goOn = async () => {
     await clients.turnOver();
