@@ -1,9 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TRANSACTION_OPTIONS } from '../../src/platform/database/client.js';
 import { traceIdOf } from '../../src/platform/tracing/tracer.js';
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
-import { transferBody } from '../support/tenant.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
+import { inTries } from '../support/tries.js';
 
 type Value = { stringValue?: string; intValue?: string };
 type OtlpSpan = {
@@ -150,6 +153,98 @@ test('one trace shows a transfer from the request over commit, workflow, activit
   expect(text.startsWith('/v1/traces ')).toBe(true);
   for (const secret of [body.recipient_account, 'wedding', tenant.key]) {
     expect(text).not.toContain(secret);
+  }
+});
+
+const TOGETHER = 16;
+const MICRO_BATCH = 'activity submitTransferMicroBatch';
+/** Time until the wallet’s commits are blocked, and time for the new requests to wait behind the blocked commit. */
+const HELD_UP_AFTER_MS = 100;
+const HELD_UP_FOR_MS = 1_000;
+
+/** Sends transfers that one commit accepts: they wait behind the commit of another one, which this function blocks. */
+async function sendTogether(tenant: TestTenant): Promise<string[]> {
+  const { client, db } = all.service.deps.database;
+  const session = client.startSession();
+  try {
+    session.startTransaction(TRANSACTION_OPTIONS);
+    const ours = { _id: tenant.id } as object;
+    await db.collection('wallets').updateOne(ours, { $inc: { version: 1n } }, { session });
+    const before = tenant.send();
+    await sleep(HELD_UP_AFTER_MS);
+    const ids = Promise.all(Array.from({ length: TOGETHER }, () => tenant.send()));
+    await sleep(HELD_UP_FOR_MS);
+    await session.abortTransaction();
+    await before;
+    return await ids;
+  } finally {
+    await session.endSession();
+  }
+}
+
+/** The spans of each of these transfers, once all have what their traces must have. */
+const completeTraces = (ids: readonly string[]) =>
+  eventually('all traces are complete', () => {
+    const spans = collector.spans();
+    const traces = ids.map((id) => ({
+      id,
+      found: spans.filter(({ traceId }) => traceId === traceIdOf(id)),
+    }));
+    for (const { id, found } of traces) {
+      const missing = [...WANTED, 'commit'].filter(
+        (start) => !found.some(({ name }) => name.startsWith(start)),
+      );
+      if (missing.length > 0) throw new Error(`${missing.join()} is missing in that of ${id}`);
+    }
+    return traces;
+  });
+
+test('each of sixteen transfers that share a micro-batch has a trace of its own, with its request, commit, submission and webhook', async () => {
+  const receiver = await all.receiver();
+  const { tenant } = await all.tenant(receiver);
+  /** The micro-batches that the traces name. A request that came too late is in none, or in another one. */
+  const sharedBy = (traces: Awaited<ReturnType<typeof completeTraces>>) =>
+    traces.map(({ found }) => {
+      const shared = found.find(({ name }) => name === MICRO_BATCH);
+      return shared?.of['temporal.workflow_id'];
+    });
+  const traces = await inTries(
+    3,
+    async () => completeTraces(await sendTogether(tenant)),
+    (found) => new Set(sharedBy(found)).size === 1,
+  );
+  expect(new Set(sharedBy(traces))).toEqual(
+    new Set([expect.stringMatching(/^transfer-micro-batch\/trf_/)]),
+  );
+  for (const { id, found } of traces) {
+    const named = (name: string) => found.filter((span) => span.name === name);
+    const [root, ...more] = named('POST /api/v1/transfers');
+    expect(more).toEqual([]);
+    expect(root?.parentSpanId).toBeUndefined();
+    expect(root?.of).toMatchObject({
+      'bursar.resource': id,
+      'bursar.tenant': tenant.id,
+      'http.response.status_code': 201,
+    });
+    const accepting = named('commit').filter(({ parentSpanId }) => parentSpanId === root?.spanId);
+    expect(accepting).not.toHaveLength(0);
+    const [workflow] = named('workflow transfers');
+    expect(workflow).toMatchObject({
+      parentSpanId: root?.spanId,
+      of: { 'bursar.resource': id, 'bursar.outcome': 'completed' },
+    });
+    const submissions = named('sandbox-bank transfers.submit');
+    expect(submissions).toHaveLength(1);
+    expect(submissions[0]).toMatchObject({
+      parentSpanId: workflow?.spanId,
+      of: { 'bursar.resource': id },
+    });
+    expect(named('webhook transfer.completed')).toEqual([
+      expect.objectContaining({
+        parentSpanId: workflow?.spanId,
+        of: expect.objectContaining({ 'http.response.status_code': 204 }),
+      }),
+    ]);
   }
 });
 
