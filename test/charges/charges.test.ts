@@ -1,3 +1,4 @@
+import { allAtOnce } from '../support/at-once.js';
 import {
   activeToken,
   chargeBody,
@@ -11,7 +12,7 @@ import {
 } from '../support/payments.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startService, type Service } from '../support/service.js';
+import { startService, type Api, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 /** So many days that attempts follow each other within seconds. */
@@ -118,6 +119,17 @@ describe('tokens', () => {
 });
 
 describe('a charge on the provider’s page', () => {
+  /** A charge whose time is over while the first tests run, and the process that has made it. */
+  let hasty: Awaited<ReturnType<PaymentClient['page']>>;
+  let api: Api;
+
+  beforeAll(async () => {
+    api = await service.newApi({ BURSAR_CHARGE_EXPIRES_MS: '15000' });
+    await api.start();
+    hasty = await paymentClient(tenant.at(api.url)).page();
+  });
+  afterAll(() => api?.kill());
+
   test('sends the customer there, and credits the wallet when it is paid', async () => {
     const before = await tenant.balance();
     const sentBody = chargeBody('789', { return_url: 'https://shop.example/paid?cart=7' });
@@ -140,27 +152,53 @@ describe('a charge on the provider’s page', () => {
     await expectEvents(sentBody.reference, 'charge.requires_action', 'charge.completed');
   });
 
-  test('ends as the table of test values has it, and is paid once where it is', async () => {
-    const table: [what: string, suffix: string, choice: string | null, code: string | null][] = [
-      ['paid later, told by callback', '001', 'good', null],
-      ['errors at first', '007', 'good', null],
-      ['callbacks out of order', '009', 'good', null],
-      ['throttled at first', '010', 'good', null],
-      ['low funds', '789', 'low_funds', 'insufficient_funds'],
-      ['a stolen card', '789', 'stolen', 'stolen_card'],
-      ['a customer who leaves', '789', null, 'abandoned'],
-    ];
-    const found = await Promise.all(
-      table.map(async ([what, suffix, choice, code]) => {
-        const { reference, url } = await payments.page(suffix);
-        await onPage(url, choice);
-        const wanted = code === null ? 'completed' : 'failed';
-        const { failure, next_action: action } = await payments.waitFor(reference, wanted);
-        await expectEvents(reference, 'charge.requires_action', `charge.${wanted}`);
-        return [what, failure?.code ?? null, action, await timesPaid(reference)];
-      }),
-    );
-    expect(found).toEqual(table.map(([what, , , code]) => [what, code, null, code ? 0 : 1]));
+  allAtOnce((test) => {
+    test('ends as the table of test values has it, and is paid once where it is', async () => {
+      const table: [what: string, suffix: string, choice: string | null, code: string | null][] = [
+        ['paid later, told by callback', '001', 'good', null],
+        ['errors at first', '007', 'good', null],
+        ['callbacks out of order', '009', 'good', null],
+        ['throttled at first', '010', 'good', null],
+        ['low funds', '789', 'low_funds', 'insufficient_funds'],
+        ['a stolen card', '789', 'stolen', 'stolen_card'],
+        ['a customer who leaves', '789', null, 'abandoned'],
+      ];
+      const found = await Promise.all(
+        table.map(async ([what, suffix, choice, code]) => {
+          const { reference, url } = await payments.page(suffix);
+          await onPage(url, choice);
+          const wanted = code === null ? 'completed' : 'failed';
+          const { failure, next_action: action } = await payments.waitFor(reference, wanted);
+          await expectEvents(reference, 'charge.requires_action', `charge.${wanted}`);
+          return [what, failure?.code ?? null, action, await timesPaid(reference)];
+        }),
+      );
+      expect(found).toEqual(table.map(([what, , , code]) => [what, code, null, code ? 0 : 1]));
+    });
+
+    test('that is declined on the page and then paid there is completed, and nothing else is reported', async () => {
+      const { reference, url } = await payments.page('016');
+      expect(await (await onPage(url, 'stolen')).text()).toContain('Declined');
+      const status = await eventually('the decline is known', async () => {
+        const { body } = await payments.verify(reference);
+        const notes = (await payments.timeline(reference)).map(({ detail }) => detail);
+        const isKnown = notes.includes('declined on the page, which is still open: stolen_card');
+        return isKnown ? body.data.status : undefined;
+      });
+      expect(status).toBe('requires_action');
+      await onPage(url);
+      await payments.waitFor(reference, 'completed');
+      await expectEvents(reference, 'charge.requires_action', 'charge.completed');
+    });
+
+    test('that is declined on the page and then left fails once, when the page is over', async () => {
+      const { reference, url } = await payments.page('016');
+      await onPage(url, 'low_funds');
+      await onPage(url, null);
+      const { failure } = await payments.waitFor(reference, 'failed');
+      expect(failure?.code).toBe('abandoned');
+      await expectEvents(reference, 'charge.requires_action', 'charge.failed');
+    });
   });
 
   test('of which another amount is paid is in suspense: attention is raised, and the wallet is not credited', async () => {
@@ -175,30 +213,6 @@ describe('a charge on the provider’s page', () => {
     const postings = service.deps.database.db.collection('postings');
     const { _id: id } = (await service.deps.charges.store.byReference(tenant.id, reference)) ?? {};
     expect(await postings.countDocuments({ _id: `${id}/suspense-1` as never })).toBe(1);
-  });
-
-  test('that is declined on the page and then paid there is completed, and nothing else is reported', async () => {
-    const { reference, url } = await payments.page('016');
-    expect(await (await onPage(url, 'stolen')).text()).toContain('Declined');
-    const status = await eventually('the decline is known', async () => {
-      const { body } = await payments.verify(reference);
-      const notes = (await payments.timeline(reference)).map(({ detail }) => detail);
-      const isKnown = notes.includes('declined on the page, which is still open: stolen_card');
-      return isKnown ? body.data.status : undefined;
-    });
-    expect(status).toBe('requires_action');
-    await onPage(url);
-    await payments.waitFor(reference, 'completed');
-    await expectEvents(reference, 'charge.requires_action', 'charge.completed');
-  });
-
-  test('that is declined on the page and then left fails once, when the page is over', async () => {
-    const { reference, url } = await payments.page('016');
-    await onPage(url, 'low_funds');
-    await onPage(url, null);
-    const { failure } = await payments.waitFor(reference, 'failed');
-    expect(failure?.code).toBe('abandoned');
-    await expectEvents(reference, 'charge.requires_action', 'charge.failed');
   });
 
   test('whose fee becomes known later is credited less the fee, once', async () => {
@@ -250,17 +264,13 @@ describe('a charge on the provider’s page', () => {
   });
 
   test('fails when the customer’s time is over; a payment that is proven later completes it all the same', async () => {
-    const api = await service.newApi({ BURSAR_CHARGE_EXPIRES_MS: '15000' });
-    await api.start();
-    const hasty = paymentClient(tenant.at(api.url));
-    const { reference, url } = await hasty.page();
+    const { reference, url } = hasty;
     const failed = await payments.waitFor(reference, 'failed');
     expect(failed.failure?.code).toBe('expired');
     await onPage(url);
     const paid = await payments.waitFor(reference, 'completed');
     expect(paid.failure).toBeNull();
     await expectEvents(reference, 'charge.requires_action', 'charge.failed', 'charge.completed');
-    await api.kill();
   });
 });
 
@@ -272,88 +282,93 @@ describe('a merchant-initiated charge', () => {
     return chargeBody(suffix, { capture_mode, payment_token_id, customer });
   };
 
-  test('ends as the table of test values has it, and is charged once where it is', async () => {
-    type Row = [
-      what: string,
-      choice: string,
-      suffix: string,
-      code: string | null,
-      attempts: number,
-    ];
-    const table: Row[] = [
-      ['paid at once', 'good', '789', null, 1],
-      ['paid later, told by callback', 'good', '001', null, 1],
-      ['charged and never answered: asked about, not repeated', 'good', '004', null, 1],
-      ['errors at first', 'good', '007', null, 1],
-      ['told out of order', 'good', '009', null, 1],
-      ['throttled at first', 'good', '010', null, 1],
-      ['declined for good', 'later_declined', '789', 'card_declined', 1],
-      ['an expired card', 'later_expired', '789', 'expired_card', 1],
-      ['declined softly twice, then paid', 'later_low_funds_twice', '789', null, 3],
-      ['always declined softly', 'later_low_funds', '789', 'insufficient_funds', 4],
-    ];
-    const found = await Promise.all(
-      table.map(async ([what, choice, suffix, code]) => {
-        const sentBody = await merchant(choice, suffix);
-        expect((await payments.charge(sentBody)).status).toBe(201);
-        const wanted = code === null ? 'completed' : 'failed';
-        const { failure } = await payments.waitFor(sentBody.reference, wanted);
-        await expectEvents(sentBody.reference, `charge.${wanted}`);
-        const stored = await service.deps.charges.store.byReference(tenant.id, sentBody.reference);
-        const paid = await timesPaid(sentBody.reference);
-        return [what, failure?.code ?? null, stored?.attempt, paid];
-      }),
-    );
-    expect(found).toEqual(
-      table.map(([what, , , code, attempts]) => [what, code, attempts, code ? 0 : 1]),
-    );
-  });
-
-  test('that is never answered and never made is sent again as far as that is safe, then an operator is called', async () => {
-    const sentBody = await merchant('good', '005');
-    await payments.charge(sentBody);
-    const charge = await payments.waitFor(
-      sentBody.reference,
-      ({ attention }) => attention !== null,
-    );
-    expect(charge.status).toBe('processing');
-    expect(await timesPaid(sentBody.reference)).toBe(0);
-  });
-
-  test('a charge is counted in its tenant’s own days', async () => {
-    const own = await service.tenant({ balanceMinor: 0 });
-    await service.deps.tenants.update(own.id, { dunningDays: [] });
-    const client = paymentClient(own);
-    const { token, customer } = await activeToken(client, 'later_low_funds');
-    const { payment_token_id } = token;
-    const sentBody = chargeBody('789', {
-      capture_mode: 'merchant_initiated',
-      payment_token_id,
-      customer,
+  allAtOnce((test) => {
+    test('ends as the table of test values has it, and is charged once where it is', async () => {
+      type Row = [
+        what: string,
+        choice: string,
+        suffix: string,
+        code: string | null,
+        attempts: number,
+      ];
+      const table: Row[] = [
+        ['paid at once', 'good', '789', null, 1],
+        ['paid later, told by callback', 'good', '001', null, 1],
+        ['charged and never answered: asked about, not repeated', 'good', '004', null, 1],
+        ['errors at first', 'good', '007', null, 1],
+        ['told out of order', 'good', '009', null, 1],
+        ['throttled at first', 'good', '010', null, 1],
+        ['declined for good', 'later_declined', '789', 'card_declined', 1],
+        ['an expired card', 'later_expired', '789', 'expired_card', 1],
+        ['declined softly twice, then paid', 'later_low_funds_twice', '789', null, 3],
+        ['always declined softly', 'later_low_funds', '789', 'insufficient_funds', 4],
+      ];
+      const found = await Promise.all(
+        table.map(async ([what, choice, suffix, code]) => {
+          const sentBody = await merchant(choice, suffix);
+          expect((await payments.charge(sentBody)).status).toBe(201);
+          const wanted = code === null ? 'completed' : 'failed';
+          const { failure } = await payments.waitFor(sentBody.reference, wanted);
+          await expectEvents(sentBody.reference, `charge.${wanted}`);
+          const stored = await service.deps.charges.store.byReference(
+            tenant.id,
+            sentBody.reference,
+          );
+          const paid = await timesPaid(sentBody.reference);
+          return [what, failure?.code ?? null, stored?.attempt, paid];
+        }),
+      );
+      expect(found).toEqual(
+        table.map(([what, , , code, attempts]) => [what, code, attempts, code ? 0 : 1]),
+      );
     });
-    await client.charge(sentBody);
-    await client.waitFor(sentBody.reference, 'failed');
-    const stored = await service.deps.charges.store.byReference(own.id, sentBody.reference);
-    expect(stored?.attempt).toBe(1);
-  });
 
-  test('has nothing of the customer or of the authorization in its history', async () => {
-    const sentBody = await merchant();
-    await payments.charge(sentBody);
-    await payments.waitFor(sentBody.reference, 'completed');
-    const stored = await service.deps.charges.store.byReference(tenant.id, sentBody.reference);
-    const handle = service.deps.temporal.client.workflow.getHandle(`charge/${stored?._id}`);
-    const history = JSON.stringify(await handle.fetchHistory(), (_, value: unknown) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
-    );
-    const token = await service.deps.paymentTokens.store.get(
-      tenant.id,
-      String(stored?.payment_token_id),
-    );
-    const customer = sentBody.customer as { email: string; name: string };
-    expect(token?.authorization).toMatch(/^authz_/);
-    for (const secret of [String(token?.authorization), customer.email, customer.name]) {
-      expect(history).not.toContain(secret);
-    }
+    test('that is never answered and never made is sent again as far as that is safe, then an operator is called', async () => {
+      const sentBody = await merchant('good', '005');
+      await payments.charge(sentBody);
+      const charge = await payments.waitFor(
+        sentBody.reference,
+        ({ attention }) => attention !== null,
+      );
+      expect(charge.status).toBe('processing');
+      expect(await timesPaid(sentBody.reference)).toBe(0);
+    });
+
+    test('a charge is counted in its tenant’s own days', async () => {
+      const own = await service.tenant({ balanceMinor: 0 });
+      await service.deps.tenants.update(own.id, { dunningDays: [] });
+      const client = paymentClient(own);
+      const { token, customer } = await activeToken(client, 'later_low_funds');
+      const { payment_token_id } = token;
+      const sentBody = chargeBody('789', {
+        capture_mode: 'merchant_initiated',
+        payment_token_id,
+        customer,
+      });
+      await client.charge(sentBody);
+      await client.waitFor(sentBody.reference, 'failed');
+      const stored = await service.deps.charges.store.byReference(own.id, sentBody.reference);
+      expect(stored?.attempt).toBe(1);
+    });
+
+    test('has nothing of the customer or of the authorization in its history', async () => {
+      const sentBody = await merchant();
+      await payments.charge(sentBody);
+      await payments.waitFor(sentBody.reference, 'completed');
+      const stored = await service.deps.charges.store.byReference(tenant.id, sentBody.reference);
+      const handle = service.deps.temporal.client.workflow.getHandle(`charge/${stored?._id}`);
+      const history = JSON.stringify(await handle.fetchHistory(), (_, value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
+      );
+      const token = await service.deps.paymentTokens.store.get(
+        tenant.id,
+        String(stored?.payment_token_id),
+      );
+      const customer = sentBody.customer as { email: string; name: string };
+      expect(token?.authorization).toMatch(/^authz_/);
+      for (const secret of [String(token?.authorization), customer.email, customer.name]) {
+        expect(history).not.toContain(secret);
+      }
+    });
   });
 });

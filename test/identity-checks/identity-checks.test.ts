@@ -1,5 +1,5 @@
 import { createIdentityCheckCreation } from '../../src/capabilities/identity-checks/create.js';
-import { eachAtOnce } from '../support/at-once.js';
+import { allAtOnce, eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -100,12 +100,43 @@ describe('a check', () => {
     expect(told.map(({ data }) => data)).toEqual([check]);
   });
 
-  test('of an account whose BVN is another person’s is rejected with account_mismatch', async () => {
-    const body = { ...checkBody('bank_account'), bvn: newNumber('002') };
-    const { body: answer } = await identity.verify(newCustomerId(), { type: 'bank_account', body });
-    expect(await identity.waitFor(answer.data, isOver)).toMatchObject({
-      status: 'rejected',
-      failure: { code: 'account_mismatch' },
+  allAtOnce((test) => {
+    test('of an account whose BVN is another person’s is rejected with account_mismatch', async () => {
+      const body = { ...checkBody('bank_account'), bvn: newNumber('002') };
+      const { body: answer } = await identity.verify(newCustomerId(), {
+        type: 'bank_account',
+        body,
+      });
+      expect(await identity.waitFor(answer.data, isOver)).toMatchObject({
+        status: 'rejected',
+        failure: { code: 'account_mismatch' },
+      });
+    });
+
+    test('that could not be done is failed, not rejected, and may be started again', async () => {
+      const check = await started('006');
+      await eventually('the provider has it', async () =>
+        (await service.bank.setCheckOutcome(check.id, 'failed')) === 200 ? true : undefined,
+      );
+      const failed = await identity.waitFor(check, isOver);
+      expect(failed).toMatchObject({ status: 'failed', failure: { code: 'not_checked' } });
+      expect((await identity.customer(check.customer_id)).kyc.bvn).toBe('failed');
+      const again = await identity.verify(check.customer_id);
+      expect(again.status).toBe(201);
+      await identity.waitFor(again.body.data, 'verified');
+      expect((await identity.customer(check.customer_id)).kyc.bvn).toBe('verified');
+      const { body } = await identity.customers(
+        `?customer_id=${check.customer_id}&kyc_status=verified`,
+      );
+      expect(body.data).toHaveLength(1);
+    });
+
+    test('with silence stays pending and calls an operator: silence is no rejection', async () => {
+      const check = await started('005');
+      const waiting = await identity.waitFor(check, ({ attention }) => attention !== null);
+      expect(waiting).toMatchObject({ status: 'pending', failure: null, completed_at: null });
+      expect(eventsOf(check.id)).toEqual([]);
+      expect((await stored(check)).sealed).not.toBeNull();
     });
   });
 
@@ -118,32 +149,6 @@ describe('a check', () => {
     const check = await identity.waitFor(await started(ending), isOver);
     expect(check).toMatchObject({ status: 'verified', attention: null });
     expect(await effectsOf(check.id)).toHaveLength(1);
-  });
-
-  test('that could not be done is failed, not rejected, and may be started again', async () => {
-    const check = await started('006');
-    await eventually('the provider has it', async () =>
-      (await service.bank.setCheckOutcome(check.id, 'failed')) === 200 ? true : undefined,
-    );
-    const failed = await identity.waitFor(check, isOver);
-    expect(failed).toMatchObject({ status: 'failed', failure: { code: 'not_checked' } });
-    expect((await identity.customer(check.customer_id)).kyc.bvn).toBe('failed');
-    const again = await identity.verify(check.customer_id);
-    expect(again.status).toBe(201);
-    await identity.waitFor(again.body.data, 'verified');
-    expect((await identity.customer(check.customer_id)).kyc.bvn).toBe('verified');
-    const { body } = await identity.customers(
-      `?customer_id=${check.customer_id}&kyc_status=verified`,
-    );
-    expect(body.data).toHaveLength(1);
-  });
-
-  test('with silence stays pending and calls an operator: silence is no rejection', async () => {
-    const check = await started('005');
-    const waiting = await identity.waitFor(check, ({ attention }) => attention !== null);
-    expect(waiting).toMatchObject({ status: 'pending', failure: null, completed_at: null });
-    expect(eventsOf(check.id)).toEqual([]);
-    expect((await stored(check)).sealed).not.toBeNull();
   });
 });
 
@@ -301,36 +306,38 @@ describe('an operator', () => {
   const failByForce = async (id: string) =>
     bursarApproved(`identity-checks fail ${id} --reason asked --force`, service.env);
 
-  test('fails a silent check by force: it is failed, its number is erased, and nothing is rejected', async () => {
-    const check = await started('005');
-    await eventually('it was submitted', async () =>
-      (await stored(check)).submissions > 0 ? true : undefined,
-    );
-    expect((await command('fail', check.id)).code).toBe(1);
-    // A submission after the request changes the target, so its approval is refused and another request is needed.
-    await eventually('an approval was used', async () =>
-      (await failByForce(check.id)).code === 0 ? true : undefined,
-    );
-    expect(await identity.get(check.customer_id, check.id)).toMatchObject({
-      status: 'failed',
-      failure: { code: 'operator' },
+  allAtOnce((test) => {
+    test('fails a silent check by force: it is failed, its number is erased, and nothing is rejected', async () => {
+      const check = await started('005');
+      await eventually('it was submitted', async () =>
+        (await stored(check)).submissions > 0 ? true : undefined,
+      );
+      expect((await command('fail', check.id)).code).toBe(1);
+      // A submission after the request changes the target, so its approval is refused and another request is needed.
+      await eventually('an approval was used', async () =>
+        (await failByForce(check.id)).code === 0 ? true : undefined,
+      );
+      expect(await identity.get(check.customer_id, check.id)).toMatchObject({
+        status: 'failed',
+        failure: { code: 'operator' },
+      });
+      expect((await stored(check)).sealed).toBeNull();
     });
-    expect((await stored(check)).sealed).toBeNull();
-  });
 
-  test('who failed a check by force is called when the provider verifies it after all, and may complete it', async () => {
-    const check = await started('006');
-    await eventually('the provider has it', async () =>
-      (await stored(check)).acknowledged_at ? true : undefined,
-    );
-    expect((await failByForce(check.id)).code).toBe(0);
-    expect(await service.bank.setCheckOutcome(check.id, 'verified')).toBe(200);
-    await identity.waitFor(check, ({ attention }) => attention !== null);
-    expect((await identity.get(check.customer_id, check.id)).status).toBe('failed');
-    expect((await command('complete', check.id)).code).toBe(0);
-    const verified = await identity.get(check.customer_id, check.id);
-    expect(verified).toMatchObject({ status: 'verified', failure: null, attention: null });
-    expect((await identity.customer(check.customer_id)).kyc.bvn).toBe('verified');
+    test('who failed a check by force is called when the provider verifies it after all, and may complete it', async () => {
+      const check = await started('006');
+      await eventually('the provider has it', async () =>
+        (await stored(check)).acknowledged_at ? true : undefined,
+      );
+      expect((await failByForce(check.id)).code).toBe(0);
+      expect(await service.bank.setCheckOutcome(check.id, 'verified')).toBe(200);
+      await identity.waitFor(check, ({ attention }) => attention !== null);
+      expect((await identity.get(check.customer_id, check.id)).status).toBe('failed');
+      expect((await command('complete', check.id)).code).toBe(0);
+      const verified = await identity.get(check.customer_id, check.id);
+      expect(verified).toMatchObject({ status: 'verified', failure: null, attention: null });
+      expect((await identity.customer(check.customer_id)).kyc.bvn).toBe('verified');
+    });
   });
 
   test('may not complete a check that the provider has not verified', async () => {

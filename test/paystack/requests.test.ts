@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPaystackAccounts } from '../../src/core/providers/paystack/account-adapter.js';
 import { createPaystackIdentity } from '../../src/core/providers/paystack/identity-adapter.js';
 import { newId } from '../../src/shared/ids.js';
+import { eachAtOnce } from '../support/at-once.js';
 import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
 import { createPaystackTransfers } from '../../src/core/providers/paystack/transfer-adapter.js';
 import {
@@ -96,7 +97,7 @@ const callsOf = (
 });
 
 describe.each(['a new', 'a kept'])('one submission is one request on %s connection', (kind) => {
-  test.each(ENDINGS)('after %s nothing is sent again', async (_what, end) => {
+  eachAtOnce(ENDINGS)('after %s nothing is sent again', async (_what, end) => {
     // The banks are known already, so each request is the submission itself.
     const fake = await startFake();
     const banks = banksFor(settingsFor(fake.url));

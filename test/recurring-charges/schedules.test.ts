@@ -8,6 +8,7 @@ import {
 } from '../../src/capabilities/recurring-charges/record.js';
 import { createSchedules } from '../../src/capabilities/recurring-charges/workflow-starter.js';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/record.js';
+import { allAtOnce } from '../support/at-once.js';
 import { eventually } from '../support/eventually.js';
 import { shareListening, type Listening } from '../support/listening.js';
 import {
@@ -132,152 +133,156 @@ test('a renewal that its customer must confirm waits for that, and is renewed th
 });
 
 describe('a recurring charge and its Schedule', () => {
-  test('charged at its start, shown as a readable Schedule, and not charged again when it is triggered', async () => {
-    const { id, status, next_charge_at: next } = await create({ description: 'Gold plan' });
-    expect([status, next]).toEqual(['active', (await get(id)).start_at]);
-    await firstPaid(id);
-    const { state, spec, policies } = await eventually('the Schedule', () =>
-      scheduleOf(id).describe(),
-    );
-    expect(state.note).toMatch(/^NGN 3,000\.00 every month on the \d+\w\w/);
-    expect(spec.timezone).toBe('Africa/Lagos');
-    expect(policies.overlap).toBe('BUFFER_ONE');
-    await scheduleOf(id).trigger();
-    await eventually('its run has ended', async () => {
-      const { numActionsTaken, runningActions } = (await scheduleOf(id).describe()).info;
-      return numActionsTaken === 1 && runningActions.length === 0 ? true : undefined;
+  allAtOnce((test) => {
+    test('charged when its Schedule fires; a run that is too early waits for the moment, and nothing is charged twice', async () => {
+      const { id } = await create({ start_at: new Date(Date.now() + 12_000).toISOString() });
+      await eventually('the Schedule', () => scheduleOf(id).describe());
+      await scheduleOf(id).trigger();
+      await firstPaid(id);
+      // By the trigger and by the clock.
+      await eventually('both runs have ended', async () => {
+        const { numActionsTaken, runningActions } = (await scheduleOf(id).describe()).info;
+        return numActionsTaken === 2 && runningActions.length === 0 ? true : undefined;
+      });
+      expect(await chargesOf(id)).toHaveLength(1);
     });
-    expect(await chargesOf(id)).toMatchObject([{ status: 'completed', reference: `${id}-0` }]);
-    expect(await get(id)).toMatchObject({
-      charged_periods: 1,
-      last_paid_reference: `${id}-0`,
-      description: 'Gold plan',
-    });
-    await eventually('the event arrives', () => at.events(id)[0]);
-    expect(at.events(id)).toMatchObject([
-      { event: 'recurring_charge.renewed', sequence: 1, data: await get(id) },
-    ]);
-  });
 
-  test('charged when its Schedule fires; a run that is too early waits for the moment, and nothing is charged twice', async () => {
-    const { id } = await create({ start_at: new Date(Date.now() + 12_000).toISOString() });
-    await eventually('the Schedule', () => scheduleOf(id).describe());
-    await scheduleOf(id).trigger();
-    await firstPaid(id);
-    // By the trigger and by the clock.
-    await eventually('both runs have ended', async () => {
-      const { numActionsTaken, runningActions } = (await scheduleOf(id).describe()).info;
-      return numActionsTaken === 2 && runningActions.length === 0 ? true : undefined;
+    test('charged at its start, shown as a readable Schedule, and not charged again when it is triggered', async () => {
+      const { id, status, next_charge_at: next } = await create({ description: 'Gold plan' });
+      expect([status, next]).toEqual(['active', (await get(id)).start_at]);
+      await firstPaid(id);
+      const { state, spec, policies } = await eventually('the Schedule', () =>
+        scheduleOf(id).describe(),
+      );
+      expect(state.note).toMatch(/^NGN 3,000\.00 every month on the \d+\w\w/);
+      expect(spec.timezone).toBe('Africa/Lagos');
+      expect(policies.overlap).toBe('BUFFER_ONE');
+      await scheduleOf(id).trigger();
+      await eventually('its run has ended', async () => {
+        const { numActionsTaken, runningActions } = (await scheduleOf(id).describe()).info;
+        return numActionsTaken === 1 && runningActions.length === 0 ? true : undefined;
+      });
+      expect(await chargesOf(id)).toMatchObject([{ status: 'completed', reference: `${id}-0` }]);
+      expect(await get(id)).toMatchObject({
+        charged_periods: 1,
+        last_paid_reference: `${id}-0`,
+        description: 'Gold plan',
+      });
+      await eventually('the event arrives', () => at.events(id)[0]);
+      expect(at.events(id)).toMatchObject([
+        { event: 'recurring_charge.renewed', sequence: 1, data: await get(id) },
+      ]);
     });
-    expect(await chargesOf(id)).toHaveLength(1);
-  });
 
-  test('after an outage every missed period is charged without a request, the oldest first at the provider', async () => {
-    const start = new Date(Math.floor(Date.now() / 1000) * 1000 - 3 * DAY_MS - 60_000);
-    const recurring = recurringCharge({
-      tenant_id: tenant.id,
-      payment_token_id: token.payment_token_id,
-      customer_id: token.customer_id,
-      interval: 'day',
-      start_at: start,
-      next_check_at: new Date(),
+    test('after an outage every missed period is charged without a request, the oldest first at the provider', async () => {
+      const start = new Date(Math.floor(Date.now() / 1000) * 1000 - 3 * DAY_MS - 60_000);
+      const recurring = recurringCharge({
+        tenant_id: tenant.id,
+        payment_token_id: token.payment_token_id,
+        customer_id: token.customer_id,
+        interval: 'day',
+        start_at: start,
+        next_check_at: new Date(),
+      });
+      // Committed by a process that died before it did anything else.
+      const { _id: id } = recurring;
+      const answer = { status: 201, body: '{}' };
+      await service.deps.groupCommit.commit(acceptRecurringCharge, {
+        tenantId: tenant.id,
+        id,
+        recurring,
+        claim: null,
+        answer,
+      });
+      const made = await eventually('every period is charged', async () => {
+        const charges = await chargesOf(id);
+        return charges.filter((one) => one.status === 'completed').length === 4
+          ? charges
+          : undefined;
+      });
+      expect(made.map((charge) => charge.recurring.period)).toEqual([0, 1, 2, 3]);
+      const journal = await service.bank.journal();
+      const ids = made.map(({ _id }) => _id);
+      const paid = journal
+        .map(({ reference }) => reference.replace(/-1$/, ''))
+        .filter((reference) => ids.includes(reference));
+      expect(paid.toSorted()).toEqual(ids);
+      for (const [i, charge] of made.entries()) {
+        if (isWaitedFor(charge, made[i + 1]))
+          expect(paid.slice(paid.indexOf(charge._id))).toEqual(
+            expect.arrayContaining(ids.slice(i + 1)),
+          );
+      }
     });
-    // Committed by a process that died before it did anything else.
-    const { _id: id } = recurring;
-    const answer = { status: 201, body: '{}' };
-    await service.deps.groupCommit.commit(acceptRecurringCharge, {
-      tenantId: tenant.id,
-      id,
-      recurring,
-      claim: null,
-      answer,
-    });
-    const made = await eventually('every period is charged', async () => {
-      const charges = await chargesOf(id);
-      return charges.filter((one) => one.status === 'completed').length === 4 ? charges : undefined;
-    });
-    expect(made.map((charge) => charge.recurring.period)).toEqual([0, 1, 2, 3]);
-    const journal = await service.bank.journal();
-    const ids = made.map(({ _id }) => _id);
-    const paid = journal
-      .map(({ reference }) => reference.replace(/-1$/, ''))
-      .filter((reference) => ids.includes(reference));
-    expect(paid.toSorted()).toEqual(ids);
-    for (const [i, charge] of made.entries()) {
-      if (isWaitedFor(charge, made[i + 1]))
-        expect(paid.slice(paid.indexOf(charge._id))).toEqual(
-          expect.arrayContaining(ids.slice(i + 1)),
-        );
-    }
-  });
 
-  test('a Schedule is paused, resumed and deleted with its record; changes by an operator are repaired', async () => {
-    const { id } = await create({ start_at: new Date(Date.now() + DAY_MS).toISOString() });
-    await eventually('the Schedule', () => scheduleOf(id).describe());
-    expect((await act(id, 'pause')).body.data.status).toBe('paused');
-    await isPaused(id, true);
-    await scheduleOf(id).unpause('by hand');
-    await lookNow(id);
-    await isPaused(id, true);
-    expect((await act(id, 'resume')).body.data.status).toBe('active');
-    await isPaused(id, false);
-    await scheduleOf(id).delete();
-    await lookNow(id);
-    await eventually('the Schedule is back', () => scheduleOf(id).describe());
-    expect((await act(id, 'cancel')).body.data.status).toBe('cancelled');
-    await eventually('the Schedule is gone', () =>
-      scheduleOf(id)
-        .describe()
-        .then(() => undefined)
-        .catch(() => true),
-    );
-    expect(await chargesOf(id)).toEqual([]);
-  });
-
-  test('a Schedule that was put back by mistake is deleted by its own run', async () => {
-    const { id } = await create({ start_at: new Date(Date.now() + DAY_MS).toISOString() });
-    const before = (await collection().findOne({ _id: id })) as RecurringCharge;
-    await act(id, 'cancel');
-    await eventually('nothing is left to do', async () =>
-      (await collection().findOne({ _id: id }))?.next_check_at === null ? true : undefined,
-    );
-    await service.deps.recurringCharges.starter.schedules.keep(before);
-    await scheduleOf(id).trigger();
-    await eventually('the Schedule is gone', () =>
-      scheduleOf(id)
-        .describe()
-        .then(() => undefined)
-        .catch(() => true),
-    );
-  });
-
-  test('a revoked token fails each period’s charge, with an event for the tenant', async () => {
-    const { token: own } = await activeToken(payments);
-    const tokens = service.deps.database.db.collection<PaymentToken>('payment_tokens');
-    const start = { start_at: new Date(Date.now() + DAY_MS).toISOString() };
-    const reply = await payments.call<RecurringView>('POST', PATH, {
-      ...body(start),
-      payment_token_id: own.payment_token_id,
-      count: 1,
+    test('a Schedule is paused, resumed and deleted with its record; changes by an operator are repaired', async () => {
+      const { id } = await create({ start_at: new Date(Date.now() + DAY_MS).toISOString() });
+      await eventually('the Schedule', () => scheduleOf(id).describe());
+      expect((await act(id, 'pause')).body.data.status).toBe('paused');
+      await isPaused(id, true);
+      await scheduleOf(id).unpause('by hand');
+      await lookNow(id);
+      await isPaused(id, true);
+      expect((await act(id, 'resume')).body.data.status).toBe('active');
+      await isPaused(id, false);
+      await scheduleOf(id).delete();
+      await lookNow(id);
+      await eventually('the Schedule is back', () => scheduleOf(id).describe());
+      expect((await act(id, 'cancel')).body.data.status).toBe('cancelled');
+      await eventually('the Schedule is gone', () =>
+        scheduleOf(id)
+          .describe()
+          .then(() => undefined)
+          .catch(() => true),
+      );
+      expect(await chargesOf(id)).toEqual([]);
     });
-    const { id } = reply.body.data;
-    await tokens.updateOne({ _id: own.payment_token_id }, { $set: { status: 'revoked' } });
-    await collection().updateOne(
-      { _id: id },
-      { $set: { next_charge_at: new Date(Date.now() - 1_000), next_check_at: new Date(0) } },
-    );
-    await eventually('there is a charge', async () =>
-      (await chargesOf(id))[0] ? true : undefined,
-    );
-    const failed = await payments.waitFor(`${id}-0`, 'failed');
-    expect(failed.failure?.code).toBe('token_revoked');
-    const events = await eventually('the event arrives', () => {
-      const received = at.events(id).map(({ event, sequence }) => [event, sequence]);
-      return received.length > 0 ? received : undefined;
+
+    test('a Schedule that was put back by mistake is deleted by its own run', async () => {
+      const { id } = await create({ start_at: new Date(Date.now() + DAY_MS).toISOString() });
+      const before = (await collection().findOne({ _id: id })) as RecurringCharge;
+      await act(id, 'cancel');
+      await eventually('nothing is left to do', async () =>
+        (await collection().findOne({ _id: id }))?.next_check_at === null ? true : undefined,
+      );
+      await service.deps.recurringCharges.starter.schedules.keep(before);
+      await scheduleOf(id).trigger();
+      await eventually('the Schedule is gone', () =>
+        scheduleOf(id)
+          .describe()
+          .then(() => undefined)
+          .catch(() => true),
+      );
     });
-    // Its only period: it has ended, and so it says no more than that.
-    expect(events).toEqual([['recurring_charge.ended', 1]]);
-    expect(await get(id)).toMatchObject({ status: 'ended', unpaid_references: [`${id}-0`] });
+
+    test('a revoked token fails each period’s charge, with an event for the tenant', async () => {
+      const { token: own } = await activeToken(payments);
+      const tokens = service.deps.database.db.collection<PaymentToken>('payment_tokens');
+      const start = { start_at: new Date(Date.now() + DAY_MS).toISOString() };
+      const reply = await payments.call<RecurringView>('POST', PATH, {
+        ...body(start),
+        payment_token_id: own.payment_token_id,
+        count: 1,
+      });
+      const { id } = reply.body.data;
+      await tokens.updateOne({ _id: own.payment_token_id }, { $set: { status: 'revoked' } });
+      await collection().updateOne(
+        { _id: id },
+        { $set: { next_charge_at: new Date(Date.now() - 1_000), next_check_at: new Date(0) } },
+      );
+      await eventually('there is a charge', async () =>
+        (await chargesOf(id))[0] ? true : undefined,
+      );
+      const failed = await payments.waitFor(`${id}-0`, 'failed');
+      expect(failed.failure?.code).toBe('token_revoked');
+      const events = await eventually('the event arrives', () => {
+        const received = at.events(id).map(({ event, sequence }) => [event, sequence]);
+        return received.length > 0 ? received : undefined;
+      });
+      // Its only period: it has ended, and so it says no more than that.
+      expect(events).toEqual([['recurring_charge.ended', 1]]);
+      expect(await get(id)).toMatchObject({ status: 'ended', unpaid_references: [`${id}-0`] });
+    });
   });
 
   test('the Schedule fires when periods begin, also at the ends of months, and is written once', async () => {

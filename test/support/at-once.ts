@@ -18,3 +18,12 @@ export function eachAtOnce<Row extends unknown[] | [unknown]>(rows: readonly Row
       );
     });
 }
+
+/** The same for tests of different kinds. */
+export function allAtOnce(
+  define: (test: (title: string, run: () => Promise<void>) => void) => void,
+): void {
+  const rows: [string, () => Promise<void>][] = [];
+  define((title, run) => void rows.push([title, run]));
+  eachAtOnce(rows)('%s', (_title, run) => run());
+}

@@ -1,4 +1,4 @@
-import { eachAtOnce } from '../support/at-once.js';
+import { allAtOnce, eachAtOnce } from '../support/at-once.js';
 import { bursar, bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
@@ -105,67 +105,76 @@ describe('the assignment of a virtual account', () => {
     expect(journal.map(({ kind }) => kind)).toEqual(['opened']);
   });
 
-  test('a refused account fails with a reason, and does not count as open', async () => {
-    const customer_id = accountCustomer('002');
-    const { id } = await accounts.accepted('002', { customer_id });
-    expect(await accounts.waitFor(id, 'failed')).toMatchObject({
-      account_number: null,
-      failure: { code: 'not_eligible' },
+  allAtOnce((test) => {
+    test('a refused account fails with a reason, and does not count as open', async () => {
+      const customer_id = accountCustomer('002');
+      const { id } = await accounts.accepted('002', { customer_id });
+      expect(await accounts.waitFor(id, 'failed')).toMatchObject({
+        account_number: null,
+        failure: { code: 'not_eligible' },
+      });
+      const unknown = await accounts.accepted(undefined, { bank_code: '999' });
+      expect(await accounts.waitFor(unknown.id, 'failed')).toMatchObject({
+        failure: { code: 'no_such_bank' },
+      });
+      const customers = service.deps.database.db.collection<{ _id: string; open: number }>(
+        'virtual_account_customers',
+      );
+      expect(await customers.findOne({ _id: `${tenant.id}/${customer_id}` })).toMatchObject({
+        open: 0,
+      });
     });
-    const unknown = await accounts.accepted(undefined, { bank_code: '999' });
-    expect(await accounts.waitFor(unknown.id, 'failed')).toMatchObject({
-      failure: { code: 'no_such_bank' },
-    });
-    const customers = service.deps.database.db.collection<{ _id: string; open: number }>(
-      'virtual_account_customers',
-    );
-    expect(await customers.findOne({ _id: `${tenant.id}/${customer_id}` })).toMatchObject({
-      open: 0,
-    });
-  });
 
-  test('an undecided account calls an operator, and is never failed by itself', async () => {
-    const { id } = await accounts.accepted('006');
-    await isAtBank(id);
-    const stuck = await accounts.waitFor(id, ({ attention }) => attention !== null);
-    expect(stuck.status).toBe('pending');
-    const refused = await bursar(`virtual-accounts fail ${id} --reason silent --json`, service.env);
-    expect([refused.code, JSON.parse(refused.out)]).toMatchObject([1, { done: false }]);
-    expect(await service.bank.setAccountOutcome(id, 'opened')).toBe(200);
-    expect(await accounts.waitFor(id, 'active')).toMatchObject({ attention: null });
-  });
-
-  test('an account that is assigned after an operator has failed it waits for the operator', async () => {
-    const { id } = await accounts.accepted('006');
-    await isAtBank(id);
-    const forced = `virtual-accounts fail ${id} --reason gone --force`;
-    expect((await bursarApproved(forced, service.env)).code).toBe(0);
-    expect(await accounts.get(id)).toMatchObject({ status: 'failed' });
-    expect(await service.bank.setAccountOutcome(id, 'opened')).toBe(200);
-    const late = await accounts.waitFor(id, ({ attention }) => attention !== null);
-    expect(late).toMatchObject({ status: 'failed' });
-    const done = await bursar(`virtual-accounts complete ${id} --reason exists`, service.env);
-    expect(done.code).toBe(0);
-    expect(await accounts.waitFor(id, 'active')).toMatchObject({ attention: null, failure: null });
-  });
-
-  test('a customer has at most ten open accounts, also if they are created at once', async () => {
-    const customer_id = accountCustomer();
-    const replies = await Promise.all(
-      Array.from({ length: 14 }, () => accounts.create({ customer_id })),
-    );
-    const refused = replies.filter(({ status }) => status !== 201);
-    expect(refused).toHaveLength(4);
-    expect(refused[0]?.body.error).toMatchObject({
-      code: 'limit_exceeded',
-      details: { limit: 10, used: 10 },
+    test('an undecided account calls an operator, and is never failed by itself', async () => {
+      const { id } = await accounts.accepted('006');
+      await isAtBank(id);
+      const stuck = await accounts.waitFor(id, ({ attention }) => attention !== null);
+      expect(stuck.status).toBe('pending');
+      const refused = await bursar(
+        `virtual-accounts fail ${id} --reason silent --json`,
+        service.env,
+      );
+      expect([refused.code, JSON.parse(refused.out)]).toMatchObject([1, { done: false }]);
+      expect(await service.bank.setAccountOutcome(id, 'opened')).toBe(200);
+      expect(await accounts.waitFor(id, 'active')).toMatchObject({ attention: null });
     });
-    const { id } = (replies.find(({ status }) => status === 201) as { body: { data: AccountView } })
-      .body.data;
-    await accounts.waitFor(id, 'active');
-    await accounts.close(id);
-    await accounts.waitFor(id, 'closed');
-    expect((await accounts.create({ customer_id })).status).toBe(201);
+
+    test('an account that is assigned after an operator has failed it waits for the operator', async () => {
+      const { id } = await accounts.accepted('006');
+      await isAtBank(id);
+      const forced = `virtual-accounts fail ${id} --reason gone --force`;
+      expect((await bursarApproved(forced, service.env)).code).toBe(0);
+      expect(await accounts.get(id)).toMatchObject({ status: 'failed' });
+      expect(await service.bank.setAccountOutcome(id, 'opened')).toBe(200);
+      const late = await accounts.waitFor(id, ({ attention }) => attention !== null);
+      expect(late).toMatchObject({ status: 'failed' });
+      const done = await bursar(`virtual-accounts complete ${id} --reason exists`, service.env);
+      expect(done.code).toBe(0);
+      expect(await accounts.waitFor(id, 'active')).toMatchObject({
+        attention: null,
+        failure: null,
+      });
+    });
+
+    test('a customer has at most ten open accounts, also if they are created at once', async () => {
+      const customer_id = accountCustomer();
+      const replies = await Promise.all(
+        Array.from({ length: 14 }, () => accounts.create({ customer_id })),
+      );
+      const refused = replies.filter(({ status }) => status !== 201);
+      expect(refused).toHaveLength(4);
+      expect(refused[0]?.body.error).toMatchObject({
+        code: 'limit_exceeded',
+        details: { limit: 10, used: 10 },
+      });
+      const { id } = (
+        replies.find(({ status }) => status === 201) as { body: { data: AccountView } }
+      ).body.data;
+      await accounts.waitFor(id, 'active');
+      await accounts.close(id);
+      await accounts.waitFor(id, 'closed');
+      expect((await accounts.create({ customer_id })).status).toBe(201);
+    });
   });
 
   test('a reference is unique for ever, and a refusal takes none', async () => {
@@ -200,51 +209,59 @@ describe('the assignment of a virtual account', () => {
 });
 
 describe('the closing of a virtual account', () => {
-  test('an account is closing, then closed, and a repeat succeeds and changes nothing', async () => {
-    const { id } = await accounts.active();
-    const reply = await accounts.close(id);
-    expect(reply.status).toBe(201);
-    expect(reply.body.data.status).toBe('closing');
-    expect(reply.headers.get('location')).toBe(`/api/v1/virtual-accounts/${id}`);
-    const closed = await accounts.waitFor(id, 'closed');
-    expect(closed.closed_at).not.toBeNull();
-    expect((await accounts.close(id)).body.data).toEqual(closed);
-    expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['opened', 'closed']);
-    await eventually('both events arrive', () => (eventsOf(id).length === 2 ? true : undefined));
-    expect(eventsOf(id)).toEqual(['virtual_account.created', 'virtual_account.closed']);
-  });
+  allAtOnce((test) => {
+    test('an account is closing, then closed, and a repeat succeeds and changes nothing', async () => {
+      const { id } = await accounts.active();
+      const reply = await accounts.close(id);
+      expect(reply.status).toBe(201);
+      expect(reply.body.data.status).toBe('closing');
+      expect(reply.headers.get('location')).toBe(`/api/v1/virtual-accounts/${id}`);
+      const closed = await accounts.waitFor(id, 'closed');
+      expect(closed.closed_at).not.toBeNull();
+      expect((await accounts.close(id)).body.data).toEqual(closed);
+      expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual([
+        'opened',
+        'closed',
+      ]);
+      await eventually('both events arrive', () => (eventsOf(id).length === 2 ? true : undefined));
+      expect(eventsOf(id)).toEqual(['virtual_account.created', 'virtual_account.closed']);
+    });
 
-  test('a closing without an answer is verified, and closes once', async () => {
-    const { id } = await accounts.active('016');
-    await accounts.close(id);
-    await accounts.waitFor(id, 'closed');
-    expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['opened', 'closed']);
-  });
+    test('a closing without an answer is verified, and closes once', async () => {
+      const { id } = await accounts.active('016');
+      await accounts.close(id);
+      await accounts.waitFor(id, 'closed');
+      expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual([
+        'opened',
+        'closed',
+      ]);
+    });
 
-  test('an account that the provider closes by itself is closed here', async () => {
-    const { id } = await accounts.active();
-    await service.bank.setAccountOutcome(id, 'closed');
-    expect((await accounts.waitFor(id, 'closed')).attention).toBeNull();
-  });
+    test('an account that the provider closes by itself is closed here', async () => {
+      const { id } = await accounts.active();
+      await service.bank.setAccountOutcome(id, 'closed');
+      expect((await accounts.waitFor(id, 'closed')).attention).toBeNull();
+    });
 
-  test('a pending and a failed account cannot be closed', async () => {
-    const pending = await accounts.accepted('006');
-    const reply = await accounts.close(pending.id);
-    expect([reply.status, reply.body.error.code]).toEqual([422, 'invalid_state']);
-    await eventually('the bank knows it', async () =>
-      (await service.bank.setAccountOutcome(pending.id, 'failed')) === 200 ? true : undefined,
-    );
-    await accounts.waitFor(pending.id, 'failed');
-    expect((await accounts.close(pending.id)).status).toBe(422);
-    expect((await accounts.close('va_01kaj2v6wte8v9kcz0t3yd4m5n')).status).toBe(404);
-  });
+    test('a pending and a failed account cannot be closed', async () => {
+      const pending = await accounts.accepted('006');
+      const reply = await accounts.close(pending.id);
+      expect([reply.status, reply.body.error.code]).toEqual([422, 'invalid_state']);
+      await eventually('the bank knows it', async () =>
+        (await service.bank.setAccountOutcome(pending.id, 'failed')) === 200 ? true : undefined,
+      );
+      await accounts.waitFor(pending.id, 'failed');
+      expect((await accounts.close(pending.id)).status).toBe(422);
+      expect((await accounts.close('va_01kaj2v6wte8v9kcz0t3yd4m5n')).status).toBe(404);
+    });
 
-  test('a repeated key gets the same bytes, also after the account was closed', async () => {
-    const { id } = await accounts.active();
-    const options = { key: accountCustomer() };
-    const first = await accounts.close(id, options);
-    await accounts.waitFor(id, 'closed');
-    expect((await accounts.close(id, options)).text).toBe(first.text);
+    test('a repeated key gets the same bytes, also after the account was closed', async () => {
+      const { id } = await accounts.active();
+      const options = { key: accountCustomer() };
+      const first = await accounts.close(id, options);
+      await accounts.waitFor(id, 'closed');
+      expect((await accounts.close(id, options)).text).toBe(first.text);
+    });
   });
 });
 

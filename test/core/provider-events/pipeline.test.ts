@@ -15,6 +15,7 @@ import { TRANSFER_SAFE_FIELDS } from '../../../src/core/providers/sandbox-bank/t
 import { createSecretBox } from '../../../src/core/webhooks/secrets.js';
 import { newId } from '../../../src/shared/ids.js';
 import { callbackSender } from '../../support/callbacks.js';
+import { allAtOnce, eachAtOnce } from '../../support/at-once.js';
 import { bursar } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
@@ -108,41 +109,45 @@ describe('the first attempt', () => {
 });
 
 describe('a message that arrives before its record', () => {
-  test('is applied once the record is there', async () => {
-    const id = newId('transfer');
-    await bank.post(bank.about(id, 'transfer.paid', { amount_minor: 250_000, session_id: 's-1' }));
-    const waiting = await eventually('one attempt was made', async () => {
-      const found = await event({ 'facts.reference': id });
-      return found && found.attempt_count > 0 ? found : undefined;
+  allAtOnce((test) => {
+    test('is applied once the record is there', async () => {
+      const id = newId('transfer');
+      await bank.post(
+        bank.about(id, 'transfer.paid', { amount_minor: 250_000, session_id: 's-1' }),
+      );
+      const waiting = await eventually('one attempt was made', async () => {
+        const found = await event({ 'facts.reference': id });
+        return found && found.attempt_count > 0 ? found : undefined;
+      });
+      expect(waiting).toMatchObject({ result: 'unknown_reference', attention: null });
+      const transfer = pendingTransfer({
+        _id: id,
+        tenant_id: tenant.id,
+        status: 'processing',
+        submissions: 1,
+        next_check_at: null,
+      });
+      await service.deps.groupCommit.commit(acceptTransfer, acceptTransferMutation(transfer));
+      expect(await becomes({ 'facts.reference': id }, 'processed')).toMatchObject({
+        result: 'applied',
+        attention: null,
+      });
+      expect((await tenant.get(id)).status).toBe('completed');
     });
-    expect(waiting).toMatchObject({ result: 'unknown_reference', attention: null });
-    const transfer = pendingTransfer({
-      _id: id,
-      tenant_id: tenant.id,
-      status: 'processing',
-      submissions: 1,
-      next_check_at: null,
-    });
-    await service.deps.groupCommit.commit(acceptTransfer, acceptTransferMutation(transfer));
-    expect(await becomes({ 'facts.reference': id }, 'processed')).toMatchObject({
-      result: 'applied',
-      attention: null,
-    });
-    expect((await tenant.get(id)).status).toBe('completed');
-  });
 
-  test('calls an operator after the last attempt if money has moved, and is ignored otherwise', async () => {
-    const [paid, refused] = [newId('transfer'), newId('transfer')];
-    await bank.post(bank.about(paid, 'transfer.paid'));
-    await bank.post(bank.about(refused, 'transfer.refused', { code: 'account_closed' }));
-    expect(await becomes({ 'facts.reference': paid }, 'failed')).toMatchObject({
-      attempt_count: 3,
-      result: 'unknown_reference',
-      attention: { reason: 'unknown_reference' },
-    });
-    expect(await becomes({ 'facts.reference': refused }, 'ignored')).toMatchObject({
-      result: 'unknown_reference',
-      attention: null,
+    test('calls an operator after the last attempt if money has moved, and is ignored otherwise', async () => {
+      const [paid, refused] = [newId('transfer'), newId('transfer')];
+      await bank.post(bank.about(paid, 'transfer.paid'));
+      await bank.post(bank.about(refused, 'transfer.refused', { code: 'account_closed' }));
+      expect(await becomes({ 'facts.reference': paid }, 'failed')).toMatchObject({
+        attempt_count: 3,
+        result: 'unknown_reference',
+        attention: { reason: 'unknown_reference' },
+      });
+      expect(await becomes({ 'facts.reference': refused }, 'ignored')).toMatchObject({
+        result: 'unknown_reference',
+        attention: null,
+      });
     });
   });
 });
@@ -297,16 +302,17 @@ describe('the reversal of a completed transfer, in a message that the adapter ca
     return replays.find(made._id);
   }
 
-  test.each([
+  eachAtOnce<[string, string, object]>([
     ['has a slash in its session id', 'transfer.reversed', { session_id: '090405/20261121-77' }],
     ['has no amount', 'transfer.reversed', { amount_minor: undefined }],
     ['has a new name', 'transfer.returned', {}],
   ])(
     'because it %s, is stored once, and booked once by replays when the adapter has learned it',
     async (_why, name, changes) => {
-      const id = await tenant.send();
-      const { session_id } = await tenant.waitFor(id, 'completed');
-      const before = await tenant.balance();
+      const own = await service.tenant();
+      const id = await own.send();
+      const { session_id } = await own.waitFor(id, 'completed');
+      const before = await own.balance();
       const body = bank.about(id, name, { session_id, ...changes });
       for (let i = 0; i < 2; i += 1) expect(await bank.post(body)).toMatchObject({ status: 200 });
       const about = { 'message.data.reference': id, reading: 'unreadable' } as object;
@@ -316,13 +322,13 @@ describe('the reversal of a completed transfer, in a message that the adapter ca
 
       expect(await replayLater(failed)).toMatchObject({ status: 'completed', result: 'applied' });
       expect(await replayLater(failed)).toMatchObject({ status: 'completed' });
-      expect(await tenant.get(id)).toMatchObject({
+      expect(await own.get(id)).toMatchObject({
         status: 'failed',
         failure: { code: 'reversed' },
       });
-      const { timeline } = await tenant.stored(id);
+      const { timeline } = await own.stored(id);
       expect(timeline.filter(({ type }) => type === 'reversed')).toHaveLength(1);
-      expect((await tenant.balance()).available).toBeGreaterThan(before.available);
+      expect((await own.balance()).available).toBeGreaterThan(before.available);
     },
   );
 });

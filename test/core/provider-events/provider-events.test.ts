@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/shared/ids.js';
 import type { Card } from '../../../src/capabilities/cards/record.js';
+import { allAtOnce } from '../../support/at-once.js';
 import {
   cardEventClient,
   cardEventSender,
@@ -215,51 +216,53 @@ describe('a provider event', () => {
 });
 
 describe('an event that can’t be applied', () => {
-  test('is retried, then fails and raises attention; one replay applies it, and further replays change nothing', async () => {
-    const card = await cards.issue();
-    const operation = newId('cardOperation');
-    const data = { reference: operation, card: await fundings.issuedAs(card) };
-    await fundings.fundAtIssuer(data.card, operation);
-    await issuer.post(issuer.about('card.funded', data));
-    const failed = await issuer.waitFor(operation, 'failed');
-    expect(failed).toMatchObject({ attempt_count: 3, attention: { reason: failed.result } });
-    const { client } = service.deps.temporal;
-    const workflow = client.workflow.getHandle(`provider-event/${failed._id}`);
-    const { typedSearchAttributes, status } = await workflow.describe();
-    expect(status.name).toBe('RUNNING');
-    expect(JSON.stringify(typedSearchAttributes)).toContain('"NeedsAttention"');
-    const [listed] = (await events.list(card.id)).body.data;
-    expect(listed).toMatchObject({ id: failed._id, status: 'failed', processed_at: null });
+  allAtOnce((test) => {
+    test('is retried, then fails and raises attention; one replay applies it, and further replays change nothing', async () => {
+      const card = await cards.issue();
+      const operation = newId('cardOperation');
+      const data = { reference: operation, card: await fundings.issuedAs(card) };
+      await fundings.fundAtIssuer(data.card, operation);
+      await issuer.post(issuer.about('card.funded', data));
+      const failed = await issuer.waitFor(operation, 'failed');
+      expect(failed).toMatchObject({ attempt_count: 3, attention: { reason: failed.result } });
+      const { client } = service.deps.temporal;
+      const workflow = client.workflow.getHandle(`provider-event/${failed._id}`);
+      const { typedSearchAttributes, status } = await workflow.describe();
+      expect(status.name).toBe('RUNNING');
+      expect(JSON.stringify(typedSearchAttributes)).toContain('"NeedsAttention"');
+      const [listed] = (await events.list(card.id)).body.data;
+      expect(listed).toMatchObject({ id: failed._id, status: 'failed', processed_at: null });
 
-    expect(await replay(failed._id)).toMatchObject({
-      event_id: failed._id,
-      status: 'failed',
-      failure: { code: 'not_applied' },
+      expect(await replay(failed._id)).toMatchObject({
+        event_id: failed._id,
+        status: 'failed',
+        failure: { code: 'not_applied' },
+      });
+      expect(await issuer.waitFor(operation, 'failed')).toBeDefined();
+
+      await fundings.accept(card, operation);
+      for (let i = 0; i < 3; i += 1) {
+        expect(await replay(failed._id)).toMatchObject({ status: 'completed', failure: null });
+      }
+      expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
+      await cards.waitForOperation(card.id, operation, 'completed');
+      expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
+      await workflow.result();
     });
-    expect(await issuer.waitFor(operation, 'failed')).toBeDefined();
 
-    await fundings.accept(card, operation);
-    for (let i = 0; i < 3; i += 1) {
-      expect(await replay(failed._id)).toMatchObject({ status: 'completed', failure: null });
-    }
-    expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
-    await cards.waitForOperation(card.id, operation, 'completed');
-    expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
-    await workflow.result();
-  });
-
-  test('is applied without an operator if its record is created while it is retried', async () => {
-    const card = await cards.issue();
-    const operation = newId('cardOperation');
-    await issuer.post(
-      issuer.about('card.funding_pending', {
-        reference: operation,
-        card: await fundings.issuedAs(card),
-      }),
-    );
-    await fundings.accept(card, operation);
-    expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
-    await cards.waitForOperation(card.id, operation, 'completed');
+    test('is applied without an operator if its record is created while it is retried', async () => {
+      const card = await cards.issue();
+      const operation = newId('cardOperation');
+      await issuer.post(
+        issuer.about('card.funding_pending', {
+          reference: operation,
+          card: await fundings.issuedAs(card),
+        }),
+      );
+      await fundings.accept(card, operation);
+      expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
+      await cards.waitForOperation(card.id, operation, 'completed');
+    });
   });
 });
 

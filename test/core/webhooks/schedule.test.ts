@@ -1,6 +1,7 @@
 import type { ActivityDeps } from '../../../activities/index.js';
 import { withEmptyParts } from '../../support/parts.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { Worker } from '@temporalio/worker';
 import { loadConfig } from '../../../src/shared/config.js';
 import { findEngine } from '../../../devstack/find.js';
 import { createLog } from '../../../src/shared/log.js';
@@ -34,11 +35,16 @@ const PROMISED_MS = [
 /** The skipping clock's own steps. */
 const GRAIN_MS = 2_000;
 const PARK_AFTER_DAYS = 3;
+const TASK_QUEUE = 'webhooks-of-the-tests';
 
 let environment: TestWorkflowEnvironment;
 let database: TestDatabase;
 let webhooks: Webhooks;
 let receiver: Receiver;
+let workers: Worker[] = [];
+let running: Promise<void[]>;
+/** The rounds of each endpoint. */
+const rounds = new Map<string, Webhooks['deliverWaiting']>();
 /** The time of Temporal's skipping clock, as the last round has read it. */
 let now = new Date();
 
@@ -66,13 +72,30 @@ beforeAll(async () => {
     log: createLog({ level: 'silent', name: 'test' }),
     clock: () => now,
   });
+  workers = await createWorkers({
+    connection: environment.nativeConnection,
+    namespace: 'default',
+    taskQueue: TASK_QUEUE,
+    workflowBundle: { codePath: String(process.env.BURSAR_TEST_BUNDLE) },
+    providers: [],
+    activities: withEmptyParts<ActivityDeps>({ webhooks: { deliverWaiting } }),
+  });
+  running = Promise.all(workers.map((worker) => worker.run()));
 });
 afterAll(async () => {
+  for (const worker of workers) worker.shutdown();
+  await running;
   await webhooks?.close();
   await receiver?.close();
   await database?.close();
   await environment?.teardown();
 });
+
+async function deliverWaiting(endpoint: string) {
+  const round = rounds.get(endpoint);
+  if (!round) throw new Error(`there are no rounds of ${endpoint}`);
+  return round(endpoint);
+}
 
 let sequence = 0;
 
@@ -124,28 +147,13 @@ async function run(endpoint: string): Promise<number[]> {
 
 /** Runs the endpoint's workflow with these rounds. */
 async function runWith(endpoint: string, round: Webhooks['deliverWaiting']): Promise<void> {
-  const workers = await createWorkers({
-    connection: environment.nativeConnection,
-    namespace: 'default',
-    taskQueue: endpoint,
-    workflowBundle: { codePath: String(process.env.BURSAR_TEST_BUNDLE) },
-    providers: [],
-    activities: withEmptyParts<ActivityDeps>({
-      webhooks: { deliverWaiting: round },
-    }),
+  rounds.set(endpoint, round);
+  const handle = await environment.client.workflow.start('webhookDelivery', {
+    workflowId: deliveryWorkflowId(endpoint),
+    taskQueue: webhooksQueue(TASK_QUEUE),
+    args: [{ id: endpoint }],
   });
-  const running = Promise.all(workers.map((worker) => worker.run()));
-  try {
-    const handle = await environment.client.workflow.start('webhookDelivery', {
-      workflowId: deliveryWorkflowId(endpoint),
-      taskQueue: webhooksQueue(endpoint),
-      args: [{ id: endpoint }],
-    });
-    await handle.result();
-  } finally {
-    for (const worker of workers) worker.shutdown();
-    await running;
-  }
+  await handle.result();
 }
 
 const statesOf = async (deliveries: readonly Delivery[]) =>
