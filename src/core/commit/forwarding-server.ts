@@ -6,6 +6,7 @@ import { failpoint } from '../../shared/failpoints.js';
 import type { Log } from '../../shared/log.js';
 import {
   describeAttempt,
+  isStale,
   mutationNamed,
   type Announced,
   type ForwardedMutation,
@@ -48,12 +49,16 @@ export async function serveForwarding({
   if (host === undefined) return { close: async () => undefined };
   let token = '';
 
-  async function commitAll(batch: readonly ForwardedMutation[]) {
-    const attempts = batch.map(async ({ name, input, isRepeat }): Promise<CommitAttempt> => {
-      const mutation = mutationNamed(mutations, name);
-      const planned = { mutation, input, isRepeat, isForwarded: true };
-      return groupCommit.commitHere(planned).catch((error: unknown) => ({ error }));
-    });
+  /** `hasLeft`: the sender has closed its connection, and commits the batch itself. */
+  async function commitAll(batch: readonly ForwardedMutation[], hasLeft: () => boolean) {
+    const attempts = batch.map(
+      async ({ name, input, isRepeat, sentAt }): Promise<CommitAttempt> => {
+        const mutation = mutationNamed(mutations, name);
+        const isTooLate = () => hasLeft() || isStale({ sentAt });
+        const planned = { mutation, input, isRepeat, isForwarded: true, isTooLate };
+        return groupCommit.commitHere(planned).catch((error: unknown) => ({ error }));
+      },
+    );
     return (await Promise.all(attempts)).map(describeAttempt);
   }
 
@@ -69,7 +74,7 @@ export async function serveForwarding({
     }
     failpoint('forward.received');
     const batch = deserialize(body) as ForwardedMutation[];
-    const results = await commitAll(batch);
+    const results = await commitAll(batch, () => res.destroyed);
     onServed?.(batch.length);
     failpoint('forward.committed');
     res.writeHead(200, { 'content-type': 'application/octet-stream' }).end(serialize(results));

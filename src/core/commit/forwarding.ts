@@ -16,13 +16,24 @@ const MAX_WAITING = 4_096;
 const MAX_WAIT_MS = 4_000;
 /** A process that needs longer may have died. A batch that conflicts may take `RETRY_FOR_MS` in group-commit.ts. */
 const ANSWER_WITHIN_MS = 3_000;
+/**
+ * A forwarded mutation is not decided after this time, because its sender gives up, and may refuse it, a second later. The second is
+ * for clocks that differ.
+ */
+const DECIDED_WITHIN_MS = ANSWER_WITHIN_MS - 1_000;
 
 /** A mutation on its way to another process. */
 export type ForwardedMutation = {
   name: string;
   input: PlannedMutation['input'];
   isRepeat: boolean;
+  /** By the clock of the sender, in milliseconds. */
+  sentAt: number;
 };
+
+/** True once the sender may have given up, by this process's clock. */
+export const isStale = ({ sentAt }: Pick<ForwardedMutation, 'sentAt'>): boolean =>
+  Date.now() - sentAt > DECIDED_WITHIN_MS;
 /**
  * The result of a forwarded mutation. A refusal is described, because an error loses its class on the way. `failed`: any
  * other error; the sender commits the mutation itself, and so has the error as it is.
@@ -87,7 +98,7 @@ export function createForwarding(
   const contended = createContended();
   const telling = new Set<string>();
   const listeners: ((result: ForwardingResult) => void)[] = [];
-  const lanes = new Map<string, Lane<ForwardedMutation, ForwardedResult | Unsent | Unknown>>();
+  const lanes = new Map<string, Lane<Unforwarded, ForwardedResult | Unsent | Unknown>>();
 
   /**
    * A process whose transactions win learns of no conflict, and would go on to commit what another one is chosen for. So the
@@ -109,7 +120,7 @@ export function createForwarding(
   function laneTo(process: CommitProcess) {
     const known = lanes.get(process._id);
     if (known) return known;
-    const lane = createLane<ForwardedMutation, ForwardedResult | Unsent | Unknown>({
+    const lane = createLane<Unforwarded, ForwardedResult | Unsent | Unknown>({
       run: async (batch) => {
         const answer = await send(agent, process, batch);
         if (answer !== 'unsent' && answer !== 'unknown') return answer;
@@ -192,6 +203,7 @@ function resultOf(answer: ForwardedResult | Unsent | Unknown): ForwardingResult 
   return 'failed' in answer ? 'failed' : 'answered';
 }
 
+type Unforwarded = Omit<ForwardedMutation, 'sentAt'>;
 /** The other process has not got the batch. */
 type Unsent = 'unsent';
 /** The other process may have got the batch, and may have committed it, or may do so still. */
@@ -217,10 +229,12 @@ async function post(
 async function send(
   dispatcher: Agent,
   process: CommitProcess,
-  batch: ForwardedMutation[],
+  batch: readonly Unforwarded[],
 ): Promise<ForwardedResult[] | Unsent | Unknown> {
+  const sentAt = Date.now();
+  const sent = batch.map((each): ForwardedMutation => ({ ...each, sentAt }));
   try {
-    const { statusCode, bytes } = await post(dispatcher, process, '/commits', batch);
+    const { statusCode, bytes } = await post(dispatcher, process, '/commits', sent);
     // Any other status is the answer of a listener that has not read the batch.
     return statusCode === 200 ? (deserialize(bytes) as ForwardedResult[]) : 'unsent';
   } catch (error) {

@@ -1,5 +1,5 @@
 import { MongoError, MongoServerError, type ClientSession } from 'mongodb';
-import { createLane, type Lane, type LaneOptions } from '../../shared/batching.js';
+import { createLane, OverloadError, type Lane, type LaneOptions } from '../../shared/batching.js';
 import { TRANSACTION_OPTIONS, type Database } from '../../platform/database/client.js';
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.js';
@@ -118,7 +118,7 @@ export function createGroupCommit(
 ): GroupCommit {
   const listeners = createListeners();
   const transact = createTransact(db, outbox, lacksIndex, listeners.committed);
-  const decideUntilCommitted = retryConflicts(client, transact, forwarding, listeners.ended);
+  const commitBatch = committing(retryConflicts(client, transact, forwarding, listeners.ended));
   const newLane = (of: { isRepeat: boolean; maxConflicts: number }) => {
     const run = (batch: PlannedMutation[]) => {
       const isRepeat = of.isRepeat || batch.some((each) => each.isRepeat === true);
@@ -136,29 +136,6 @@ export function createGroupCommit(
   /** Captures and permits whose record another transaction holds: they wait for it beside the others. */
   const blocked = newLane({ isRepeat: true, maxConflicts: Infinity });
 
-  /**
-   * One transaction for the batch. If one mutation spoils it, the halves are tried alone until that one is found. A batch
-   * that would write too much is divided by its size.
-   */
-  async function commitBatch(batch: PlannedMutation[], tries: Tries): Promise<CommitAttempt[]> {
-    try {
-      const results = await decideUntilCommitted(batch, tries);
-      return results.map((result) => ({ result }));
-    } catch (error) {
-      if (batch.length === 1 || !mayBeCausedByOneMutation(error))
-        return batch.map(() => ({ error: error instanceof MissingIndex ? error.refusal : error }));
-      const size = Math.ceil(batch.length / (error instanceof BatchTooLarge ? error.parts : 2));
-      // The conflict of a half shows at once; repeats of each would make the others wait.
-      const maxConflicts = error instanceof Blocked ? 1 : tries.maxConflicts;
-      const attempts: CommitAttempt[] = [];
-      for (let at = 0; at < batch.length; at += size) {
-        const part = batch.slice(at, at + size);
-        attempts.push(...(await commitBatch(part, { isRepeat: true, maxConflicts })));
-      }
-      return attempts;
-    }
-  }
-
   async function commitHere(planned: PlannedMutation): Promise<CommitAttempt> {
     const lane = lanes[laneOf(planned, captureLanes)] as Lane<PlannedMutation, CommitAttempt>;
     const attempt = await lane.enqueue(planned);
@@ -173,7 +150,7 @@ export function createGroupCommit(
       const planned: PlannedMutation = { mutation, input };
       const forwarded = leavesWallet(planned) ? null : await forwarding.forward(planned);
       const attempt = forwarded ?? (await commitHere(planned));
-      if ('error' in attempt) throw attempt.error;
+      if ('error' in attempt) throw planned.isRepeat ? unknownIf(attempt.error) : attempt.error;
       // `decide` returns the results in the order of the batch, and each mutation types its own.
       return attempt.result as R;
     },
@@ -184,6 +161,41 @@ export function createGroupCommit(
       await blocked.idle();
     },
     waiting: () => [...lanes, blocked].reduce((sum, lane) => sum + lane.waiting(), 0),
+  };
+}
+
+/**
+ * One transaction for the batch. If one mutation spoils it, the halves are tried alone until that one is found. A batch
+ * that would write too much is divided by its size.
+ */
+function committing(decideUntilCommitted: ReturnType<typeof retryConflicts>) {
+  return async function commitBatch(
+    batch: PlannedMutation[],
+    tries: Tries,
+  ): Promise<CommitAttempt[]> {
+    try {
+      const results = await decideUntilCommitted(batch, tries);
+      return results.map((result) => ({ result }));
+    } catch (error) {
+      if (error instanceof TooLate) {
+        const others = batch.filter((each) => !error.late.has(each));
+        const ended = others.length > 0 ? await commitBatch(others, tries) : [];
+        return batch.map((each) =>
+          error.late.has(each) ? { error } : (ended.shift() ?? { error }),
+        );
+      }
+      if (batch.length === 1 || !mayBeCausedByOneMutation(error))
+        return batch.map(() => ({ error: error instanceof MissingIndex ? error.refusal : error }));
+      const size = Math.ceil(batch.length / (error instanceof BatchTooLarge ? error.parts : 2));
+      // The conflict of a half shows at once; repeats of each would make the others wait.
+      const maxConflicts = error instanceof Blocked ? 1 : tries.maxConflicts;
+      const attempts: CommitAttempt[] = [];
+      for (let at = 0; at < batch.length; at += size) {
+        const part = batch.slice(at, at + size);
+        attempts.push(...(await commitBatch(part, { isRepeat: true, maxConflicts })));
+      }
+      return attempts;
+    }
   };
 }
 
@@ -287,6 +299,13 @@ class MissingIndex extends Error {
   }
 }
 
+/** The senders of these forwarded mutations may have given up. Nothing was written. */
+class TooLate extends Error {
+  constructor(readonly late: ReadonlySet<PlannedMutation>) {
+    super('the sender of a forwarded mutation may have given up');
+  }
+}
+
 /** One transaction: reads what the batch names, decides all of it, writes it with its events, and commits. */
 function createTransact(
   db: Database['db'],
@@ -299,6 +318,9 @@ function createTransact(
   async function readAndDecide(batch: PlannedMutation[], session: ClientSession, full: boolean) {
     const decideNow = async (fullRead: boolean) => {
       const snapshot = await readSnapshot(collections, batch, fullRead, session);
+      // After the snapshot: a change of the wallet since then conflicts, and the mutation is decided again.
+      const late = batch.filter(({ isTooLate }) => isTooLate?.());
+      if (late.length > 0) throw new TooLate(new Set(late));
       const now = boundedNow(session.operationTime);
       const { writes, results } = decide(snapshot, batch, now);
       const at = bookingTime(session.operationTime, now);
@@ -403,6 +425,19 @@ const isWriteConflict = (error: unknown): boolean =>
 /** True if one mutation may be the cause. An unreachable or slow database is no reason to try them one by one. */
 const mayBeCausedByOneMutation = (error: unknown) =>
   !(error instanceof ApiError || isDatabaseUnavailable(error));
+
+/**
+ * The error of a mutation that another process may have committed. A refusal is final: the decision has read what the other process
+ * committed. An overloaded engine and a database that is away have read nothing, so the outcome is unknown.
+ */
+function unknownIf(error: unknown): unknown {
+  const isAway =
+    error instanceof OverloadError ||
+    isDatabaseUnavailable(error) ||
+    (error instanceof ApiError && error.code === 'service_unavailable');
+  if (!isAway) return error;
+  return new ApiError('service_unavailable', { message: OUTCOME_UNKNOWN, cause: error });
+}
 
 const unavailable = (cause: unknown) => new ApiError('service_unavailable', { cause });
 

@@ -46,6 +46,8 @@ export type PlannedMutation = {
   isRepeat?: boolean;
   /** True if another process has sent it. */
   isForwarded?: boolean;
+  /** True once it must not be decided any more, because its sender may have answered its client otherwise. */
+  isTooLate?: () => boolean;
 };
 
 /** The result of a mutation, or the error with which it was refused. */

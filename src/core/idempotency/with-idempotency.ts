@@ -10,6 +10,7 @@ import {
   type KeyClaim,
 } from '../commit/accept.js';
 import { callerOf, type AppContext } from '../../platform/http/context.js';
+import { isDatabaseUnavailable } from '../../platform/database/unavailable.js';
 import { excludeFromLoad } from '../../platform/http/load.js';
 import { textProblem } from '../../platform/http/messages.js';
 import { readWait, untilClosed, type Wait } from '../../platform/http/prefer.js';
@@ -95,14 +96,22 @@ export async function withIdempotency(
   const ms = waitMs ?? (seconds === null ? null : seconds * 1000);
   if (!made || !present || ms === null) return sendBytes(ctx, answer.status, answer.body);
   const signal = untilClosed(ctx);
-  const state = await excludeFromLoad(ctx, present(made, { ms, signal }));
+  const latest = async (): Promise<SavedResponse | null> => {
+    const state = await excludeFromLoad(ctx, present(made, { ms, signal }));
+    if (state === null) return null;
+    if (claim === null) return successResponse(state, answer.status);
+    const key = { idempotency, tenantId: tenant.id, claim };
+    return replaceResponse(key, answer, state, { again: () => present(made, { ms: 0, signal }) });
+  };
+  // The record is accepted, so an error would be wrong: the answer of the acceptance is sent if the database is away now.
+  const sent = await latest().catch((error: unknown) => {
+    if (isDatabaseUnavailable(error)) return answer;
+    throw error;
+  });
   if (seconds !== null) ctx.set('Preference-Applied', `wait=${seconds}`);
   // A client that has disconnected reads no answer.
-  if (claim === null || state === null) return sendData(ctx, answer.status, state);
-  const latest = await replaceResponse({ idempotency, tenantId: tenant.id, claim }, answer, state, {
-    again: () => present(made, { ms: 0, signal }),
-  });
-  sendBytes(ctx, latest.status, latest.body);
+  if (sent === null) return sendData(ctx, answer.status, null);
+  sendBytes(ctx, sent.status, sent.body);
 }
 
 /** Requests that replace one response at the same moment are few: clients send repeats one after the other. */

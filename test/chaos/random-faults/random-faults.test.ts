@@ -44,15 +44,15 @@ const IS_LONG = MINUTES >= 8;
 const GOALS = { kills: 120, transfers: 3_000 };
 /** Time without open work after which the run is over. */
 const QUIET_MS = IS_LONG ? 60_000 : 15_000;
-/** Longest extension of a short run that has not had all its faults and rare events yet. Faults continue meanwhile. */
-const LONGER_AT_MOST_MS = IS_LONG ? 0 : 2 * 60_000;
+/** Longest extension of a run that has not had all its faults and rare events yet, as on a slow machine. Faults continue meanwhile. */
+const LONGER_AT_MOST_MS = (IS_LONG ? MINUTES : 2) * 60_000;
 /** Time for which the store refuses all outcomes: up to four minutes in a long run. */
 const REFUSED_FOR_MS = [
   Math.min(MINUTES * 18_000, 120_000),
   Math.min(MINUTES * 30_000, 240_000),
 ] as const;
 /** Time limit of the run. It ends before jest's own limit, at which no artifacts would be kept. */
-const AT_MOST_MS = (MINUTES + 25) * 60_000;
+const AT_MOST_MS = (MINUTES + 25) * 60_000 + LONGER_AT_MOST_MS;
 const TO_KEEP_MS = 5 * 60_000;
 const MOST_PRINTED = 20;
 /** The workloads of the random-fault run. A new capability adds its workload here. */
@@ -132,16 +132,12 @@ type Done = Record<string, Record<string, number>>;
 /** Checks that enough faults were injected, and that every kind of rare event happened. */
 function expectFaults(figures: Injected & { workloads: Done }, hasNetwork: boolean): void {
   expect(missingOf(figures, figures.workloads, hasNetwork)).toEqual([]);
-  if (!IS_LONG) return;
-  const transfers = figures.workloads['transfers'];
-  expect(figures.kills).toBeGreaterThanOrEqual(GOALS.kills);
-  if (transfers) expect(transfers['transfers']).toBeGreaterThanOrEqual(GOALS.transfers);
 }
 
 /** The kinds of faults and of events that a run must have, and has not had often enough. */
 function missingOf(injected: Injected, done: Done, hasNetwork: boolean): string[] {
   const moreThan: Partial<Record<keyof Injected, number>> = {
-    kills: 5 * MINUTES,
+    kills: IS_LONG ? GOALS.kills - 1 : 5 * MINUTES,
     freezes: 0,
     ...(hasNetwork && { 'links disturbed': 0 }),
     'faults at the bank': 0,
@@ -153,7 +149,9 @@ function missingOf(injected: Injected, done: Done, hasNetwork: boolean): string[
   const faults = Object.entries(moreThan).filter(
     ([name, least]) => !(injected[name as keyof Injected] > least),
   );
-  return [...faults.map(([name]) => name), ...unreadOf(done)];
+  const transfers = done['transfers']?.['transfers'] ?? Infinity;
+  const tooFew = IS_LONG && transfers < GOALS.transfers ? [`transfers: ${transfers}`] : [];
+  return [...faults.map(([name]) => name), ...tooFew, ...unreadOf(done)];
 }
 
 /** Figures that must not be zero, because without them the run has not exercised a workload. */

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
-import { deserialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import { Registry } from 'prom-client';
 import { measureForwarding } from '../../../src/composition/forwarding-metrics.js';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
@@ -13,7 +14,7 @@ import type { Mutation, MutationsByName } from '../../../src/core/commit/mutatio
 import { createCommitProcesses, type CommitProcess } from '../../../src/core/commit/processes.js';
 import { noOutbox } from '../../../src/core/webhooks/outbox.js';
 import { OverloadError } from '../../../src/shared/batching.js';
-import { ApiError } from '../../../src/shared/errors.js';
+import { ApiError, OUTCOME_UNKNOWN } from '../../../src/shared/errors.js';
 import { newId } from '../../../src/shared/ids.js';
 import { createLog } from '../../../src/shared/log.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -65,13 +66,13 @@ const list = (changes: Partial<CommitProcess> = {}) =>
     ...changes,
   });
 
-type Opened = { serves?: boolean; listedAs?: Partial<CommitProcess> };
+type Opened = { serves?: boolean; listedAs?: Partial<CommitProcess>; held?: Promise<void> };
 
 /**
  * A commit engine with its own forwarding; with a host it commits for others, and counts what it commits. `listedAs`: it is
- * listed once, with these changes.
+ * listed once, with these changes. `held`: what others have sent is not committed before.
  */
-async function openProcess({ serves = false, listedAs }: Opened = {}) {
+async function openProcess({ serves = false, listedAs, held }: Opened = {}) {
   const known = createCommitProcesses(database.db, { release: RELEASE, log });
   const forwarding = createForwarding(known, mutations);
   const engine = createGroupCommit(database, noOutbox, () => false, forwarding);
@@ -80,8 +81,9 @@ async function openProcess({ serves = false, listedAs }: Opened = {}) {
   const here = { count: 0 };
   const counted: GroupCommit = {
     ...engine,
-    commitHere: (planned) => {
+    commitHere: async (planned) => {
       here.count += 1;
+      await held;
       return engine.commitHere(planned);
     },
   };
@@ -252,6 +254,69 @@ test.each([true, false])(
     await credit(engine, tenantId, 'later');
     expect(got).toHaveLength(asked);
     expect(await available(tenantId)).toBe(700n);
+  },
+);
+
+/** Sends a credit as another process does, at this moment of the sender's clock. */
+async function sendCredit(
+  { tenantId, sentAt }: { tenantId: string; sentAt: number },
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const to = await eventually('the process is listed', async () => processes().findOne({}));
+  const input = { tenantId, id: `credit/${tenantId}/${sentAt}`, amountMinor: 100n };
+  const response = await fetch(`${to?.url}/commits`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${to?.token}` },
+    body: serialize([{ name: 'applyCredit', input, isRepeat: false, sentAt }]),
+    ...(signal && { signal }),
+  });
+  return deserialize(Buffer.from(await response.arrayBuffer()));
+}
+
+test('a mutation is not committed for a sender that may have given up, because it may have answered its client otherwise', async () => {
+  await openProcess({ serves: true });
+  const tenantId = newId('tenant');
+  await expect(sendCredit({ tenantId, sentAt: Date.now() - 2_500 })).resolves.toEqual([
+    { failed: true },
+  ]);
+  expect(await available(tenantId)).toBeUndefined();
+  // The same with the present time.
+  await expect(sendCredit({ tenantId, sentAt: Date.now() + 60_000 })).resolves.toEqual([
+    { result: expect.anything() },
+  ]);
+  expect(await available(tenantId)).toBe(100n);
+});
+
+test('a mutation is not committed for a sender that has closed its connection', async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const { here, engine } = await openProcess({ serves: true, held });
+  const tenantId = newId('tenant');
+  const leaving = new AbortController();
+  const sent = sendCredit({ tenantId, sentAt: Date.now() + 60_000 }, leaving.signal);
+  await eventually('it has arrived', () => here.count || undefined);
+  leaving.abort();
+  await expect(sent).rejects.toThrow();
+  // The process reads the end of that connection meanwhile.
+  await sleep(500);
+  release();
+  await engine.idle();
+  expect(await available(tenantId)).toBeUndefined();
+});
+
+test.each<'overload' | 'away'>(['overload', 'away'])(
+  'after a lost answer, a process that takes nothing now (%s) says that the outcome is unknown',
+  async (as) => {
+    const got = await openDying(null);
+    const { engine, forwarding, choosing } = await openProcess();
+    const tenantId = newId('tenant');
+    forwarding.conflicted([tenantId]);
+    await choosing(tenantId, true);
+    await expect(engine.commit(refuse, { tenantId, as })).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: OUTCOME_UNKNOWN,
+    });
+    expect(got).toHaveLength(1);
   },
 );
 
