@@ -54,6 +54,8 @@ export type ServiceOptions = {
     balanced?: boolean;
   };
   apis?: number;
+  /** Each API serves its metrics on a port of its own. */
+  metrics?: boolean;
   workers?: number;
   /** API and worker in one process, which is `api`. */
   oneProcess?: boolean;
@@ -235,7 +237,8 @@ async function openService(options: ServiceOptions, shared: SharedService | null
       ...bankAudit(url(bankPort)),
       url: url(bankPort),
     };
-    const apis = apiPorts.map((at) => newApi(at));
+    const metricsPorts = options.metrics ? await Promise.all(apiPorts.map(port)) : [];
+    const apis = apiPorts.map((at, i) => newApi(at, metricsAt(metricsPorts[i])));
     const workers = Array.from({ length: options.workers ?? (options.oneProcess ? 0 : 1) }, () =>
       newWorker(options.workerEnv),
     );
@@ -277,6 +280,8 @@ async function openService(options: ServiceOptions, shared: SharedService | null
       env,
       bank,
       apis,
+      /** The addresses of the metrics of these APIs, if they serve them. */
+      metricsUrls: metricsPorts.map((at) => `${url(at)}/metrics`),
       workers,
       api: first,
       worker: workers[0] as ManagedProcess,
@@ -325,6 +330,9 @@ async function openService(options: ServiceOptions, shared: SharedService | null
     throw error;
   }
 }
+
+const metricsAt = (port: number | undefined): Environment =>
+  port === undefined ? {} : { BURSAR_METRICS_PORT: String(port) };
 
 /** The bank's messages follow its journal: a difference counts if it is there for so long. */
 const MESSAGES_ARRIVE_WITHIN_MS = 30_000;

@@ -58,6 +58,7 @@ export async function openCluster({
   const service = await startService({
     // All of them serve the hot wallet.
     apis: 3,
+    metrics: true,
     workers: 2,
     bank: {
       deduplicate: longFreezes,

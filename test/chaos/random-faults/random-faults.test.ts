@@ -16,6 +16,7 @@ import { createVirtualAccounts } from './workloads/virtual-accounts.js';
 import { createWallets } from './workloads/wallets.js';
 import { check } from './checker.js';
 import { startClients, startReaders } from './clients.js';
+import { countForwarded } from './forwarded.js';
 import { keepArtifacts } from './artifacts.js';
 import { startNemesis, type InjectedFault } from './nemesis.js';
 import { createOperators } from './operators.js';
@@ -42,6 +43,8 @@ const STUCK_AFTER_MS = 1_000 * Number(env['CHAOS_STUCK_SECONDS'] ?? '180');
 /** Runs of eight minutes and more are those of docs/reliability.md, and must reach the figures that it guarantees. */
 const IS_LONG = MINUTES >= 8;
 const GOALS = { kills: 120, transfers: 3_000 };
+/** Mutations that one API must have committed for another one in each minute: fewer mean that they do not forward. */
+const FORWARDED_PER_MINUTE = 10;
 /** Time without open work after which the run is over. */
 const QUIET_MS = IS_LONG ? 60_000 : 15_000;
 /** Longest extension of a run that has not had all its faults and rare events yet, as on a slow machine. Faults continue meanwhile. */
@@ -126,7 +129,9 @@ async function proveAll(on: ChaosCluster): Promise<void> {
   expectFaults(figures, on.links.length > 0);
 }
 
-type Injected = ReturnType<ReturnType<typeof startNemesis>['figures']>;
+type Injected = ReturnType<ReturnType<typeof startNemesis>['figures']> & {
+  'forwarded mutations': number;
+};
 type Done = Record<string, Record<string, number>>;
 
 /** Checks that enough faults were injected, and that every kind of rare event happened. */
@@ -145,6 +150,8 @@ function missingOf(injected: Injected, done: Done, hasNetwork: boolean): string[
     'fail-overs of the bank': 0,
     'refused outcomes': 0,
     'refused for long': 0,
+    // Transfers are what contends for the hot wallet.
+    ...(done['transfers'] && { 'forwarded mutations': FORWARDED_PER_MINUTE * MINUTES }),
   };
   const faults = Object.entries(moreThan).filter(
     ([name, least]) => !(injected[name as keyof Injected] > least),
@@ -196,11 +203,16 @@ async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[])
   const readers = startReaders(on, workloads, createRandom(SEED + 1), READERS);
   const nemesis = startNemesis(on, createRandom(SEED + 2), REFUSED_FOR_MS);
   known.acts = nemesis.acts;
+  const forwarded = countForwarded(on);
+  const injected = (): Injected => ({
+    ...nemesis.figures(),
+    'forwarded mutations': forwarded.answered(),
+  });
   const operators = createOperators(on);
   await sleep(MINUTES * 60_000);
   const latest = performance.now() + LONGER_AT_MOST_MS;
   const isMissing = () =>
-    missingOf(nemesis.figures(), figuresOf(workloads), on.links.length > 0).length > 0;
+    missingOf(injected(), figuresOf(workloads), on.links.length > 0).length > 0;
   while (isMissing() && performance.now() < latest) await sleep(1_000);
   await nemesis.stop();
   const over = performance.now();
@@ -215,13 +227,14 @@ async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[])
   const repeated = await repeatAll(on, workloads);
   await ended;
   await readers.stop();
+  await forwarded.stop();
   return {
     late,
     figures: {
       seed: SEED,
       minutes: MINUTES,
       network: on.links.length > 0 ? 'toxiproxy' : "the bank's switch only",
-      ...nemesis.figures(),
+      ...injected(),
       workloads: figuresOf(workloads),
       ...operators.figures(),
       quiet_after_ms: Math.round(quiet - over),
