@@ -8,6 +8,7 @@ import type { Providers } from '../src/core/providers/registry.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/reconciliation.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
+import { aboutOf } from '../src/core/instructions/instruction.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { TransferFact } from '../src/capabilities/transfers/transitions.js';
 import type {
@@ -92,6 +93,7 @@ const transferHandler = ({
     const provider = providers.transfer(transfer.provider);
     const { account, bank_code: bankCode, name } = transfer.recipient;
     const { handle = null, void_handles: voidHandles = 0 } = transfer;
+    const about = aboutOf(transfer);
     const request = {
       reference: transfer._id,
       clientReference: transfer.reference,
@@ -111,8 +113,8 @@ const transferHandler = ({
             }
           : undefined,
       submit: (requestedAt, signal) => provider.submit({ ...request, handle, requestedAt }, signal),
-      verify: (signal) => provider.verify(transfer._id, signal),
-      cancel: async (signal) => (await provider.cancel?.(transfer._id, signal)) ?? CANNOT_CANCEL,
+      verify: (signal) => provider.verify(about, signal),
+      cancel: async (signal) => (await provider.cancel?.(about, signal)) ?? CANNOT_CANCEL,
     };
   },
 

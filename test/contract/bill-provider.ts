@@ -58,9 +58,11 @@ export function describeBillProvider(
       currency: 'NGN',
       requestedAt: new Date(),
     });
+    const verify = (reference: string, handle: string | null = null) =>
+      provider.verify({ reference, handle }, never);
     const verifyUntil = async (reference: string, kind: BillVerifyAnswer['kind']) => {
       for (;;) {
-        const answer = await provider.verify(reference, never);
+        const answer = await verify(reference);
         if (answer.kind === kind) return answer;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -114,7 +116,7 @@ export function describeBillProvider(
         kind: 'succeeded',
         receipt: { token: expect.stringMatching(/\S/) as string },
       });
-      expect(await provider.verify(metered.reference, never)).toEqual({
+      expect(await verify(metered.reference)).toEqual({
         ...answer,
         providerRequestId: expect.any(String) as string,
       });
@@ -124,7 +126,7 @@ export function describeBillProvider(
       const bill = billOf('refused');
       const refusal = { kind: 'rejected', code: harness.refusalCode };
       expect(await provider.submit(bill, never)).toMatchObject(refusal);
-      expect(await provider.verify(bill.reference, never)).toMatchObject(refusal);
+      expect(await verify(bill.reference)).toMatchObject(refusal);
     });
 
     test('the outcome of a pending bill is reported by callback, and afterwards by verification', async () => {
@@ -150,19 +152,19 @@ export function describeBillProvider(
         kind: 'unknown',
         reason: 'timeout',
       });
-      expect(await provider.verify(bill.reference, never)).toMatchObject({ kind: 'succeeded' });
+      expect(await verify(bill.reference)).toMatchObject({ kind: 'succeeded' });
     });
 
     test('a submit without an answer and without effect is unknown, and verified as not found', async () => {
       const bill = billOf('lostWithoutAnswer');
       expect(await provider.submit(bill, never)).toMatchObject({ kind: 'unknown' });
-      expect(await provider.verify(bill.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(bill.reference)).toMatchObject({ kind: 'not_found' });
     });
 
     test('a throttled submit was not executed, and is paid when it is submitted again', async () => {
       const bill = billOf('throttledFirst');
       expect(await provider.submit(bill, never)).toMatchObject({ kind: 'throttled' });
-      expect(await provider.verify(bill.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(bill.reference)).toMatchObject({ kind: 'not_found' });
       const again = { ...bill, requestedAt: new Date() };
       expect(await provider.submit(again, never)).toMatchObject({ kind: 'succeeded' });
     });
@@ -184,13 +186,22 @@ export function describeBillProvider(
       expect(resendSafety.kind).not.toBe('fence');
     });
 
+    test('a handle that the provider does not know is no evidence that a bill was not paid', async () => {
+      const bill = billOf('paid');
+      await provider.submit(bill, never);
+      const { kind } = await verify(bill.reference, 'handle_of_nobody');
+      expect(['succeeded', 'unknown']).toContain(kind);
+    });
+
     test('a call to an unreachable bill provider is unknown, never an error and never a refusal', async () => {
       const { unreachable } = harness;
       const bill = billOf('paid');
       const unknown = { kind: 'unknown', reason: 'connection' };
       const silence = { kind: 'no_answer', reason: 'connection' };
       expect(await unreachable.submit(bill, never)).toMatchObject(unknown);
-      expect(await unreachable.verify(bill.reference, never)).toMatchObject(unknown);
+      expect(
+        await unreachable.verify({ reference: bill.reference, handle: null }, never),
+      ).toMatchObject(unknown);
       expect(await unreachable.validate(harness.customers.paid, never)).toEqual(silence);
       expect(await unreachable.listBillers(never)).toEqual(silence);
       expect(await unreachable.listItems('nobody', never)).toEqual(silence);
@@ -199,7 +210,7 @@ export function describeBillProvider(
     test('a submit that was aborted before it was sent is never sent', async () => {
       const bill = billOf('paid');
       await provider.submit(bill, AbortSignal.abort());
-      expect(await provider.verify(bill.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(bill.reference)).toMatchObject({ kind: 'not_found' });
     });
 
     test('any changed byte of a callback is a bad signature, and reading never throws', async () => {

@@ -27,9 +27,10 @@ import { describeTransferProvider } from './transfer-provider.js';
 const recipient = (suffix: string) => ({ account: `0123456${suffix}`, bankCode: '058' });
 
 const never = new AbortController().signal;
+const R = { reference: 'r', handle: null };
 
-const providerAt = (url: string, deduplicates = true) =>
-  createSandboxBankProvider(optionsAt(url, deduplicates));
+const providerAt = (url: string, deduplicates = true, prepares = false) =>
+  createSandboxBankProvider({ ...optionsAt(url, deduplicates), prepares });
 
 test('only ports that can cancel say that a cancellation proves absence', () => {
   const options = { ...optionsAt('http://127.0.0.1:1'), resendSafety: 'fence' } as const;
@@ -63,8 +64,9 @@ for (const deduplicate of [true, false]) {
       callbackUrl: receiver.url,
     });
     return {
-      provider: providerAt(bank.url, deduplicate),
-      unreachable: providerAt('http://127.0.0.1:1', deduplicate),
+      // A bank that de-duplicates has its recipients prepared here, and the other one has not.
+      provider: providerAt(bank.url, deduplicate, deduplicate),
+      unreachable: providerAt('http://127.0.0.1:1', deduplicate, deduplicate),
       recipients: {
         paid: recipient('789'),
         refused: recipient('002'),
@@ -172,7 +174,7 @@ describe('answers that the bank’s documentation excludes', () => {
     answer = { status, body };
     const provider = providerAt(url);
     const unknown = { kind: 'unknown', reason };
-    expect(await provider.verify('r', never)).toMatchObject(unknown);
+    expect(await provider.verify(R, never)).toMatchObject(unknown);
     expect(await provider.submit(order({ reference: 'r' }), never)).toMatchObject(unknown);
     // Nothing in the answer to an enquiry names a transfer.
     const isAboutTransfers = reason === 'mismatch' || reason === 'unrecognized';
@@ -186,7 +188,7 @@ describe('answers that the bank’s documentation excludes', () => {
       status: 200,
       body: JSON.stringify({ ...paid, status: 'refused', code: 'it said: 0123456789' }),
     };
-    expect(await providerAt(url).verify('r', never)).toMatchObject({
+    expect(await providerAt(url).verify(R, never)).toMatchObject({
       kind: 'rejected',
       code: 'provider_declined',
     });
@@ -205,7 +207,7 @@ describe('answers that the bank’s documentation excludes', () => {
       kind: 'throttled',
       retryAfterMs: ms,
     });
-    expect(await providerAt(url).verify('r', never)).toMatchObject({
+    expect(await providerAt(url).verify(R, never)).toMatchObject({
       kind: 'unknown',
       reason: 'throttled',
     });

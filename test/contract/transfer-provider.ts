@@ -79,9 +79,11 @@ export function describeTransferProvider(
     /** The answer to a submission with this outcome. */
     const answered = <Outcome extends { kind: string }>(outcome: Outcome) =>
       harness.ways.outcomes === 'at_once' ? outcome : { kind: 'pending' };
+    const verify = (reference: string, handle: string | null = null) =>
+      provider.verify({ reference, handle }, never);
     const verifyUntil = async (reference: string, kind: VerifyAnswer['kind']) => {
       for (;;) {
-        const answer = await provider.verify(reference, never);
+        const answer = await verify(reference);
         if (answer.kind === kind) return answer;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -143,7 +145,7 @@ export function describeTransferProvider(
         reason: 'timeout',
         providerRequestId: null,
       });
-      const { kind } = await provider.verify(order.reference, never);
+      const { kind } = await verify(order.reference);
       expect(['succeeded', answered({ kind }).kind]).toContain(kind);
       expect(await verifyUntil(order.reference, 'succeeded')).toMatchObject({
         amountMinor: 250_000n,
@@ -153,7 +155,7 @@ export function describeTransferProvider(
     test('a submit without an answer and without effect is unknown, and verified as not found', async () => {
       const order = orderFor('lostWithoutAnswer');
       expect(await submit(order)).toMatchObject({ kind: 'unknown' });
-      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
     });
 
     test('a throttled submit was not executed, has a pause, and is paid when it is submitted again', async () => {
@@ -161,7 +163,7 @@ export function describeTransferProvider(
       const answer = await submit(order);
       expect(answer).toMatchObject({ kind: 'throttled' });
       expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeGreaterThan(0);
-      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
       const again = { ...order, requestedAt: new Date() };
       expect(await submit(again)).toMatchObject(answered({ kind: 'succeeded' }));
       await verifyUntil(order.reference, 'succeeded');
@@ -198,7 +200,34 @@ export function describeTransferProvider(
     });
 
     test('a reference that was never used is not found', async () => {
-      expect(await provider.verify(newId('transfer'), never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(newId('transfer'))).toMatchObject({ kind: 'not_found' });
+    });
+
+    test('transfers to one account, whose preparations may have one handle, are told apart with and without it', async () => {
+      const [first, second, unsent] = [orderFor('paid'), orderFor('paid', 100n), orderFor('paid')];
+      const orders = [first, second, unsent];
+      const handles = await Promise.all(orders.map(handleOf));
+      for (const order of [first, second]) {
+        await submit(order);
+        await verifyUntil(order.reference, 'succeeded');
+      }
+      const found = await Promise.all(
+        orders.flatMap(({ reference }, i) => [
+          verify(reference, handles[i]),
+          verify(reference, null),
+        ]),
+      );
+      const [paid, other] = [{ amountMinor: 250_000n }, { amountMinor: 100n }];
+      const absent = { kind: 'not_found' };
+      expect(found).toMatchObject([paid, paid, other, other, absent, absent]);
+    });
+
+    test('a handle that the provider does not know is no evidence that a transfer was not made', async () => {
+      const order = orderFor('paid');
+      await submit(order);
+      await verifyUntil(order.reference, 'succeeded');
+      const { kind } = await verify(order.reference, 'handle_of_nobody');
+      expect(['succeeded', 'unknown']).toContain(kind);
     });
 
     test('a call to an unreachable transfer provider is unknown, never an error and never a refusal', async () => {
@@ -208,7 +237,9 @@ export function describeTransferProvider(
       const handle = await handleOf(order);
       expect(await unreachable.submit({ ...order, handle }, never)).toEqual(unknown);
       if (unreachable.prepare) expect(await unreachable.prepare(order, never)).toEqual(unknown);
-      expect(await unreachable.verify(order.reference, never)).toEqual(unknown);
+      expect(await unreachable.verify({ reference: order.reference, handle }, never)).toEqual(
+        unknown,
+      );
       expect(await unreachable.resolveAccount(order.recipient, never)).toEqual({
         kind: 'no_answer',
         reason: 'connection',
@@ -257,7 +288,7 @@ export function describeTransferProvider(
         provider.resolveAccount(harness.recipients.enquiryWithoutAnswer, caller.signal),
       ];
       caller.abort();
-      const late = provider.verify(order.reference, caller.signal);
+      const late = provider.verify({ reference: order.reference, handle }, caller.signal);
       expect((await Promise.all([...calls, late])).map(({ kind }) => kind)).toEqual([
         'unknown',
         'no_answer',
@@ -268,18 +299,19 @@ export function describeTransferProvider(
     test('a submit that was aborted before it was sent is never sent', async () => {
       const order = orderFor('paid');
       await submit(order, AbortSignal.abort());
-      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
     });
 
     test('a transfer that is cancelled before it was executed never is, and one that was paid stays paid', async () => {
-      const cancel = (reference: string) => provider.cancel?.(reference, never);
       if (!provider.cancel) return;
       const order = orderFor('paid');
+      const handle = await handleOf(order);
+      const cancel = (reference: string) => provider.cancel?.({ reference, handle }, never);
       for (const _ of [1, 2]) {
         expect(await cancel(order.reference)).toMatchObject({ kind: 'cancelled' });
       }
       expect(await submit(order)).toMatchObject({ kind: 'unknown', reason: 'conflict' });
-      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
       const paid = orderFor('paid');
       await submit(paid);
       await verifyUntil(paid.reference, 'succeeded');
@@ -337,7 +369,7 @@ export function describeTransferProvider(
         reason: 'float',
         afterMs: expect.any(Number) as number,
       });
-      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
       expect(await balance()).toBe(100n);
       const enough = 10_000_000_000n;
       await harness.setBalance(enough);

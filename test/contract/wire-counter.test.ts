@@ -90,7 +90,10 @@ function submissions(): [string, (signal: AbortSignal) => Promise<unknown>][] {
   return [
     ['prepare a transfer', async (signal) => bank.prepare?.(transfer, signal)],
     ['submit a transfer', (signal) => bank.submit(transfer, signal)],
-    ['cancel a transfer', async (signal) => bank.cancel?.('trf_1', signal)],
+    [
+      'cancel a transfer',
+      async (signal) => bank.cancel?.({ reference: 'trf_1', handle: 'h' }, signal),
+    ],
     [
       'issue a card',
       (signal) =>

@@ -48,7 +48,7 @@ describe('transfers by Paystack', () => {
     provider.submit({ ...request, handle: await prepare(request) }, never);
   const verifyUntil = (reference: string, kind: string) =>
     eventually(`the transfer is ${kind}`, async () => {
-      const answer = await provider.verify(reference, never);
+      const answer = await provider.verify({ reference, handle: null }, never);
       return answer.kind === kind ? answer : undefined;
     });
   const paidOut = (reference: string) =>
@@ -105,7 +105,9 @@ describe('transfers by Paystack', () => {
   test('a transfer whose answer is lost is unknown, not found for a time, and then paid once', async () => {
     const request = order('004');
     expect(await submit(request)).toMatchObject({ kind: 'unknown', reason: 'connection' });
-    expect(await provider.verify(request.reference, never)).toMatchObject({ kind: 'not_found' });
+    expect(
+      await provider.verify({ reference: request.reference, handle: null }, never),
+    ).toMatchObject({ kind: 'not_found' });
     await verifyUntil(request.reference, 'succeeded');
     expect(paidOut(request.reference)).toHaveLength(1);
   });
@@ -124,7 +126,9 @@ describe('transfers by Paystack', () => {
   test('a transfer that Paystack never accepted is not found, and paid once by a repeat', async () => {
     const request = order('005');
     expect(await submit(request)).toMatchObject({ kind: 'unknown', reason: 'connection' });
-    expect(await provider.verify(request.reference, never)).toMatchObject({ kind: 'not_found' });
+    expect(
+      await provider.verify({ reference: request.reference, handle: null }, never),
+    ).toMatchObject({ kind: 'not_found' });
     expect(await submit(request)).toMatchObject({ kind: 'pending' });
     await verifyUntil(request.reference, 'succeeded');
   });
@@ -177,7 +181,9 @@ describe('transfers by Paystack', () => {
       expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeLessThanOrEqual(3_000);
       expect(fake.transfer(request.reference)).toBeUndefined();
       fake.plan('verify_transfer', fault);
-      expect(await provider.verify(request.reference, never)).toMatchObject({
+      expect(
+        await provider.verify({ reference: request.reference, handle: null }, never),
+      ).toMatchObject({
         kind: 'unknown',
         reason: 'throttled',
       });
@@ -228,7 +234,9 @@ describe('transfers by Paystack', () => {
 
   test('a look-up that is refused proves nothing', async () => {
     fake.plan('verify_transfer', 'invalid_key');
-    expect(await provider.verify(newId('transfer'), never)).toMatchObject({
+    expect(
+      await provider.verify({ reference: newId('transfer'), handle: null }, never),
+    ).toMatchObject({
       kind: 'unknown',
       reason: 'unrecognized',
       fault: 'credentials',

@@ -1,3 +1,4 @@
+import { aboutOf } from '../../core/instructions/instruction.js';
 import type { BillProvider } from '../../core/providers/bill-provider.js';
 import { reconciledBy, type Reconciled } from '../../core/reconciliation/comparison.js';
 import { recordsSince } from '../../core/reconciliation/pages.js';
@@ -29,8 +30,8 @@ const compared = ({ billPayments: { store, providerCalls, starter }, providers }
     kind: 'bill-payments',
     rateLimitKey: billRateLimitKey,
     get: store.get,
-    async ask({ _id: id, provider }, signal) {
-      const answer = await providers.bill(provider).verify(id, signal);
+    async ask(payment, signal) {
+      const answer = await providers.bill(payment.provider).verify(aboutOf(payment), signal);
       return 'amountMinor' in answer ? { ...answer, sessionId: null } : answer;
     },
     // The answer of a payment brings its receipt, which is committed with it.

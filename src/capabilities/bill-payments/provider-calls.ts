@@ -7,6 +7,7 @@ import type {
   BillVerifyAnswer,
 } from '../../core/providers/bill-provider.js';
 import type { ResendSafety } from '../../core/providers/port.js';
+import { aboutOf } from '../../core/instructions/instruction.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { tokenPlace, type BillPayment, type StoredReceipt } from './record.js';
 import type { BillPayments } from './store.js';
@@ -77,7 +78,7 @@ export function createBillPaymentCalls({ payments, providers, receipts }: Deps) 
     },
 
     async verify(payment: BillPayment, signal: AbortSignal) {
-      const answer = await providers.bill(payment.provider).verify(payment._id, signal);
+      const answer = await providers.bill(payment.provider).verify(aboutOf(payment), signal);
       return recordReceipt(payment, answer, 'poll');
     },
   };

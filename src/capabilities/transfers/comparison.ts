@@ -1,4 +1,4 @@
-import { isOpen } from '../../core/instructions/instruction.js';
+import { aboutOf, isOpen } from '../../core/instructions/instruction.js';
 import { OPEN } from '../../core/instructions/listing.js';
 import type { ProviderEvents } from '../../core/provider-events/index.js';
 import type { Providers } from '../../core/providers/registry.js';
@@ -38,7 +38,7 @@ type Deps = {
   providers: Pick<Providers, 'find'>;
 };
 
-/** Transfers, as they are compared with their bank by our reference, and payments of the bank that we have no transfer for. */
+/** Transfers, as they are compared with their bank, and payments of the bank that we have no transfer for. */
 export function reconciledTransfers(
   deps: Deps & Pick<StrangerDeps, 'providerEvents'> & { providers: Pick<Providers, 'all'> },
 ): Reconciled {
@@ -79,9 +79,9 @@ export const comparedTransfers = ({
   kind: 'transfers',
   rateLimitKey: transferRateLimitKey,
   get: store.get,
-  async ask({ provider, _id: id }, signal) {
-    const found = providers.find(provider);
-    if (found) return found.verify(id, signal);
+  async ask(transfer, signal) {
+    const found = providers.find(transfer.provider);
+    if (found) return found.verify(aboutOf(transfer), signal);
     return { kind: 'unknown', reason: 'connection', providerRequestId: null };
   },
   agrees: (ours, answer) => paymentAgrees(ours, answer) && !lacksFee(ours, answer),

@@ -166,6 +166,8 @@ export type Reconcilable = Pick<
   | '_id'
   | 'tenant_id'
   | 'provider'
+  | 'handle'
+  | 'void_handles'
   | 'status'
   | 'amount_minor'
   | 'settled_amount_minor'
@@ -180,6 +182,8 @@ export type Reconcilable = Pick<
 const RECONCILABLE = {
   tenant_id: 1,
   provider: 1,
+  handle: 1,
+  void_handles: 1,
   status: 1,
   amount_minor: 1,
   settled_amount_minor: 1,

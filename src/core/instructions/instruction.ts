@@ -1,4 +1,5 @@
 import type { AuditedState } from '../audit/entry.js';
+import type { About } from '../providers/port.js';
 
 /** `pending` until it is submitted, `processing` until its outcome is known. */
 export type InstructionStatus = 'pending' | 'processing' | 'completed' | 'failed';
@@ -22,7 +23,7 @@ export type InstructionRecord = {
   /** Submissions that the provider explicitly did not accept. */
   rejected_submissions: number;
   polls: number;
-  /** The provider's id of the prepared submission; null or missing before it, and if the provider prepares nothing. */
+  /** The provider's id of the prepared submission, or of what it has accepted; null or missing if it has named none. */
   handle?: string | null;
   /** The provider has declared this many handles void. */
   void_handles?: number;
@@ -56,6 +57,19 @@ export const freshSubmission = (now: Date) => ({
   attention: null,
   monitor_until: null,
   next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+});
+
+/**
+ * A record as its provider is asked about it. A handle that has followed a void one may name the last submission alone; our
+ * reference names them all.
+ */
+export const aboutOf = ({
+  _id: reference,
+  handle = null,
+  void_handles: voidHandles = 0,
+}: Pick<InstructionRecord, '_id' | 'handle' | 'void_handles'>): About => ({
+  reference,
+  handle: voidHandles === 0 ? handle : null,
 });
 
 /** True while the outcome is unknown. */

@@ -48,6 +48,15 @@ type AnsweredPart = { attempt?: number | undefined; instruction?: string | undef
 /** A record that an answer is about. */
 type Answered = Pick<InstructionRecord, '_id' | 'tenant_id'> & AnsweredPart;
 
+/** An answer without an outcome. */
+type RecordedAnswer = {
+  kind: string;
+  reason?: string;
+  code?: string;
+  handle?: string;
+  providerRequestId: string | null;
+};
+
 /** The record, if it is still at this attempt or instruction: an answer about an earlier one says nothing about a later one. */
 const atAttempt = ({ _id, tenant_id, attempt, instruction }: Answered) => ({
   _id,
@@ -290,27 +299,31 @@ function timelineWrites<R extends InstructionRecord>({
   return {
     /**
      * Adds an answer without an outcome to the timeline. `suppressTimeline` only counts a repeated rejection. `record`: as it was
-     * submitted; nothing is added to a later attempt or instruction.
+     * submitted; nothing is added to a later attempt or instruction. Its handle stays: a repeat of the submission needs it.
      */
     async recordAnswer(
-      record: Answered,
+      record: Answered & Pick<InstructionRecord, 'handle'>,
       actor: string,
-      answer: { kind: string; reason?: string; code?: string; providerRequestId: string | null },
+      answer: RecordedAnswer,
       {
         wasRejected,
         suppressTimeline,
         acknowledged,
       }: { wasRejected: boolean; suppressTimeline: boolean; acknowledged: boolean },
     ) {
-      const { kind, code, reason = code, providerRequestId } = answer;
+      const { kind, code, reason = code, providerRequestId, handle = null } = answer;
       const detail = reason === undefined ? kind : `${kind}: ${reason}`;
       const timeline = timelineEntry(clock(), 'provider_answer', actor, {
         detail,
         providerRequestId,
       });
+      const learned = {
+        ...(acknowledged && { acknowledged_at: clock() }),
+        ...(handle !== null && (record.handle ?? null) === null && { handle }),
+      };
       await collection.updateOne(atAttempt(record), {
         $inc: { version: 1, rejected_submissions: wasRejected ? 1 : 0 },
-        ...(acknowledged && { $set: { acknowledged_at: clock() } }),
+        ...(Object.keys(learned).length > 0 && { $set: learned }),
         ...(!(suppressTimeline && wasRejected) && { $push: { timeline } }),
       });
     },

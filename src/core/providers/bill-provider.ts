@@ -1,5 +1,13 @@
 import type { MessageReader } from './provider-message.js';
-import type { NotFound, ResendSafety, Throttled, Trace, Unknown, UnknownReason } from './port.js';
+import type {
+  About,
+  NotFound,
+  ResendSafety,
+  Throttled,
+  Trace,
+  Unknown,
+  UnknownReason,
+} from './port.js';
 
 /**
  * The port of bill providers: a catalogue of billers, and payments to them. The rules of
@@ -75,11 +83,12 @@ export type BillState =
   | { kind: 'succeeded'; amountMinor: bigint | null; receipt: BillReceipt | null }
   | { kind: 'rejected'; code: string }
   | { kind: 'reversed'; amountMinor: bigint | null }
-  | { kind: 'pending' };
+  /** `handle`: the provider's id of the payment, if questions are to name it. The record keeps it from the answer to a submission. */
+  | { kind: 'pending'; handle?: string };
 
 /** The answer to a request to pay. */
 export type BillSubmitAnswer = Trace & (BillState | Throttled | Unknown);
-/** The answer to the query of a payment by its reference. */
+/** The answer to the query of a payment. */
 export type BillVerifyAnswer = Trace & (BillState | NotFound | Unknown);
 
 /** An event of a bill payment, as its provider reports it. */
@@ -104,5 +113,5 @@ export type BillProvider = MessageReader<BillEvent> & {
   /** Asks the biller whether it knows a customer. Creates nothing. */
   validate(customer: BillCustomer, signal: AbortSignal): Promise<CustomerAnswer>;
   submit(request: BillRequest, signal: AbortSignal): Promise<BillSubmitAnswer>;
-  verify(reference: string, signal: AbortSignal): Promise<BillVerifyAnswer>;
+  verify(about: About, signal: AbortSignal): Promise<BillVerifyAnswer>;
 };

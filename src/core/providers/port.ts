@@ -73,7 +73,10 @@ export type Verify<About, State> = (
   signal: AbortSignal,
 ) => Promise<Trace & (State | Rejected | NotFound | Unknown)>;
 
-/** An instruction at its provider: our reference, and the provider's id where the record has it. */
+/**
+ * An instruction at its provider: our reference, and the provider's id where the record has it. An answer is about the reference: an
+ * adapter that looks up by the id says "not found" only if the reference is not known either, and otherwise that it does not know.
+ */
 export type About = { reference: string; handle: string | null };
 
 /** The provider is ready for the submission. Nothing has moved; `handle` is the provider's id of the preparation. */

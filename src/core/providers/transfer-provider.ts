@@ -63,12 +63,15 @@ export type PaymentState =
     }
   | Rejected
   | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
-  /** `operator`: somebody on our side has to act at the provider. */
-  | { kind: 'pending'; awaits?: 'provider' | 'operator' };
+  /**
+   * `operator`: somebody on our side has to act at the provider. `handle`: the provider's id of the payment, if questions are to
+   * name it. The record keeps it from the answer to a submission, unless it has that of a preparation, which a repeat needs.
+   */
+  | { kind: 'pending'; awaits?: 'provider' | 'operator'; handle?: string };
 
 /** The answer to a request to pay out. */
 export type SubmitAnswer = Trace & (PaymentState | NotNow | Unknown);
-/** The answer to the query of a payment by its reference. */
+/** The answer to the query of a payment. */
 export type VerifyAnswer = Trace & (PaymentState | NotFound | Unknown);
 /** The answer to a preparation, which has moved nothing. */
 export type PrepareAnswer = Trace & (Ready | Rejected | NotNow | Unknown);
@@ -157,9 +160,9 @@ export type TransferProvider = MessageReader<TransferEvent> & {
     request: TransferRequest & { handle?: string | null },
     signal: AbortSignal,
   ): Promise<SubmitAnswer>;
-  verify(reference: string, signal: AbortSignal): Promise<VerifyAnswer>;
+  verify(about: About, signal: AbortSignal): Promise<VerifyAnswer>;
   /** Only of a provider with the resend safety `fence`. The answer is final. */
-  cancel?(reference: string, signal: AbortSignal): Promise<CancelAnswer>;
+  cancel?(about: About, signal: AbortSignal): Promise<CancelAnswer>;
   /** Up to a hundred transfers with each call, the newest first. */
   list?(window: Window, signal: AbortSignal): Promise<ListAnswer>;
   balance?(signal: AbortSignal): Promise<BalanceAnswer>;

@@ -45,7 +45,7 @@ test('a record whose provider is not configured any more is unanswered, and the 
     get: async (_, id) => page.find(({ _id }) => _id === id) ?? null,
     ask: async ({ _id: id, provider }, signal) =>
       provider === 'gone'
-        ? transfer(provider).verify(id, signal)
+        ? transfer(provider).verify({ reference: id, handle: null }, signal)
         : { kind: 'not_found', providerRequestId: null },
     agrees: paymentAgrees,
     describe: describePayment,

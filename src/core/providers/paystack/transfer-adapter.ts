@@ -72,7 +72,8 @@ export function createPaystackTransfers(
       if (isStale) recipients.remove(account, bankCode);
       return answer;
     },
-    async verify(reference, signal) {
+    // The handle is that of the recipient, which other transfers have too.
+    async verify({ reference }, signal) {
       const theirs = transferReferences.toTheirs(reference);
       const path = at('/transfer/verify', theirs);
       const request = { call: 'verifyTransfer', method: 'GET', path } as const;

@@ -48,11 +48,12 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
         readSubmitReply(reply, (answer) => readTransfer(answer, request.reference))
       );
     },
-    async verify(reference, signal) {
+    // The handle is that of the recipient, which other transfers have too.
+    async verify({ reference }, signal) {
       const reply = await http({ method: 'GET', path: transferPath(reference) }, signal);
       return readLookup(reply, 'transfer_not_found', (answer) => readTransfer(answer, reference));
     },
-    async cancel(reference, signal) {
+    async cancel({ reference }, signal) {
       const reply = await http({ method: 'DELETE', path: transferPath(reference) }, signal);
       return readLookup(reply, 'transfer_not_found', (answer) => readCancelled(answer, reference));
     },

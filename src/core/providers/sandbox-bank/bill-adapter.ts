@@ -63,7 +63,7 @@ export function createSandboxBankBills(options: SandboxBankOptions): BillProvide
       const reply = await http({ method: 'POST', path: '/v1/bills', body }, signal);
       return readSubmitReply(reply, (answer) => readBill(answer, request.reference));
     },
-    async verify(reference, signal) {
+    async verify({ reference }, signal) {
       const reply = await get(`/v1/bills/${encodeURIComponent(reference)}`, signal);
       return readLookup(reply, 'bill_not_found', (answer) => readBill(answer, reference));
     },
