@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosCluster } from './cluster.js';
 
-/** What a killed process has counted since the latest read is lost, so reads are frequent. */
+/** Counts of a killed process since the latest read are lost, so reads are frequent. */
 const READ_EVERY_MS = 500;
 const ANSWERED = /^bursar_commit_forwarded_mutations_total\{result="answered"\} (\d+)$/m;
 const STARTED_AT = /^process_start_time_seconds (\S+)$/m;
