@@ -3,6 +3,7 @@ import {
   freshInstruction,
   type VirtualAccount,
 } from '../../src/capabilities/virtual-accounts/record.js';
+import { DAY_MS } from '../../src/shared/durations.js';
 import { active, AMOUNT, confirmed, facts, last, NOW, reported, SUSPENDED } from './facts.js';
 
 test('a deposit that would bring an account above the largest total is not assigned to it', () => {
@@ -17,6 +18,27 @@ test('a deposit that would bring an account above the largest total is not assig
     const given = { deposit, account, now: NOW, terms };
     expect(transitionDeposit(given, facts.assigned).step).toBe(step);
   }
+});
+
+test('a deposit that is older than its account is in suspense, whatever became of the account, unless an operator has assigned it', () => {
+  const terms = { maxMinor: AMOUNT, returns: true };
+  const closing = { ...active, ...freshInstruction('close', NOW), state: 'closing' } as const;
+  const closed = { ...closing, state: 'closed', status: 'completed' } as const;
+  const before = (ms: number) => ({
+    ...confirmed,
+    deposit: { ...confirmed.deposit, receivedAt: new Date(NOW.getTime() - ms) },
+  });
+  const owned = { ...reported, virtual_account_id: active._id };
+  for (const account of [active, closing, closed]) {
+    const given = { deposit: owned, account, now: NOW, terms };
+    const { step, next } = transitionDeposit(given, before(DAY_MS));
+    expect([step, next.match]).toEqual(['suspense', 'late']);
+    expect(next.attention?.reason).toBe('the account is newer than the deposit');
+    // The clocks of the provider and of Bursar differ.
+    expect(transitionDeposit(given, before(59_000)).step).toBe('credit');
+  }
+  const assigned = { deposit: { ...owned, assigned: true }, account: active, now: NOW, terms };
+  expect(transitionDeposit(assigned, before(DAY_MS)).step).toBe('credit');
 });
 
 describe('a deposit that is confirmed after its account was closed', () => {

@@ -4,12 +4,8 @@ import { instructionState } from '../../core/instructions/instruction.js';
 import { virtualAccounts } from '../virtual-accounts/record.js';
 import { depositCounts, deposits, type Deposit } from './record.js';
 import { moveDeposit, type DepositStep } from './postings.js';
-import {
-  transitionDeposit,
-  type DepositFact,
-  type DepositTerms,
-  type DepositTransition,
-} from './transitions.js';
+import type { DepositTerms } from './suspense.js';
+import { transitionDeposit, type DepositFact, type DepositTransition } from './transitions.js';
 import { withDepositEvent } from './webhook-events.js';
 
 /** A reported deposit, complete with its id. */

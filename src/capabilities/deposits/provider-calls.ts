@@ -5,7 +5,8 @@ import { failpoint } from '../../shared/failpoints.js';
 import type { VirtualAccounts } from '../virtual-accounts/index.js';
 import { depositId, isUnbooked, submittedReturn, UNOWNED, type Deposit } from './record.js';
 import type { Deposits } from './store.js';
-import { OTHER_CURRENCY, type DepositTerms } from './transitions.js';
+import type { DepositTerms } from './suspense.js';
+import { OTHER_CURRENCY } from './transitions.js';
 
 type Deps = {
   deposits: Deposits;
@@ -72,11 +73,11 @@ export function createDepositCalls({ deposits, accounts, providers, starter }: D
     },
 
     /**
-     * Records a reported deposit, once, and starts its confirmation. Its tenant is that of the account; a deposit on an
-     * account that nobody has belongs to no tenant, and an operator assigns it.
+     * Records a reported deposit, once, and starts its confirmation. Its tenant is that of the account at the time in the
+     * report; a deposit on an account that nobody has belongs to no tenant, and an operator assigns it.
      */
     async report(provider: string, report: DepositReport): Promise<Deposit> {
-      const account = await accounts.withNumber(provider, report.accountNumber);
+      const account = await accounts.withNumber(provider, report.accountNumber, report.receivedAt);
       const deposit = await deposits.record({
         id: depositId(provider, report.id),
         tenantId: account?.tenant_id ?? UNOWNED,

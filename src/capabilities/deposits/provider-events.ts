@@ -60,13 +60,15 @@ export const depositEventHandler = ({
     }
     const accountNumber = fact.secret?.['accountNumber'] as string | undefined;
     if (accountNumber === undefined) return UNREADABLE;
-    const account = await virtualAccounts.store.withNumber(event.provider, accountNumber);
+    const receivedAt = event.occurred_at ?? event.received_at;
+    const { provider } = event;
+    const account = await virtualAccounts.store.withNumber(provider, accountNumber, receivedAt);
     if (!account && event.attempt_count < ATTEMPTS) return UNKNOWN_ACCOUNT;
-    await providerCalls.report(event.provider, {
+    await providerCalls.report(provider, {
       id: reference,
       accountNumber,
       amountMinor: (fact.state['amount_minor'] as bigint | null) ?? null,
-      receivedAt: event.occurred_at ?? event.received_at,
+      receivedAt,
       via: 'webhook',
       detail: 'the provider reports the deposit',
     });

@@ -16,7 +16,8 @@ import {
   type NewDeposit,
 } from './record.js';
 import { applyDepositFact, recordDeposit, type ApplyDepositFactResult } from './mutations.js';
-import type { DepositFact, DepositTerms } from './transitions.js';
+import type { DepositTerms } from './suspense.js';
+import type { DepositFact } from './transitions.js';
 
 /** A page of a tenant's deposits: filters, sort order and position. */
 export type DepositListing = {

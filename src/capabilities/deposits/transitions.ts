@@ -11,7 +11,6 @@ import {
 } from '../../core/instructions/transition.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { ProviderDeposit } from '../../core/providers/account-provider.js';
-import { MAX_AMOUNT_MINOR } from '../../platform/http/wire.js';
 import { uncheckedText } from '../../shared/text.js';
 import type { VirtualAccount } from '../virtual-accounts/record.js';
 import {
@@ -22,9 +21,9 @@ import {
   submittedReturn,
   type Deposit,
   type DepositInstruction,
-  type DepositMatch,
 } from './record.js';
 import type { DepositStep } from './postings.js';
+import { exceedsTotal, matchOf, MISMATCH, suspenseReason, type DepositTerms } from './suspense.js';
 
 /** A fact about a deposit, with the instruction that it is about. */
 export type DepositFact = FactSource &
@@ -45,14 +44,6 @@ export type DepositFact = FactSource &
     /** An operator ends the attention that has this reason. */
     | { instruction: 'confirm'; kind: 'acknowledged'; reason: string }
   );
-
-/** The conditions under which deposits are credited. */
-export type DepositTerms = {
-  /** Deposits above it are suspended. */
-  maxMinor: bigint;
-  /** True if the provider can send a deposit back. */
-  returns: boolean;
-};
 
 /** The effect of a fact. `step` is the movement of money, if there is one. */
 export type DepositTransition = { verdict: Verdict; next: Deposit; step: DepositStep | null };
@@ -119,59 +110,6 @@ function acknowledge({ deposit }: Case, reason: string): Effect {
 /** Calls an operator, unless one has acknowledged this reason. */
 const call = (deposit: Deposit, now: Date, reason: string): Effect =>
   deposit.acknowledged?.includes(reason) ? 'unchanged' : raiseAttention(deposit, now, reason);
-
-const TOO_MUCH = 'the account would receive more than is allowed';
-
-/** True if the account's total would be above the largest integer that every JSON reader keeps: no list could show it. */
-export const exceedsTotal = (
-  { total_received_minor: total }: Pick<VirtualAccount, 'total_received_minor'>,
-  amountMinor: bigint,
-): boolean => total + amountMinor > BigInt(MAX_AMOUNT_MINOR);
-
-/** The reason why a deposit is suspended, or null if it is credited. */
-function suspenseReason(
-  { deposit, account, terms }: Case,
-  told: Omit<ProviderDeposit, 'id'>,
-): string | null {
-  if (account === null) return 'nobody has this account';
-  if (exceedsTotal(account, told.amountMinor)) return TOO_MUCH;
-  if ((told.feeMinor ?? 0n) >= told.amountMinor)
-    return 'the provider’s fee is as much as the deposit';
-  // An operator has decided about its amount, its account and what was expected.
-  if (deposit.assigned) return null;
-  if (told.amountMinor > terms.maxMinor) return 'the amount is above the limit of a deposit';
-  if (account.account_number !== told.accountNumber) {
-    return 'the provider reports another account than its message';
-  }
-  const state = stateAtArrival(account, told.receivedAt);
-  if (state !== 'active') return `the account is ${state}`;
-  const isOther = account.amount_minor !== null && account.amount_minor !== told.amountMinor;
-  return isOther && account.on_mismatch === 'return' ? MISMATCH : null;
-}
-
-const MISMATCH = 'the amount is not the expected one';
-
-/**
- * The state that the account had for money of this time. Money that the provider received before the tenant's closing was
- * accepted is not late, even if it is confirmed after that.
- */
-function stateAtArrival(account: VirtualAccount, receivedAt: Date): VirtualAccount['state'] {
-  const { state, instruction, instructed_at: closedFrom } = account;
-  const isClosed = instruction === 'close' && (state === 'closing' || state === 'closed');
-  return isClosed && receivedAt < closedFrom ? 'active' : state;
-}
-
-function matchOf(
-  account: VirtualAccount | null,
-  { amountMinor, receivedAt }: Omit<ProviderDeposit, 'id'>,
-): DepositMatch {
-  if (account === null) return 'unexpected';
-  if (stateAtArrival(account, receivedAt) !== 'active') return 'late';
-  const { amount_minor: expected } = account;
-  if (expected === null) return 'unexpected';
-  if (amountMinor === expected) return 'exact';
-  return amountMinor < expected ? 'under' : 'over';
-}
 
 /** The sender, and what the sender has written: nobody has checked the texts. */
 const textsOf = ({ sender, narration }: Omit<ProviderDeposit, 'id'>) => ({

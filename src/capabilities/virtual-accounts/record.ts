@@ -77,6 +77,13 @@ export const accountCustomerId = (tenantId: string, customerId: string) =>
 export const isOpenState = (state: AccountState): boolean =>
   state === 'pending' || state === 'active' || state === 'closing';
 
+/** A provider's time of a deposit and our time of an account's record differ by less. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** False for a time before the account: its provider was not asked for a number yet, so money of that time is not for it. */
+export const hasBegun = ({ created_at: from }: Pick<VirtualAccount, 'created_at'>, at: Date) =>
+  at.getTime() > from.getTime() - CLOCKS_DIFFER_MS;
+
 /** True while the assignment or the closing of an account is under way. */
 export const isUnderWay = (account: VirtualAccount, instruction: AccountInstruction): boolean =>
   account.instruction === instruction && isOpen(account);

@@ -17,6 +17,7 @@ import {
   accountCounts,
   BY_CUSTOMER,
   BY_NUMBER,
+  hasBegun,
   isOpenState,
   LIST_INDEXES,
   STATE_INDEXES,
@@ -112,10 +113,14 @@ export function createVirtualAccounts(
 /** Queries over all tenants, for the messages of providers. */
 const accountLookUps = (collection: Collection<VirtualAccount>) => ({
   /**
-   * The account of a number at a provider, of any tenant: the open one, or else the newest, because a provider may give a
-   * number again after it was closed.
+   * The account of a number at a provider, of any tenant, for money of this time. A provider may give a number again after it was
+   * closed: of the accounts that had begun, it is the newest that was not closed yet, or else the newest.
    */
-  async withNumber(provider: string, accountNumber: string): Promise<VirtualAccount | null> {
+  async withNumber(
+    provider: string,
+    accountNumber: string,
+    at: Date,
+  ): Promise<VirtualAccount | null> {
     const found = await collection
       .find(
         { provider, account_number: textEquals(accountNumber) },
@@ -124,7 +129,10 @@ const accountLookUps = (collection: Collection<VirtualAccount>) => ({
       .sort({ _id: -1 })
       .limit(100)
       .toArray();
-    return found.find(({ state }) => isOpenState(state)) ?? found[0] ?? null;
+    const begun = found.filter((account) => hasBegun(account, at));
+    const isOpenAt = ({ state, closed_at: until }: VirtualAccount) =>
+      isOpenState(state) || (until !== null && at < until);
+    return begun.find(isOpenAt) ?? begun[0] ?? found[0] ?? null;
   },
 });
 

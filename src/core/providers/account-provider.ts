@@ -91,6 +91,7 @@ export type ProviderDeposit = {
   sessionId: string | null;
   sender: { name: string | null; account: string | null; bank: string | null };
   narration: string | null;
+  /** To the minute at least: it decides whose money this is if a number was given again, or was closed. */
   receivedAt: Date;
 };
 

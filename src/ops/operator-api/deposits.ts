@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { movedDepositId, type Deposit } from '../../capabilities/deposits/record.js';
 import { presentDepositRow } from '../../capabilities/deposits/presenter.js';
-import {
-  exceedsTotal,
-  isAssignable,
-  type DepositFact,
-} from '../../capabilities/deposits/transitions.js';
+import { exceedsTotal } from '../../capabilities/deposits/suspense.js';
+import { isAssignable, type DepositFact } from '../../capabilities/deposits/transitions.js';
 import type { Act } from '../../core/audit/entry.js';
 import { instructionState } from '../../core/instructions/instruction.js';
 import { operation } from '../../platform/http/operation.js';

@@ -76,6 +76,7 @@ describe('a look-up over all tenants reads an index', () => {
         createVirtualAccounts(database, createGroupCommit(database), 1_000).withNumber(
           'sandbox-bank',
           '0123456789',
+          new Date(),
         ),
     ],
     [
