@@ -20,6 +20,22 @@ test('a deposit that would bring an account above the largest total is not assig
   }
 });
 
+test('a deposit whose fee is as much as it is credited to nobody', () => {
+  const costly = { ...last(SUSPENDED).next, fee_minor: AMOUNT };
+  const terms = { maxMinor: AMOUNT, returns: true };
+  for (const name of ['assigned', 'moved'] as const) {
+    const given = { deposit: costly, account: active, now: NOW, terms };
+    expect(transitionDeposit(given, facts[name]).verdict).toBe('stale');
+  }
+});
+
+test('a deposit above the limit that an operator has moved here is credited', () => {
+  const deposit = { ...reported, virtual_account_id: active._id, assigned: true };
+  const terms = { maxMinor: AMOUNT - 1n, returns: true };
+  const { step } = transitionDeposit({ deposit, account: active, now: NOW, terms }, confirmed);
+  expect(step).toBe('credit');
+});
+
 test('a deposit that is older than its account is in suspense, whatever became of the account, unless an operator has assigned it', () => {
   const terms = { maxMinor: AMOUNT, returns: true };
   const closing = { ...active, ...freshInstruction('close', NOW), state: 'closing' } as const;

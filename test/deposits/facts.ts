@@ -115,6 +115,18 @@ export const facts = {
   moved: { ...source, via: 'operator', instruction: 'confirm', kind: 'moved', to },
   'move completed': { ...source, instruction: 'confirm', kind: 'move_completed' },
   'return proven': { ...OF_RETURN, kind: 'succeeded', ...PAID },
+  'return of another amount': {
+    ...OF_RETURN,
+    kind: 'succeeded',
+    ...PAID,
+    amountMinor: AMOUNT - 1n,
+  },
+  'other amount accepted': {
+    ...OF_RETURN,
+    via: 'operator',
+    kind: 'operator_confirmed',
+    amountMinor: AMOUNT - 1n,
+  },
   'return refused': { ...OF_RETURN, kind: 'rejected', code: 'return_refused' },
   'return ended by force': { ...OF_RETURN, via: 'operator', kind: 'rejected', code: 'operator' },
   'return reversed': { ...OF_RETURN, kind: 'reversed', ...PAID },

@@ -1,5 +1,6 @@
 import { createDepositCalls } from '../../src/capabilities/deposits/provider-calls.js';
-import { apply, confirmed, facts, reported } from './facts.js';
+import type { DepositFact } from '../../src/capabilities/deposits/transitions.js';
+import { AMOUNT, apply, confirmed, facts, FORCED, last, reported } from './facts.js';
 
 const inDollars = { ...confirmed.deposit, currency: 'USD' };
 const calls = createDepositCalls({
@@ -21,4 +22,33 @@ test('the workflow of a deposit in another currency calls an operator, and after
   expect((await calls.verify(reported, signal)).result).toEqual({ kind: 'mismatch', attention });
   const ended = apply(reported, facts['ended by force']).next;
   expect(await calls.verify(ended, signal)).toEqual({ kind: 'pending', providerRequestId: null });
+});
+
+test('a return of another amount, behind a deposit that the provider shows as reversed, calls an operator', async () => {
+  const { signal } = new AbortController();
+  const { next: doubted } = last([...FORCED, 'doubted']);
+  for (const [amountMinor, result] of [
+    [AMOUNT, undefined],
+    [
+      AMOUNT - 1n,
+      {
+        kind: 'mismatch',
+        attention: 'the provider returned another amount than the deposit’s',
+      },
+    ],
+  ] as const) {
+    const applied: DepositFact[] = [];
+    const trace = { providerRequestId: null };
+    const found = createDepositCalls({
+      deposits: { applyFact: async (_: unknown, fact: DepositFact) => applied.push(fact) },
+      providers: {
+        accountProvider: () => ({
+          verifyDeposit: async () => ({ ...trace, kind: 'reversed' }),
+          verifyReturn: async () => ({ ...trace, kind: 'succeeded', amountMinor, sessionId: null }),
+        }),
+      },
+    } as unknown as Parameters<typeof createDepositCalls>[0]);
+    expect((await found.verify(doubted, signal)).result).toEqual(result);
+    expect(applied).toMatchObject([{ instruction: 'return', kind: 'succeeded', amountMinor }]);
+  }
 });

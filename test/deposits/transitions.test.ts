@@ -1,8 +1,6 @@
 import { submittedReturn, type Deposit } from '../../src/capabilities/deposits/record.js';
-import { transitionDeposit } from '../../src/capabilities/deposits/transitions.js';
 import { needsWorkflow } from '../../src/core/instructions/instruction.js';
 import {
-  active,
   AMOUNT,
   apply,
   confirmed,
@@ -168,6 +166,7 @@ const rows: Record<string, Row> = {
       'confirmed with another amount': '- suspended!',
       reversed: 'suspense-reversal reversed',
       'return proven': 'return returned',
+      'return of another amount': '- suspended!',
       'return refused': '- suspended!',
       'return ended by force': '- suspended!',
       'return reversed': 'suspense-reversal reversed',
@@ -179,6 +178,19 @@ const rows: Record<string, Row> = {
       'confirmed with another amount': '- suspended!',
       reversed: 'suspense-reversal reversed',
       'return proven': 'return returned',
+      'return of another amount': '- suspended!',
+      'return refused': '- suspended!',
+      'return ended by force': '- suspended!',
+      'return reversed': 'suspense-reversal reversed',
+    },
+  },
+  'with a return of another amount': {
+    from: [...RETURNING, 'return of another amount'],
+    cells: {
+      'confirmed with another amount': '- suspended!',
+      reversed: 'suspense-reversal reversed',
+      'return proven': 'return returned',
+      'other amount accepted': 'return returned',
       'return refused': '- suspended!',
       'return ended by force': '- suspended!',
       'return reversed': 'suspense-reversal reversed',
@@ -194,6 +206,7 @@ const rows: Record<string, Row> = {
       assigned: 'assign credited',
       moved: 'move reversed',
       'return proven': 'return returned',
+      'return of another amount': '- suspended!',
       'return reversed': 'suspense-reversal reversed',
     },
   },
@@ -205,6 +218,7 @@ const rows: Record<string, Row> = {
       reversed: 'suspense-reversal reversed',
       'return ordered': '- suspended',
       'return proven': 'return returned',
+      'return of another amount': '- suspended!',
       'return refused': '- suspended',
       'return reversed': 'suspense-reversal reversed',
     },
@@ -218,6 +232,7 @@ const rows: Record<string, Row> = {
       reversed: 'suspense-reversal reversed',
       'return ordered': '- suspended',
       'return proven': 'return returned',
+      'return of another amount': '- suspended!',
     },
   },
   'assigned after a refused return': {
@@ -227,6 +242,7 @@ const rows: Record<string, Row> = {
       doubted: '- credited',
       reversed: 'reversal reversed',
       'return proven': '- credited!',
+      'return of another amount': '- credited!',
     },
   },
   'moved after a refused return': {
@@ -235,6 +251,7 @@ const rows: Record<string, Row> = {
       'confirmed with another amount': '- reversed!',
       'move completed': '- reversed',
       'return proven': '- reversed!',
+      'return of another amount': '- reversed!',
     },
   },
   returned: {
@@ -390,22 +407,6 @@ describe('attention of a deposit whose money is decided', () => {
       expect(acknowledge(last(names).next)).toMatchObject({ verdict: 'stale', step: null });
     }
   });
-});
-
-test('a deposit whose fee is as much as it is credited to nobody', () => {
-  const costly = { ...last(SUSPENDED).next, fee_minor: AMOUNT };
-  const terms = { maxMinor: AMOUNT, returns: true };
-  for (const name of ['assigned', 'moved'] as const) {
-    const given = { deposit: costly, account: active, now: NOW, terms };
-    expect(transitionDeposit(given, facts[name]).verdict).toBe('stale');
-  }
-});
-
-test('a deposit above the limit that an operator has moved here is credited', () => {
-  const deposit = { ...reported, virtual_account_id: active._id, assigned: true };
-  const terms = { maxMinor: AMOUNT - 1n, returns: true };
-  const { step } = transitionDeposit({ deposit, account: active, now: NOW, terms }, confirmed);
-  expect(step).toBe('credit');
 });
 
 test("the sender's name and narration are stored without invisible characters, and with * for the digits of a card number", () => {

@@ -132,6 +132,13 @@ describe('returns of deposits', () => {
     }
   });
 
+  test('a return in the list has its own amount, which may be another one than the deposit’s', () => {
+    const [, , first] = RETURN_ANSWERS[2] ?? [];
+    const row = { ...(sent(first) as object), merchant_note: order.marker, amount: 100_000 };
+    const found = readReturns({ data: [row], meta }, { ...order, domain: 'test' }, 1);
+    expect(found).toEqual({ kind: 'succeeded', amountMinor: 100_000n, sessionId: null });
+  });
+
   test('a failed return whose note has no time is over only if it was made a minute before the order or earlier', () => {
     const [, , failed] = RETURN_ANSWERS[4] ?? [];
     const made = (msBefore: number) => {

@@ -24,7 +24,7 @@ import { findReturn, type DepositCalls } from './provider-calls.js';
 import type { Deposits } from './store.js';
 
 /** The provider's word on a deposit, or on its return. */
-type Answer = Trace & (VerifyDepositAnswer | { kind: 'returned' });
+type Answer = Trace & (VerifyDepositAnswer | { kind: 'returned'; amountMinor: bigint | null });
 
 type Deps = {
   deposits: {
@@ -82,7 +82,8 @@ const compared = ({
       const reversed = { kind: 'reversed', amountMinor: null, sessionId: null } as const;
       await store.applyFact(deposit, { ...about, ...reversed });
     } else if (answer.kind === 'returned') {
-      const returned = { kind: 'succeeded', amountMinor: null, sessionId: null } as const;
+      const { amountMinor } = answer;
+      const returned = { kind: 'succeeded', amountMinor, sessionId: null } as const;
       await store.applyFact(deposit, { ...source, instruction: 'return', ...returned });
     } else return null;
     const changed = await store.get(deposit.tenant_id, deposit._id);
@@ -111,7 +112,8 @@ async function askReturn(
 ): Promise<Answer | null> {
   const answer = await findReturn(provider, deposit, signal);
   if (answer?.kind === 'succeeded') {
-    return { kind: 'returned', providerRequestId: answer.providerRequestId };
+    const { amountMinor, providerRequestId } = answer;
+    return { kind: 'returned', amountMinor, providerRequestId };
   }
   return answer?.kind === 'unknown' ? answer : null;
 }
@@ -144,7 +146,12 @@ const WORDS: Record<Answer['kind'], string> = {
 };
 
 function describeDeposit({ state, amount_minor: amount }: Deposit, answer: Answer): Described {
-  const told = answer.kind === 'received' ? answer.deposit.amountMinor : null;
+  const told =
+    answer.kind === 'received'
+      ? answer.deposit.amountMinor
+      : answer.kind === 'returned'
+        ? answer.amountMinor
+        : null;
   const isOther = told !== null && amount !== null && told !== amount;
   const difference = `${state} with us, ${WORDS[answer.kind]} at the bank`;
   return {

@@ -6,7 +6,7 @@ import type { VirtualAccounts } from '../virtual-accounts/index.js';
 import { depositId, isUnbooked, submittedReturn, UNOWNED, type Deposit } from './record.js';
 import type { Deposits } from './store.js';
 import type { DepositTerms } from './suspense.js';
-import { OTHER_CURRENCY } from './transitions.js';
+import { isOtherReturn, OTHER_CURRENCY, RETURNED_OTHER_AMOUNT } from './transitions.js';
 
 type Deps = {
   deposits: Deposits;
@@ -195,10 +195,14 @@ function createConfirmation({ deposits, providers, starter }: Omit<Deps, 'accoun
     if (deposit.state !== 'suspended' || submittedReturn(deposit) === null) return null;
     const answer = await findReturn(provider, deposit, signal);
     if (answer?.kind !== 'succeeded') return answer;
-    const { providerRequestId } = answer;
+    const { providerRequestId, amountMinor } = answer;
     const source = { via: 'poll', actor: null, providerRequestId, note: null } as const;
-    await deposits.applyFact(deposit, { ...source, instruction: 'return', ...SUCCEEDED });
-    return { ...SUCCEEDED, providerRequestId };
+    const proof = { ...SUCCEEDED, amountMinor };
+    await deposits.applyFact(deposit, { ...source, instruction: 'return', ...proof });
+    const succeeded = { ...SUCCEEDED, providerRequestId };
+    return isOtherReturn(deposit, amountMinor)
+      ? { ...succeeded, result: { kind: 'mismatch', attention: RETURNED_OTHER_AMOUNT } }
+      : succeeded;
   }
 
   /** Completes the move of a deposit to another tenant, whose first half is committed. */

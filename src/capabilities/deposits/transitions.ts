@@ -353,43 +353,74 @@ function returnEffect(given: Case, fact: DepositFact): Effect {
   if (deposit.state === 'returned' && fact.kind !== 'operator_confirmed') return 'unchanged';
   if (fact.kind === 'succeeded') return proveReturn(given, fact);
   if (deposit.instruction !== 'return') return 'stale';
-  if (fact.kind === 'operator_confirmed') return acceptReturn(given);
+  if (fact.kind === 'operator_confirmed') return acceptReturn(given, fact);
   if (deposit.state !== 'suspended') return 'stale';
   if (fact.kind === 'reversed') return reverse(given);
   return fact.kind === 'rejected' ? refuseReturn(given, fact) : 'stale';
 }
 
+/** The reason of attention for a return of another amount. */
+export const RETURNED_OTHER_AMOUNT = 'the provider returned another amount than the deposit’s';
+
+/** True for a return of another amount than the deposit's. Null: the provider does not tell the amount. */
+export const isOtherReturn = (
+  { amount_minor: wholeMinor }: Pick<Deposit, 'amount_minor'>,
+  amountMinor: bigint | null,
+): boolean => amountMinor !== null && amountMinor !== wholeMinor;
+
 /**
  * The provider has returned the deposit. The proof counts whatever became of the instruction. If the money was given to somebody
- * else meanwhile, it has left twice, and an operator must claim it.
+ * else meanwhile, it has left twice, and an operator must claim it. A return of another amount moves nothing until an operator has
+ * settled the difference.
  */
-function proveReturn({ deposit, now }: Case, { via }: DepositFact): Effect {
+function proveReturn(
+  { deposit, now }: Case,
+  { via, amountMinor }: Extract<DepositFact, { kind: 'succeeded' }>,
+): Effect {
   const isReturning = deposit.instruction === 'return';
   if (!isReturning && (via === 'operator' || submittedReturn(deposit) === null)) return 'stale';
   if (deposit.state === 'suspended') {
-    return {
-      set: {
-        state: 'returned',
-        instruction: 'return',
-        status: 'completed',
-        attention: null,
-        monitor_until: null,
-        last_return: submittedReturn(deposit),
-      },
-      entry: ['released', 'the deposit was returned to its sender'],
-      step: 'return',
-    };
+    return isOtherReturn(deposit, amountMinor)
+      ? call(deposit, now, RETURNED_OTHER_AMOUNT)
+      : bookReturn(deposit, 'the deposit was returned to its sender');
   }
   if (via === 'operator' || submittedReturn(deposit) === null) return 'stale';
   const became = deposit.moved_to ? 'moved to another tenant' : deposit.state;
   return call(deposit, now, `returned by the provider after it was ${became}`);
 }
 
-/** An operator has seen that the provider returned the deposit, whatever else it reports or is booked. */
-const acceptReturn = ({ deposit: { state, attention } }: Case): Effect => {
-  if (state === 'suspended') return 'stale';
+const bookReturn = (deposit: Deposit, entry: string): DepositChange => ({
+  set: {
+    state: 'returned',
+    instruction: 'return',
+    status: 'completed',
+    attention: null,
+    monitor_until: null,
+    last_return: submittedReturn(deposit),
+  },
+  entry: ['released', entry],
+  step: 'return',
+});
+
+/**
+ * An operator has seen that the provider returned the deposit, whatever else it reports or is booked. A return of another amount
+ * ends the deposit once an operator accepts that amount.
+ */
+function acceptReturn(
+  { deposit }: Case,
+  { amountMinor = null }: Extract<DepositFact, { kind: 'operator_confirmed' }>,
+): Effect {
+  const { state, attention } = deposit;
+  if (state === 'suspended') {
+    return amountMinor !== null && attention?.reason === RETURNED_OTHER_AMOUNT
+      ? bookReturn(
+          deposit,
+          `an operator accepted the return of ${amountMinor} as that of the deposit`,
+        )
+      : 'stale';
+  }
   return attention === null ? 'unchanged' : clear();
-};
+}
 
 function refuseReturn(
   { deposit, now }: Case,
