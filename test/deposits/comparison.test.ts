@@ -118,3 +118,16 @@ test('a return that is proven late is applied with its amount, and another amoun
     },
   ]);
 });
+
+test.each([
+  ['pending', { ...trace, kind: 'pending', awaits: 'provider' }],
+  ['not told', { ...trace, kind: 'unknown', reason: 'timeout' }],
+] as const)(
+  'a return that is %s, of a deposit that is shown as reversed, applies nothing',
+  async (_, answer) => {
+    const open = { status: 'processing', submissions: 1, first_submitted_at: NOW } as const;
+    const { report, applied } = await compare(open, answer);
+    expect(applied).toEqual([]);
+    expect(report).toMatchObject({ asked: 1, unanswered: 1, differing: 0 });
+  },
+);

@@ -67,7 +67,7 @@ const compared = ({
     const provider = providers.accountProvider(deposit.provider);
     const answer = await provider.verifyDeposit(deposit.reference, signal);
     return mayHideReturn(deposit, answer)
-      ? ((await askReturn(provider, deposit, signal)) ?? answer)
+      ? ((await askReturn(provider, deposit, answer, signal)) ?? answer)
       : answer;
   },
   agrees: depositAgrees,
@@ -104,16 +104,24 @@ const mayHideReturn = (deposit: Deposit, { kind }: VerifyDepositAnswer): boolean
   );
 };
 
-/** The return of a deposit, if the provider has made it; or that the provider does not answer. */
+/**
+ * The return of a deposit, if the provider has made it; or that the provider does not say yet. One that shows the deposit as
+ * reversed may do so for a return that is still pending, which its workflow ends.
+ */
 async function askReturn(
   provider: AccountProvider,
   deposit: Deposit,
+  shown: VerifyDepositAnswer,
   signal: AbortSignal,
 ): Promise<Answer | null> {
   const answer = await findReturn(provider, deposit, signal);
   if (answer?.kind === 'succeeded') {
     const { amountMinor, providerRequestId } = answer;
     return { kind: 'returned', amountMinor, providerRequestId };
+  }
+  if (answer?.kind === 'pending' && shown.kind === 'reversed') {
+    const { providerRequestId } = answer;
+    return { kind: 'unknown', reason: 'conflict', providerRequestId };
   }
   return answer?.kind === 'unknown' ? answer : null;
 }
