@@ -8,6 +8,7 @@ import type { Data, PaystackClient } from '../../src/core/providers/paystack/cli
 import { customerIn } from '../../src/core/providers/paystack/customers.js';
 import { readLedger } from '../../src/core/providers/paystack/ledger.js';
 import { readTransfers } from '../../src/core/providers/paystack/transfer-calls.js';
+import { ACCOUNTS } from './golden/accounts.js';
 import {
   ACCOUNT_BANKS,
   BANK_ID,
@@ -60,7 +61,7 @@ const ledgerIn = (data: unknown) => {
 describe.each<[string, Rows, (data: unknown) => unknown]>([
   ['list of transfers', TRANSFER_LISTS, (data) => readTransfers(sent(data), 1, 'test')],
   ['customer', CUSTOMERS, (data) => customerIn(sent(data), CUSTOMER.ours, settings)],
-  ['closing of an account', CLOSINGS, (data) => readClosed(sent(data), HANDLE)],
+  ['closing of an account', CLOSINGS, (data) => readClosed(sent(data), HANDLE, ACCOUNTS.ours)],
   ['bank of an account', SLUGS, (data) => readSlug(sent(data), HANDLE)],
   ['banks that have accounts', ACCOUNT_BANKS, (data) => readSlugOf(sent(data), BANK_ID)],
   ['list of banks', BANKS, banksIn],

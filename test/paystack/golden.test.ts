@@ -105,7 +105,8 @@ describe('answers about virtual accounts', () => {
   });
 
   test.each(KNOWN_ANSWERS)('one that is known: %s (%s)', (_what, _source, data, expected) => {
-    expect(readKnown({ data: sent(data), meta }, ACCOUNTS.handle)).toEqual(expected);
+    const found = { data: sent(data), meta };
+    expect(readKnown(found, ACCOUNTS.handle, ACCOUNTS.ours)).toEqual(expected);
   });
 
   test.each(LISTED_ACCOUNTS)('those of a customer: %s (%s)', (_what, _source, rows, expected) => {

@@ -114,6 +114,19 @@ export const KNOWN_ANSWERS: [string, string, unknown, unknown][] = [
   ],
   ['closed', 'Deactivate dedicated account', { ...closing, assigned: false }, { kind: 'closed' }],
   ['another account', 'principle', { ...looked, id: 253_002 }, unknown('mismatch')],
+  [
+    'assigned to another customer by now',
+    'principle: only this instruction',
+    { ...looked, customer: elsewhere.customer },
+    { kind: 'closed' },
+  ],
+  ['of a customer that it does not name', 'principle', { ...looked, customer: null }, assigned],
+  [
+    'of our customer, under a domain of earlier settings',
+    'principle',
+    { ...looked, customer: { ...customer, email: `${OURS.toUpperCase()}@earlier.example.com` } },
+    assigned,
+  ],
 ];
 
 /** [what, source, the rows of the list of a customer's accounts, the state]. */

@@ -81,7 +81,7 @@ function createAssignment(
       if (handle !== null) {
         const path = at('/dedicated_account', handle);
         const request = { call: 'findAccount', method: 'GET', path } as const;
-        return client.verify(request, signal, (found) => readKnown(found, handle));
+        return client.verify(request, signal, (found) => readKnown(found, handle, reference));
       }
       const customer = await customers.find(reference, signal);
       if (customer.kind !== 'customer') return customer;
@@ -90,10 +90,11 @@ function createAssignment(
       const read = (found: Data) => readAccounts(found, reference, settings);
       return client.verify(request, signal, read);
     },
-    async close({ handle }, signal) {
+    async close({ handle, reference }, signal) {
       const path = at('/dedicated_account', handle);
       const request = { call: 'closeAccount', method: 'DELETE', path } as const;
-      return later(await client.remove(request, signal, (found) => readClosed(found, handle)));
+      const read = (found: Data) => readClosed(found, handle, reference);
+      return later(await client.remove(request, signal, read));
     },
   };
 }

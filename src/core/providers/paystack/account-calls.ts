@@ -19,18 +19,23 @@ export function readAssigned({ data }: Data, reference: string, settings: Custom
   return faceOf(parsed.data) ?? unreadable();
 }
 
-/** Reads an account that was assigned before. One that is assigned no more is closed. */
-export function readKnown({ data }: Data, handle: string) {
+/** True for an account of another record's customer, or of one that was made elsewhere. The domain of our own one may be an earlier one. */
+const isOfAnother = ({ customer }: AccountData, reference: string): boolean =>
+  customer != null && !customer.email.toLowerCase().startsWith(`${reference}@`);
+
+/** Reads an account that was assigned before. One that is assigned no more, or to another customer, is closed. */
+export function readKnown({ data }: Data, handle: string, reference: string) {
   const parsed = accountData.safeParse(data);
   if (!parsed.success) return unreadable();
   if (parsed.data.id !== handle) return mismatch;
-  if (!parsed.data.assigned) return { kind: 'closed' } as const;
+  const { assigned } = parsed.data;
+  if (!assigned || isOfAnother(parsed.data, reference)) return { kind: 'closed' } as const;
   return faceOf(parsed.data) ?? unreadable();
 }
 
-/** Reads the answer to a closing, which counts if it names this account and says that nobody has it any more. */
-export function readClosed(found: Data, handle: string) {
-  const state = readKnown(found, handle);
+/** Reads the answer to a closing, which counts if it names this account and says that our customer does not have it any more. */
+export function readClosed(found: Data, handle: string, reference: string) {
+  const state = readKnown(found, handle, reference);
   return state.kind === 'assigned' ? unreadable() : state;
 }
 
