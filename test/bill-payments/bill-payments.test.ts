@@ -331,26 +331,29 @@ describe('operators', () => {
     return { code, ...(JSON.parse(out) as { done: boolean; status: string }) };
   };
 
-  /** A payment that the biller has and has not decided. */
-  async function stuck(client: BillClient): Promise<string> {
-    const id = await client.send('006');
-    await client.waitFor(id, ({ attention }) => attention !== null);
-    return id;
+  /** Payments that the biller has and does not decide, of a tenant each. They call an operator at the same time. */
+  const undecided: Promise<{ own: TestTenant; client: BillClient; id: string }>[] = [];
+  beforeAll(() => {
+    for (let made = 0; made < 4; made += 1)
+      undecided.push(newTenant().then(async (of) => ({ ...of, id: await of.client.send('006') })));
+  });
+
+  async function stuck() {
+    const one = await (undecided.pop() as (typeof undecided)[number]);
+    await one.client.waitFor(one.id, ({ attention }) => attention !== null);
+    return one;
   }
 
   test('complete and fail are refused while the biller is undecided', async () => {
-    const { client } = await newTenant();
-    const id = await stuck(client);
+    const { id } = await stuck();
     for (const kind of ['complete', 'fail']) {
       expect(await command(id, kind)).toMatchObject({ code: 1, done: false, status: 'processing' });
     }
-    const listed = await bursar('bill-payments list --attention --json', service.env);
-    expect(listed.out).toContain(id);
+    expect((await bursar('bill-payments list --attention --json', service.env)).out).toContain(id);
   });
 
   test('complete ends a payment that the biller confirms, with its token', async () => {
-    const { client } = await newTenant();
-    const id = await stuck(client);
+    const { client, id } = await stuck();
     // Without the callback, only the command makes the service verify.
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
     await decideBill(service, id, 'paid');
@@ -382,8 +385,7 @@ describe('operators', () => {
   });
 
   test('fail by force releases the hold; a payment that shows up later goes to suspense, and complete debits the wallet', async () => {
-    const { own, client } = await newTenant();
-    const id = await stuck(client);
+    const { own, client, id } = await stuck();
     const forced = `bill-payments fail ${id} --reason asked --force`;
     expect(await bursarApproved(forced, service.env)).toMatchObject({ code: 0 });
     expect(await client.get(id)).toMatchObject({ status: 'failed' });
@@ -401,8 +403,7 @@ describe('operators', () => {
   });
 
   test('a payment of less than was ordered has attention, and complete with that amount ends it and returns the rest', async () => {
-    const { own, client } = await newTenant();
-    const id = await stuck(client);
+    const { own, client, id } = await stuck();
     const less = BILL_MINOR - 1_000;
     await decideBill(service, id, 'paid', less);
     await eventually('the report is on the record', async () => {
