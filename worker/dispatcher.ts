@@ -13,7 +13,7 @@ const PARALLEL = 20;
 /**
  * Starts the workflows of records whose next check is due: they were not started (the API died, Temporal was away), or
  * their records have not changed in time (terminated by an operator). Oldest first, one collection after the other. Each
- * worker claims the records that it starts, so the rate grows with the number of workers.
+ * worker claims the records that it starts, so several of them start each record once.
  */
 export function createDispatcher(
   records: Readonly<Record<string, SupervisedRecords>>,
