@@ -4,6 +4,23 @@ import type { ledgerCollections } from '../commit/store.js';
 import type { InstructionStatus } from '../instructions/instruction.js';
 import type { Posting } from './posting.js';
 
+/** Problems that a report has at most; further ones are only counted. */
+const MAX_PROBLEMS = 1_000;
+
+/** Problems in plain words, at most `MAX_PROBLEMS`, and the number of all that were found. */
+export type Findings = { problems: string[]; problemsFound: number };
+
+/** Adds problems to a report; `found` is their number, if these are only the first ones. */
+export function report(
+  findings: Findings,
+  problems: readonly string[],
+  found = problems.length,
+): void {
+  const left = Math.max(0, MAX_PROBLEMS - findings.problems.length);
+  findings.problems.push(...problems.slice(0, left));
+  findings.problemsFound += found;
+}
+
 /** The database at one moment. */
 type Moment = {
   db: Db;

@@ -1,12 +1,10 @@
 import { withSnapshot, type Database } from '../../platform/database/client.js';
-import type { RecordAudit } from './audit-checks.js';
+import { report, type Findings, type RecordAudit } from './audit-checks.js';
 import { auditClosedDays } from './audit-days.js';
 import { auditPage } from './audit-records.js';
 import { auditTenant } from './audit-tenant.js';
 import { nextTenants } from './days.js';
 
-/** Problems that a report has at most; further ones are only counted. */
-const MAX_PROBLEMS = 1_000;
 const TENANTS = 100;
 /** Tenants are small reads, of which several are in flight. */
 const TENANTS_AT_ONCE = 8;
@@ -40,7 +38,7 @@ type Position =
   | { step: 'ended' };
 
 /** A position in the audit, and all that it has found before it. */
-export type AuditState = {
+export type AuditState = Findings & {
   position: Position;
   postings: number;
   closedDays: number;
@@ -49,8 +47,6 @@ export type AuditState = {
   /** Balances of the accounts that tenants share, as text. */
   shared: Record<string, string>;
   sum: string;
-  problems: string[];
-  problemsFound: number;
 };
 
 /** The state of an audit that has not begun. */
@@ -66,7 +62,7 @@ export const newAudit = (): AuditState => ({
 });
 
 /** The result of the ledger audit. */
-type AuditReport = {
+type AuditReport = Findings & {
   postings: number;
   closedDays: number;
   /** The number of audited records of each kind. */
@@ -75,9 +71,6 @@ type AuditReport = {
   balances: Map<string, bigint>;
   /** The sum of all accounts, which is zero if the ledger is correct. */
   sumMinor: bigint;
-  /** The problems in plain words; empty if the ledger is correct. At most `MAX_PROBLEMS`. */
-  problems: string[];
-  problemsFound: number;
 };
 
 type Run = {
@@ -149,11 +142,11 @@ async function auditDays(run: Run): Promise<void> {
     for (const tenantId of tenants) {
       const of = { tenantId, from: scope.from ?? null, after: begin };
       const before = after;
-      await auditClosedDays(database.db, of, async ({ day, postings, problems }) => {
+      await auditClosedDays(database.db, of, async ({ day, postings, problems, problemsFound }) => {
         state.position = { step: 'days', tenant: before, day };
         state.closedDays += 1;
         state.postings += postings;
-        report(state, problems);
+        report(state, problems, problemsFound);
         await save();
       });
       after = tenantId;
@@ -260,9 +253,4 @@ async function auditRecords({ database, audits, scope, state, save }: Run): Prom
     }
     await save();
   }
-}
-
-function report(state: AuditState, problems: readonly string[]): void {
-  state.problemsFound += problems.length;
-  state.problems.push(...problems.slice(0, Math.max(0, MAX_PROBLEMS - state.problems.length)));
 }

@@ -71,8 +71,19 @@ export async function readBalances(db: Db, query: BalanceQuery): Promise<Balance
   return { byAccount, closedDay };
 }
 
+/** The balances of these accounts at the end of a closed day; none before the first one. Accounts without a closing have none. */
+export async function balancesAt(
+  db: Db,
+  { tenantId, closedDay }: { tenantId: string; closedDay: string | null },
+  accounts: string[],
+): Promise<Map<string, bigint>> {
+  if (closedDay === null) return new Map();
+  const found = await lastClosings(db, { tenantId, only: { $in: accounts } }, closedDay);
+  return new Map(found.map(({ _id, sum }) => [_id, sum]));
+}
+
 /** The closing balance of each account on its last day up to this one. */
-export async function lastClosings(
+async function lastClosings(
   db: Db,
   query: BalanceQuery,
   upTo: string,

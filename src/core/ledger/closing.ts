@@ -1,7 +1,16 @@
 import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { isDuplicate } from '../../platform/database/duplicate.js';
+import { balancesAt } from './balance.js';
 import type { ClosingDocument } from './collections.js';
-import { closingCollections, endOfDay, nextTenants, sumDay, type DaySums } from './days.js';
+import {
+  addMovements,
+  closingCollections,
+  endOfDay,
+  nextTenants,
+  sumDay,
+  type DaySums,
+  type Movement,
+} from './days.js';
 import { lagosDay } from './wallet.js';
 
 /**
@@ -70,27 +79,32 @@ async function closeNextDay(
   if (!oldest) return 'none';
   const day = lagosDay(oldest.at);
   if (endOfDay(day) > until) return 'none';
-  const sums = await sumDay(db, tenantId, day, onProgress);
+  const movements = new Map<string, Movement>();
+  let read = 0;
+  const sums = await sumDay(db, tenantId, day, (posting) => {
+    addMovements(movements, posting);
+    read += 1;
+    if (read % 1_000 === 0) onProgress?.();
+  });
   if (sums.unbalanced.length > 0) return { refused: `${tenantId}/${day}` };
-  await writeClosings(db, tenantId, day, sums);
-  await writeDay(db, tenantId, day, sums);
+  const accounts = movements.size;
+  await writeClosings(db, { tenantId, day, before: last?.day ?? null }, [...movements]);
+  await writeDay(db, { tenantId, day, accounts }, sums);
   return 'closed';
 }
 
+/** A day of a tenant, and the last closed day before it. */
+type Day = { tenantId: string; day: string; before: string | null };
+
 /** Writes the closings of a day, or replaces those that a run has written that died before the day was closed. */
-async function writeClosings(db: Db, tenantId: string, day: string, { movements }: DaySums) {
+async function writeClosings(db: Db, { tenantId, day, before }: Day, moved: [string, Movement][]) {
   const { closings } = closingCollections(db);
-  const moved = [...movements];
   for (let at = 0; at < moved.length; at += BATCH) {
     const batch = moved.slice(at, at + BATCH);
-    const before = await closingsBefore(
-      db,
-      tenantId,
-      day,
-      batch.map(([account]) => account),
-    );
+    const accounts = batch.map(([account]) => account);
+    const balances = await balancesAt(db, { tenantId, closedDay: before }, accounts);
     const writes = batch.map(([account, { debitsMinor, creditsMinor, postings }]) => {
-      const opening = before.get(account) ?? 0n;
+      const opening = balances.get(account) ?? 0n;
       const replacement: Omit<ClosingDocument, '_id'> = {
         tenant_id: tenantId,
         day,
@@ -110,33 +124,20 @@ async function writeClosings(db: Db, tenantId: string, day: string, { movements 
   }
 }
 
-/** The closing balances of these accounts on their last day before this one. Accounts without one have none. */
-async function closingsBefore(
-  db: Db,
-  tenantId: string,
-  day: string,
-  accounts: readonly string[],
-): Promise<Map<string, bigint>> {
-  const found = await closingCollections(db)
-    .closings.aggregate<{ _id: string; balance: bigint }>([
-      { $match: { tenant_id: tenantId, account: { $in: accounts }, day: { $lt: day } } },
-      { $sort: { account: 1, day: -1 } },
-      { $group: { _id: '$account', balance: { $first: '$closing_minor' } } },
-    ])
-    .toArray();
-  return new Map(found.map(({ _id, balance }) => [_id, balance]));
-}
-
 /** Closes the day: from now on its closings count. */
-async function writeDay(db: Db, tenantId: string, day: string, sums: DaySums): Promise<void> {
+async function writeDay(
+  db: Db,
+  { tenantId, day, accounts }: { tenantId: string; day: string; accounts: number },
+  { postings, digest }: DaySums,
+): Promise<void> {
   try {
     await closingCollections(db).days.insertOne({
       _id: `${tenantId}/${day}`,
       tenant_id: tenantId,
       day,
-      postings: sums.postings,
-      accounts: sums.movements.size,
-      digest: sums.digest,
+      postings,
+      accounts,
+      digest,
       closed_at: new Date(),
     });
   } catch (error) {

@@ -30,9 +30,8 @@ export const idsUnder = (prefix: string) => ({ $gte: `${prefix}/`, $lt: `${prefi
 /** The movements of an account: amounts that left it and arrived on it, both positive, and the postings with either. */
 export type Movement = { debitsMinor: bigint; creditsMinor: bigint; postings: number };
 
-/** The postings of a tenant on one day, added up. */
+/** The postings of a tenant on one day together, whatever their accounts are. */
 export type DaySums = {
-  movements: Map<string, Movement>;
   postings: number;
   /** Ids of postings whose legs do not sum to zero; at most `MAX_UNBALANCED`. */
   unbalanced: string[];
@@ -44,7 +43,6 @@ const MAX_UNBALANCED = 100;
 
 /** Adds up postings one by one, which come in the order of their time and id. */
 export function createDaySums() {
-  const movements = new Map<string, Movement>();
   const hash = createHash('sha256');
   const unbalanced: string[] = [];
   let postings = 0;
@@ -52,23 +50,10 @@ export function createDaySums() {
     add(posting: PostingDocument): void {
       postings += 1;
       hash.update(lineOf(posting));
-      let sum = 0n;
-      const seen = new Set<string>();
-      for (const { account, amount_minor: amountMinor } of posting.legs) {
-        sum += amountMinor;
-        let movement = movements.get(account);
-        if (!movement) {
-          movement = { debitsMinor: 0n, creditsMinor: 0n, postings: 0 };
-          movements.set(account, movement);
-        }
-        if (amountMinor < 0n) movement.debitsMinor -= amountMinor;
-        else movement.creditsMinor += amountMinor;
-        if (!seen.has(account)) movement.postings += 1;
-        seen.add(account);
-      }
+      const sum = posting.legs.reduce((total, leg) => total + leg.amount_minor, 0n);
       if (sum !== 0n && unbalanced.length < MAX_UNBALANCED) unbalanced.push(posting._id);
     },
-    result: (): DaySums => ({ movements, postings, unbalanced, digest: hash.digest('hex') }),
+    result: (): DaySums => ({ postings, unbalanced, digest: hash.digest('hex') }),
   };
 }
 
@@ -80,26 +65,37 @@ const lineOf = ({ _id, at, legs }: PostingDocument): string =>
     legs.map(({ account, amount_minor: amountMinor }) => [account, String(amountMinor)]),
   ])}\n`;
 
-/**
- * Reads the postings of a tenant on one day. Memory grows with the accounts that moved, not with the postings. `onRead` is
- * called now and then, so that the caller can report that it lives.
- */
+/** Adds a posting to the movements of its accounts. It counts once for an account of several legs. */
+export function addMovements(movements: Map<string, Movement>, { legs }: PostingDocument): void {
+  const seen = new Set<string>();
+  for (const { account, amount_minor: amountMinor } of legs) {
+    let movement = movements.get(account);
+    if (!movement) {
+      movement = { debitsMinor: 0n, creditsMinor: 0n, postings: 0 };
+      movements.set(account, movement);
+    }
+    if (amountMinor < 0n) movement.debitsMinor -= amountMinor;
+    else movement.creditsMinor += amountMinor;
+    if (!seen.has(account)) movement.postings += 1;
+    seen.add(account);
+  }
+}
+
+/** Reads the postings of a tenant on one day in the order of their time and id. Keeps none of them. */
 export async function sumDay(
   db: Db,
   tenantId: string,
   day: string,
-  onRead?: () => void,
+  onPosting?: (posting: PostingDocument) => void,
 ): Promise<DaySums> {
   const sums = createDaySums();
-  let read = 0;
   const found = closingCollections(db)
     .postings.find({ tenant_id: tenantId, at: { $gte: startOfDay(day), $lt: endOfDay(day) } })
     .sort({ at: 1, _id: 1 })
     .batchSize(1_000);
   for await (const posting of found) {
     sums.add(posting);
-    read += 1;
-    if (read % 1_000 === 0) onRead?.();
+    onPosting?.(posting);
   }
   return sums.result();
 }
@@ -137,4 +133,4 @@ export async function nextTenants(db: Db, after: string, limit: number): Promise
 }
 
 /** The order of MongoDB's indexes. */
-const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+export const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
