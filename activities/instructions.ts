@@ -354,9 +354,9 @@ async function verify<R extends InstructionRecord, Own>(
       await records.note(tenantId, id, 'poll', calls.provider, { detail, providerRequestId });
     }
   }
-  if (answer.result) return resultOf(handler, answer.result, record);
   // A monitored record is never submitted again and never raises attention, so anything but an outcome is "pending".
   if (closed && !evenIfClosed && !isFinal(answer)) return { kind: 'pending', monitored: true };
+  if (answer.result) return resultOf(handler, answer.result, record);
   return toProviderCallResult(answer, 'poll', calls.resendSafety, submissionCountsOf(record));
 }
 

@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bursarApproved } from '../support/cli.js';
+import { callsByQueue } from '../support/local-submission.js';
 import {
   acquirerEffects,
   activeToken,
@@ -9,7 +12,7 @@ import {
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
-import type { Charge } from '../../src/capabilities/charges/record.js';
+import { chargeWorkflowId, type Charge } from '../../src/capabilities/charges/record.js';
 import type { ProviderEvent } from '../../src/core/provider-events/event.js';
 
 /** A bank that gives the address of a page once. */
@@ -110,6 +113,28 @@ describe('a charge', () => {
     expect((await payments.verify(reference)).body.data.status).toBe('requires_action');
     await onPage(url);
     await payments.waitFor(reference, 'completed');
+  });
+
+  test('that an operator fails by force is not submitted again, and is asked about at the usual pauses', async () => {
+    const { reference } = await payments.page();
+    expect(await service.bank.setChargeOutcome(reference, 'abandoned')).toBe(200);
+    const id = String((await record(reference))?._id);
+    const forced = await bursarApproved(`charges fail ${id} --reason test --force`, service.env);
+    expect([forced.code, (await payments.get(reference)).status]).toEqual([0, 'failed']);
+    // Its customer's time is over too.
+    await service.deps.database.db
+      .collection<Charge>('charges')
+      .updateOne({ _id: id }, { $set: { expires_at: new Date() } });
+    const made = () => callsByQueue(service, chargeWorkflowId(id));
+    const before = (await made()).length;
+    const calls = async () => (await made()).slice(before);
+    await eventually('it is asked about', async () =>
+      (await calls()).length > 0 ? true : undefined,
+    );
+    await sleep(4_000);
+    expect(new Set(await calls())).toEqual(new Set(['verifyCharge']));
+    // At most one in two seconds is usual here. Without pauses there are dozens.
+    expect((await calls()).length).toBeLessThan(10);
   });
 
   test('without the customer that has to be confirmed leads to a page, and is paid there once', async () => {

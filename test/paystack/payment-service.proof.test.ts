@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bursarApproved } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -112,6 +113,20 @@ describe('payments of live by Paystack', () => {
     const opened = fake.transactions().filter(({ reference }) => reference.startsWith(theirs));
     expect(opened).toHaveLength(2);
     expect(charged(theirs)).toBe(1);
+  });
+
+  test('a page that its tenant cancels is asked about at the usual pauses, and paid late it completes the charge', async () => {
+    const { reference, url } = await payments.page('', { amount_minor: 500_000 });
+    const path = `/payments/charges/${reference}/cancel`;
+    expect((await payments.call<ChargeView>('POST', path, {})).body.data.status).toBe('failed');
+    const verified = `/transaction/verify/${await theirsOf(reference)}-1`;
+    const asked = () => fake.requests.filter((request) => request.path === verified).length;
+    await eventually('it is asked about', () => (asked() > 0 ? true : undefined));
+    await sleep(4_000);
+    // At most one in two seconds is usual here. Without pauses there are dozens.
+    expect(asked()).toBeLessThan(10);
+    await act(url, 'pay');
+    await payments.waitFor(reference, 'completed');
   });
 
   async function savedCard(next = 'success') {

@@ -25,7 +25,8 @@ afterAll(async () => {
   await service?.close();
 });
 
-const queued = async (id: string) => (await callsByQueue(service, id)).length > 0;
+const queued = async (id: string) =>
+  (await callsByQueue(service, transferWorkflowId(id))).length > 0;
 
 const paidOnce = async (id: string) =>
   expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['paid']);
@@ -115,7 +116,7 @@ test('when a bank stops answering, calls go through its queue, and submitted tra
     await tenant.waitFor(id, 'completed');
     await paidOnce(id);
     // A transfer that ended in a micro-batch has no workflow of its own.
-    byQueue.push(...(await callsByQueue(service, id).catch(() => [])));
+    byQueue.push(...(await callsByQueue(service, transferWorkflowId(id)).catch(() => [])));
   }
   expect(byQueue).toContain('submitTransfer');
   await service.bank.faults([]);

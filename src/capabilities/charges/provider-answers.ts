@@ -45,9 +45,7 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     if (answer.kind === 'pending' && answer.lastDecline !== null) {
       await charges.noteDecline(before, answer.lastDecline);
     }
-    if (isOpenPage(answer) && isOfPage(before) && before.next_action === null) {
-      return lostPage(before, answer, opensPages);
-    }
+    if (isOpenPage(answer) && hasLostPage(before)) return lostPage(before, answer, opensPages);
     return outcomeOf(before, answer, via, now);
   }
 
@@ -67,9 +65,10 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
    */
   async function lostPage(
     before: Charge,
-    { providerRequestId }: Answer,
+    answer: Answer,
     opensPages: boolean,
   ): Promise<ProviderOutcome> {
+    const { providerRequestId } = answer;
     const { pages } = providers.payment(before.provider).payments;
     if (pages === 'repeatable') return { kind: 'not_found', providerRequestId };
     if (before.attempt >= MAX_PAGES) {
@@ -80,8 +79,7 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     if (!opensPages) return { kind: 'pending', providerRequestId };
     const origin = { via: 'poll', actor: null, providerRequestId, note: null } as const;
     const fact = { ...origin, attempt: before.attempt, kind: 'page_lost' } as const;
-    await charges.applyFact(before, fact);
-    return { kind: 'pending', providerRequestId, result: 'not_submitted' };
+    return applyFact(before, fact, answer);
   }
 
   async function applyFact(
@@ -149,6 +147,10 @@ const dueFactIn = (
 
 /** True if the answer proves that there is a page that can be paid. */
 const isOpenPage = ({ kind }: Answer): boolean => kind === 'pending' || kind === 'abandoned';
+
+/** True if nobody has the address of an open charge's page. A charge that has ended has no address either. */
+const hasLostPage = (charge: Charge): boolean =>
+  isOpen(charge) && isOfPage(charge) && charge.next_action === null;
 
 /** The outcome of an answer that this attempt was paid. */
 function paidOutcome(
