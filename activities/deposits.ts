@@ -79,6 +79,10 @@ const depositHandler = (
   perhapsOfOne: ['float'],
   instruction,
 
+  // A confirmation is a question, which a repeat may ask again.
+  isSubmittedOnce: (deposit) =>
+    instruction === 'return' && providerCalls.resendSafetyOf(deposit).kind === 'never',
+
   providerCallsFor: (deposit) => ({
     provider: deposit.provider,
     resendSafety: providerCalls.resendSafetyOf(deposit),

@@ -40,6 +40,11 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = Share
   perhapsOfOne?: readonly Fault[];
   /** True if a provider of these records prepares submissions. */
   prepares?: () => boolean;
+  /**
+   * True for a record that can never be submitted again without its answer. Its submission uses the provider's task queue, where the
+   * answer is awaited for the provider's own limit. Left out if there is none.
+   */
+  isSubmittedOnce?: (record: R) => boolean;
   /** The code with which an open record fails instead of being submitted; null if it is submitted. Left out if all are. */
   withheldFor?: (record: R) => string | null;
   /** The instruction of these workflows, if a record has several one after another, each with a workflow of its own. */

@@ -290,6 +290,7 @@ async function submitLocally<R extends InstructionRecord, Own>(
   { rateLimitKey, ...input }: SubmitInput & { rateLimitKey: string },
 ): Promise<ProviderCallResult | NotAttempted> {
   const { batched = false } = input;
+  if (handler.isSubmittedOnce?.(await load(handler, input))) return { kind: 'not_attempted' };
   const finish = handler.localSubmissions.acquire(rateLimitKey, { ownTask: !batched });
   if (!finish) return { kind: 'not_attempted' };
   const signal = () =>

@@ -65,6 +65,8 @@ const refundHandler = ({
   capability: 'refunds',
   stoppedBy: PAYMENTS_STOPPED_BY,
 
+  isSubmittedOnce: (refund) => providerCalls.resendSafetyOf(refund).kind === 'never',
+
   providerCallsFor: (refund) => ({
     provider: refund.provider,
     resendSafety: providerCalls.resendSafetyOf(refund),

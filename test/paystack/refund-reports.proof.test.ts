@@ -15,7 +15,15 @@ let tenant: TestTenant;
 let payments: PaymentClient;
 
 beforeAll(async () => {
-  rehearsal = await startRehearsal({}, { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1,2,2,5' });
+  rehearsal = await startRehearsal(
+    {},
+    {
+      BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '1,2,2,5',
+      // Paystack may be slow, and no workflow counts as stalled meanwhile.
+      PAYSTACK_TIMEOUT_MS: '8000',
+      BURSAR_STALL_TIMEOUT_MS: '10000',
+    },
+  );
   ({ fake, service } = rehearsal);
   tenant = await service.tenant({ balanceMinor: 50_000_000 });
   payments = paymentClient(tenant);
@@ -66,6 +74,26 @@ async function report(
     return found && found.status !== 'received' ? found : undefined;
   });
 }
+
+test('a refund that Paystack takes seconds to answer is awaited, because it can never be sent again, and calls no operator', async () => {
+  const charge = await paid();
+  fake.plan('refund', 'slow');
+  const { body } = await payments.refund({
+    charge_reference: charge.reference,
+    amount_minor: 120_000,
+  });
+  const { reference } = body.data;
+  await eventually('the refund is completed', async () =>
+    (await payments.getRefund(reference)).status === 'completed' ? true : undefined,
+  );
+  const path = `/payments/refunds/${reference}/timeline`;
+  const timeline = (await payments.call<{ type: string }[]>('GET', path)).body.data;
+  expect(timeline.map(({ type }) => type)).not.toContain('attention_raised');
+  const sent = fake.requests.filter(
+    (request) => request.method === 'POST' && request.path === '/refund',
+  );
+  expect(sent).toHaveLength(1);
+});
 
 describe('a refund on the dashboard', () => {
   test('that fails before Paystack reports it as processed leaves the wallet and the charge as they were', async () => {

@@ -8,6 +8,8 @@ export type Fault =
   | 'hang_after'
   /** Carried out after a pause, in which the caller has given up. */
   | 'late'
+  /** Carried out after a longer pause, and answered. */
+  | 'slow'
   | 'drop_before'
   | 'drop_after'
   | 'html'

@@ -19,6 +19,7 @@ export type Paystack = Awaited<ReturnType<typeof startPaystack>>;
 
 /** Pause before a request of which the answer is awaited no longer. */
 const LATE_MS = 3_000;
+const SLOW_MS = 4_000;
 const BALANCE = 100_000_000_000;
 
 /**
@@ -72,6 +73,10 @@ export async function startPaystack(options: PaystackOptions) {
     if (fault === 'late') {
       await sleep(LATE_MS);
       return { ...carryOut(), cut: true };
+    }
+    if (fault === 'slow') {
+      await sleep(SLOW_MS);
+      return carryOut();
     }
     const instead = answerOf(fault, Date.now());
     if (instead) return instead;
