@@ -1,4 +1,5 @@
 import { createPaystackPayments } from '../../src/core/providers/paystack/payment-adapter.js';
+import { DAY_MS } from '../../src/shared/durations.js';
 import { banksFor, never, settingsFor, startFake } from './support.js';
 
 const REFERENCE = 'chg_01k7y3w0000000000000000001-1';
@@ -32,10 +33,14 @@ async function given() {
     calls: () =>
       fake.requests.map(({ method, path }) => `${method} ${path.split(/[/?]/)[1]}`).slice(1),
     lists: () => fake.requests.filter(({ path }) => path.startsWith('/refund')).length,
-    find: (newEnough?: Date) =>
+    find: (newEnough?: Date, { signal = new AbortController().signal, daysAgo = 0 } = {}) =>
       provider.findRefunds(
-        { ...about, ...(newEnough && { newEnough }) },
-        new AbortController().signal,
+        {
+          ...about,
+          since: new Date(Date.now() - daysAgo * DAY_MS),
+          ...(newEnough && { newEnough }),
+        },
+        signal,
       ),
   };
 }
@@ -60,6 +65,35 @@ test('a list that is too old, and a question that takes none, have the list read
   expect(await find(new Date(Date.now() + 1))).toMatchObject({ items: [{ amountMinor: 1_000n }] });
   expect(await find()).toMatchObject({ items: [{ amountMinor: 1_000n }] });
   expect(lists()).toBe(3);
+  await fake.close();
+});
+
+test('a list serves questions about charges of later days too, and not those of earlier ones', async () => {
+  const { fake, lists, find } = await given();
+  const asked = new Date();
+  for (const daysAgo of [3, 1, 3, 0]) {
+    expect(await find(asked, { daysAgo })).toMatchObject({ kind: 'page' });
+  }
+  expect(lists()).toBe(1);
+  expect(await find(asked, { daysAgo: 5 })).toMatchObject({ kind: 'page' });
+  expect(lists()).toBe(2);
+  await fake.close();
+});
+
+test('a reading that takes longer than its question waits goes on, and serves those behind it', async () => {
+  const { fake, provider, about, lists, find } = await given();
+  // It learns the number of the transaction, so that the questions come in this order.
+  await provider.findDisputes(about, never);
+  const asked = new Date();
+  fake.plan('refunds', 'slow');
+  const first = find(asked, { signal: AbortSignal.timeout(500), daysAgo: 3 });
+  const behind = find(asked);
+  const late = find(asked, { signal: AbortSignal.timeout(500) });
+  const timedOut = { kind: 'unknown', reason: 'timeout' };
+  expect([await first, await late]).toMatchObject([timedOut, timedOut]);
+  expect(await behind).toMatchObject({ kind: 'page', items: [] });
+  expect(await find(asked, { daysAgo: 3 })).toMatchObject({ kind: 'page' });
+  expect(lists()).toBe(1);
   await fake.close();
 });
 

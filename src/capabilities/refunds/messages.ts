@@ -12,6 +12,7 @@ import {
 } from '../../core/provider-events/handler.js';
 import type { ProviderEvent } from '../../core/provider-events/event.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import { DAY_MS } from '../../shared/durations.js';
 import { isId } from '../../shared/ids.js';
 import type { Charges } from '../charges/index.js';
 import { readAttempt, type Charge } from '../charges/record.js';
@@ -53,6 +54,8 @@ const FAILED: ReadonlySet<string> = new Set(['returned', 'rejected']);
 export const READ_WITHIN_MS = 10_000;
 /** A list may be this old, so that reports which come together share one. It is less than the pause before a second look. */
 const SHARED_MS = 900;
+/** A refund is reported within days of its request. A list that begins so long before the report has it, also of an old charge. */
+const REQUESTED_WITHIN_MS = 90 * DAY_MS;
 /** Equal messages received within one second of the clock are one event. */
 const SECOND_MS = 1_000;
 
@@ -78,9 +81,9 @@ export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport
     // It may be about one of these, whose workflow asks the provider.
     for (const open of await refunds.store.openOf(charge)) refunds.starter.notifyChangedSoon(open);
     if (!isFinal) return NOTHING_TO_APPLY;
-    if (isJustReceived(event)) return { kind: 'unknown', reason: 'list_not_read', ends: 'failed' };
+    if (isJustReceived(event)) return listNotRead;
     const listed = await readList(deps, charge, stored, event);
-    if (listed === null) return unknownReference(true);
+    if (listed === null) return listNotRead;
     const meant = listed.filter((each) => mayBe(each, stored));
     const isExplained = meant.some((each) => explains(each, state.kind));
     if (isExplained) await forgetRefusal(deps, charge, noteOf(stored, event));
@@ -97,6 +100,13 @@ export const createUnmarkedReports = (deps: ReportDeps, applyReport: ApplyReport
 /** True in the process that has received the event. Later attempts are made by workers. */
 export const isJustReceived = ({ status, attempt_count: attempts }: ProviderEvent): boolean =>
   status === 'received' && attempts === 0;
+
+/** The result of an attempt that has read no list. The next one takes any list that has begun since the report. */
+export const listNotRead = {
+  kind: 'unknown',
+  reason: 'list_not_read',
+  ends: 'failed',
+} as const satisfies Applied;
 
 /** The outcome of a list that explains the report by refunds which are known here already. */
 const EXPLAINED_ALREADY = 'explained_by_known_refund';
@@ -154,8 +164,14 @@ async function readList(
   const reference = String(stored.state['charge']);
   const { findRefunds } = providers.payment(charge.provider);
   const signal = AbortSignal.timeout(READ_WITHIN_MS);
-  const newEnough = new Date(Math.max(listedSince(stored, event), Date.now() - SHARED_MS));
-  const about = { reference, handle: charge.handle, since: charge.created_at, newEnough };
+  const reportedMs = listedSince(stored, event);
+  const isFirstLook = event.result === listNotRead.reason;
+  const newEnough = new Date(
+    isFirstLook ? reportedMs : Math.max(reportedMs, Date.now() - SHARED_MS),
+  );
+  const earliest = new Date(event.received_at.getTime() - REQUESTED_WITHIN_MS);
+  const since = earliest > charge.created_at ? earliest : charge.created_at;
+  const about = { reference, handle: charge.handle, since, newEnough };
   const answer = await readAll((cursor) => findRefunds({ ...about, cursor }, signal));
   if (answer.kind !== 'all') return null;
   return answer.items.filter((each) => each.charge.reference === reference);

@@ -23,6 +23,7 @@ import type { Refunds } from './store.js';
 import {
   createUnmarkedReports,
   isJustReceived,
+  listNotRead,
   READ_WITHIN_MS,
   type Report,
   type ReportDeps,
@@ -113,11 +114,10 @@ async function askAgain(
   refund: Refund,
   event: ProviderEvent,
 ): Promise<Applied> {
-  const unknown = { kind: 'unknown', reason: 'list_not_read', ends: 'failed' } as const;
-  if (isJustReceived(event)) return unknown;
+  if (isJustReceived(event)) return listNotRead;
   const answer = await providerCalls.verify(refund, AbortSignal.timeout(READ_WITHIN_MS));
   const fact = answer.result ? null : paymentFact(answerIn(answer), refund.provider);
-  if (!fact) return unknown;
+  if (!fact) return listNotRead;
   const result = await store.applyFact(refund, { ...fact, ...sourceOf(event) });
   return applied(result.kind === 'fact' ? result.verdict : result.kind);
 }

@@ -6,6 +6,7 @@ import { plain } from './fields.js';
 import { PAGE_SIZE, query } from './lists.js';
 import { NIP_CODES } from './nip-codes.js';
 import { bankData, pageMeta, type BankData } from './transfer-wire.js';
+import { unlessAborted } from './unless-aborted.js';
 
 /** A bank as Paystack knows it. `code`: its code in requests. `id`: its number in a refund's account. */
 type PaystackBank = { name: string; code: string; nipCode: string | null; id: string | null };
@@ -98,17 +99,6 @@ export function createPaystackBanks(
 
 const noList = { ...unreadable(), providerRequestId: null };
 const timedOut = { kind: 'unknown', reason: 'timeout', providerRequestId: null } as const;
-
-/** The list, or `aborted` if the caller gives up before. */
-async function unlessAborted<List>(list: Promise<List>, signal: AbortSignal) {
-  if (signal.aborted) return 'aborted';
-  const over = new AbortController();
-  const aborted = new Promise<'aborted'>((end) => {
-    const options = { once: true, signal: over.signal };
-    signal.addEventListener('abort', () => end('aborted'), options);
-  });
-  return Promise.race([list, aborted]).finally(() => over.abort());
-}
 
 /** A row of the list. `other`: no transfer can go there. */
 type Row = { kind: 'bank'; bank: PaystackBank } | { kind: 'other' } | { kind: 'unreadable' };
