@@ -187,6 +187,20 @@ describe('payments of live by Paystack', () => {
     await payments.waitFor(charge.reference, 'completed');
   });
 
+  test('a renewal that wants the customer, and whose page is lost, is never charged again, and its tenant can cancel it', async () => {
+    const { reference } = await renew(await savedCard('paused_lost'));
+    await eventually('it waits for its customer', async () => {
+      const lines = await payments.timeline(reference);
+      return lines.some(({ detail }) => detail?.includes('address was lost')) ? true : undefined;
+    });
+    const path = `/payments/charges/${reference}/cancel`;
+    const { status, body } = await payments.call<ChargeView>('POST', path, {});
+    expect([status, body.data.failure?.code]).toEqual([200, 'cancelled']);
+    const theirs = await theirsOf(reference);
+    const opened = fake.transactions().filter((each) => each.reference.startsWith(theirs));
+    expect(opened).toHaveLength(1);
+  });
+
   test('a mandate binds its bank account without a payment, and its set-up is asked about when Paystack reports it', async () => {
     const { body } = await payments.call<TokenView>('POST', '/payments/tokens/bank-account', {
       customer: newCustomer(),

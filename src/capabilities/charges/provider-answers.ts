@@ -8,7 +8,7 @@ import type {
 import { faultOf, type Rejected } from '../../core/providers/port.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { earlierOf, isOfPage, type Charge } from './record.js';
+import { awaitsCustomer, earlierOf, isOfPage, type Charge } from './record.js';
 import type { Charges } from './store.js';
 import type { ChargeFact } from './facts.js';
 
@@ -19,7 +19,7 @@ export type Answer =
 type Via = 'provider_answer' | 'poll';
 
 type Deps = {
-  charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;
+  charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline' | 'awaitConfirmation'>;
   providers: { payment(name: string): PaymentProvider };
   /** The time that a customer has to pay. */
   expiresAfterMs: number;
@@ -46,6 +46,9 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
       await charges.noteDecline(before, answer.lastDecline);
     }
     if (isOpenPage(answer) && hasLostPage(before)) return lostPage(before, answer, opensPages);
+    if (via === 'poll' && hasLostConfirmation(before, answer)) {
+      return awaitConfirmation(charges, before, answer, { now, expiresAfterMs });
+    }
     return outcomeOf(before, answer, via, now);
   }
 
@@ -94,8 +97,7 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
     if (answer.kind === 'succeeded' && fact.kind === 'succeeded')
       return paidOutcome(after, answer, before.attempt);
     if (!isOpen(after)) {
-      const code = after.failure?.code ?? fact.kind;
-      return { kind: 'rejected', code, providerRequestId };
+      return { kind: 'rejected', code: after.failure?.code ?? fact.kind, providerRequestId };
     }
     return {
       kind: 'pending',
@@ -105,6 +107,21 @@ export function createAnswerRecorder({ charges, providers, expiresAfterMs, clock
   }
 
   return record;
+}
+
+/**
+ * The customer has to confirm a saved method on a page whose address was lost, so it waits for the customer's time. A second attempt
+ * could charge the customer twice: the provider may say the same of an attempt that needs no page.
+ */
+async function awaitConfirmation(
+  charges: Pick<Charges, 'awaitConfirmation'>,
+  before: Charge,
+  answer: Answer,
+  { now, expiresAfterMs }: { now: Date; expiresAfterMs: number },
+): Promise<ProviderOutcome> {
+  const expires_at = new Date(now.getTime() + expiresAfterMs);
+  await charges.awaitConfirmation(before, expires_at);
+  return outcomeOf({ ...before, expires_at }, answer, 'poll', now);
 }
 
 /** `closesAt`: when the provider closes the page; null if it never does. */
@@ -151,6 +168,14 @@ const isOpenPage = ({ kind }: Answer): boolean => kind === 'pending' || kind ===
 /** True if nobody has the address of an open charge's page. A charge that has ended has no address either. */
 const hasLostPage = (charge: Charge): boolean =>
   isOpen(charge) && isOfPage(charge) && charge.next_action === null;
+
+/** True if the customer has to confirm a saved method, as the provider says, on a page of which it gives no address. */
+const hasLostConfirmation = (charge: Charge, answer: Answer): boolean =>
+  isOpen(charge) &&
+  !isOfPage(charge) &&
+  !awaitsCustomer(charge) &&
+  answer.kind === 'pending' &&
+  answer.awaits === 'customer';
 
 /** The outcome of an answer that this attempt was paid. */
 function paidOutcome(

@@ -7,14 +7,14 @@ import type { ProviderOutcome } from '../../core/instructions/provider-outcome.j
 import { channelOf, type Tokens } from '../payment-tokens/index.js';
 import type { PaymentToken } from '../payment-tokens/record.js';
 import { createAnswerRecorder } from './provider-answers.js';
-import { aboutAttempt, attemptReference, isOfPage, type Charge } from './record.js';
+import { aboutAttempt, attemptReference, awaitsCustomer, isOfPage, type Charge } from './record.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { NotSubmitted } from '../../core/instructions/submit-permit.js';
 import type { Charges } from './store.js';
 import type { ChargeFact } from './facts.js';
 
 type Deps = {
-  charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline'>;
+  charges: Pick<Charges, 'applyFact' | 'requireAction' | 'noteDecline' | 'awaitConfirmation'>;
   tokens: Pick<Tokens, 'get'>;
   providers: Pick<Providers, 'payment' | 'payments'>;
   expiresAfterMs: number;
@@ -216,7 +216,7 @@ const createCancellation =
   ({ charges, providers }: Pick<Deps, 'charges' | 'providers'>) =>
   async (charge: Charge): Promise<Charge | null> => {
     const { cancelCharge } = providers.payment(charge.provider);
-    const waits = charge.next_action !== null || charge.submissions === 0;
+    const waits = awaitsCustomer(charge) || charge.submissions === 0;
     if (!waits && !(cancelCharge && isOfPage(charge))) return null;
     const origin = { via: 'note', actor: 'api', providerRequestId: null, note: null } as const;
     const endsHere = cancelCharge === undefined;

@@ -300,6 +300,11 @@ export const aboutAttempt = (
 export const isOfPage = ({ capture_mode: mode }: Pick<Charge, 'capture_mode'>): boolean =>
   mode === 'customer_action_required';
 
+/** True if the charge waits for its customer: on a page, or for a saved method's confirmation on one whose address was lost. */
+export const awaitsCustomer = (
+  charge: Pick<Charge, 'next_action' | 'expires_at' | 'capture_mode'>,
+): boolean => charge.next_action !== null || (!isOfPage(charge) && charge.expires_at !== null);
+
 /** The indexes of lists. Each has the complete sort order of its list. */
 export const CHARGE_INDEXES = {
   byCreation: { tenant_id: 1, created_at: -1, _id: -1 },

@@ -90,6 +90,32 @@ export function createCharges({ db }: Database, groupCommit: GroupCommit, stallT
         },
       );
     },
+
+    /**
+     * Notes that the customer has to confirm a saved method on a page whose address was lost, and until when. It is noted once for
+     * each attempt.
+     */
+    async awaitConfirmation(
+      { _id: id, tenant_id: tenantId, provider, attempt }: Charge,
+      expiresAt: Date,
+    ): Promise<void> {
+      const detail = 'the customer must confirm it, on a page whose address was lost';
+      await collection.updateOne(
+        {
+          _id: id,
+          tenant_id: tenantId,
+          attempt,
+          status: { $in: ['pending', 'processing'] },
+          next_action: null,
+          expires_at: null,
+        },
+        {
+          $set: { expires_at: expiresAt },
+          $inc: { version: 1 },
+          $push: { timeline: timelineEntry(new Date(), 'note', provider, { detail }) },
+        },
+      );
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import {
 import {
   atAttempt,
   attentionOfSuspense,
+  awaitsCustomer,
   chargeFailure,
   hasPaymentInDoubt,
   isOfPage,
@@ -354,7 +355,7 @@ function requestCancel(
   if (!isOpen(charge)) return 'stale';
   const requested = { cancel_requested_at: charge.cancel_requested_at ?? now };
   const unsubmitted = charge.submissions === charge.rejected_submissions;
-  if (unsubmitted || (endsHere && charge.next_action !== null)) {
+  if (unsubmitted || (endsHere && awaitsCustomer(charge))) {
     const ended = fail(charge, 'cancelled', unsubmitted ? undefined : now);
     return { ...ended, set: { ...ended.set, ...requested } };
   }

@@ -56,6 +56,7 @@ const STATUS_OF: Record<SavedOutcome, Transaction['status']> = {
   lost_before: 'failed',
   pending: 'pending',
   paused: 'ongoing',
+  paused_lost: 'ongoing',
   insufficient_funds: 'failed',
   expired: 'failed',
 };
@@ -69,7 +70,8 @@ function charge(
   authorization: Authorization,
   { body, origin, outcome }: Pick<Request, 'body' | 'origin'> & { outcome: SavedOutcome },
 ): Answer {
-  const accessCode = outcome === 'paused' ? randomBytes(8).toString('hex') : null;
+  const isPaused = outcome === 'paused' || outcome === 'paused_lost';
+  const accessCode = isPaused ? randomBytes(8).toString('hex') : null;
   const made = newTransaction(ctx, body, {
     status: 'pending',
     accessCode,
@@ -85,12 +87,13 @@ function charge(
       ? pay(ctx, made.reference, {})
       : ctx.transactions.put(made.reference, { ...made, status });
   if (accessCode !== null) {
-    return done('Please, redirect your customer to the authorization url provided', {
+    const redirected = done('Please, redirect your customer to the authorization url provided', {
       authorization_url: `${origin}/checkout/${accessCode}`,
       reference: made.reference,
       access_code: accessCode,
       paused: true,
     });
+    return outcome === 'paused_lost' ? cut(redirected) : redirected;
   }
   const body_ = done('Charge attempted', attemptBody(ctx, after ?? made));
   return outcome === 'lost' ? cut(body_) : body_;

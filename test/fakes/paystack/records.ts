@@ -59,7 +59,14 @@ export type Authorization = {
 
 /** The outcome of a charge of a saved method. */
 export type SavedOutcome =
-  'success' | 'pending' | 'paused' | 'lost' | 'lost_before' | 'insufficient_funds' | 'expired';
+  | 'success'
+  | 'pending'
+  | 'paused'
+  | 'paused_lost'
+  | 'lost'
+  | 'lost_before'
+  | 'insufficient_funds'
+  | 'expired';
 
 /** A transaction: a page, the charge of a saved method, or money that arrived by itself. */
 export type Transaction = {
