@@ -80,8 +80,9 @@ const depositHandler = (
   instruction,
 
   // A confirmation is a question, which a repeat may ask again.
-  isSubmittedOnce: (deposit) =>
-    instruction === 'return' && providerCalls.resendSafetyOf(deposit).kind === 'never',
+  ...(instruction === 'return' && {
+    isSubmittedOnce: (deposit) => providerCalls.resendSafetyOf(deposit).kind === 'never',
+  }),
 
   providerCallsFor: (deposit) => ({
     provider: deposit.provider,

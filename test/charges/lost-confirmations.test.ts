@@ -1,3 +1,4 @@
+import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
 import { factIn } from '../../src/capabilities/charges/provider-answers.js';
 import { createChargeCalls } from '../../src/capabilities/charges/provider-calls.js';
 import { charges as collection, type Charge } from '../../src/capabilities/charges/record.js';
@@ -63,7 +64,12 @@ describe('a saved method that the customer has to confirm on a page whose addres
   test('fails after that time, or when its tenant cancels it, and is then watched', async () => {
     const { before, after } = await ongoing();
     expect(factIn(after, ONGOING, 'poll', NOW)).toBeNull();
-    expect(factIn(after, ONGOING, 'poll', days(1))).toMatchObject({ kind: 'expired' });
+    const expired = factIn(after, ONGOING, 'poll', days(1));
+    expect(expired).toMatchObject({ kind: 'expired' });
+    expect(transition(after, expired as ChargeFact, days(1)).next).toMatchObject({
+      status: 'failed',
+      monitor_until: expect.any(Date) as Date,
+    });
     expect(transition(before, CANCEL).next.status).toBe('processing');
     expect(transition(after, CANCEL).next).toMatchObject({
       status: 'failed',

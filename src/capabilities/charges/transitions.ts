@@ -110,7 +110,9 @@ function decideFact(
       return openNextPage(charge, fact, now);
     case 'expired': {
       const over = charge.expires_at !== null && charge.expires_at <= now;
-      return isOpen(charge) && over ? fail(charge, fact.kind) : 'stale';
+      // Nobody has the address of that page, and the provider may say so of an attempt that needs none: it is asked for a day more.
+      const watchedFrom = awaitsCustomer(charge) && charge.next_action === null ? now : undefined;
+      return isOpen(charge) && over ? fail(charge, fact.kind, watchedFrom) : 'stale';
     }
     case 'taken_back':
       return takenBack(charge, fact, now);

@@ -381,12 +381,20 @@ function proveReturn(
   if (!isReturning && (via === 'operator' || submittedReturn(deposit) === null)) return 'stale';
   if (deposit.state === 'suspended') {
     return isOtherReturn(deposit, amountMinor)
-      ? call(deposit, now, RETURNED_OTHER_AMOUNT)
+      ? callAboutReturn(deposit, now)
       : bookReturn(deposit, 'the deposit was returned to its sender');
   }
   if (via === 'operator' || submittedReturn(deposit) === null) return 'stale';
   const became = deposit.moved_to ? 'moved to another tenant' : deposit.state;
   return call(deposit, now, `returned by the provider after it was ${became}`);
+}
+
+/** A refusal of the return was wrong, too: the money may be with its sender, so it is given to nobody else. */
+function callAboutReturn(deposit: Deposit, now: Date): Effect {
+  const effect = call(deposit, now, RETURNED_OTHER_AMOUNT);
+  const last = submittedReturn(deposit);
+  if (typeof effect === 'string' || !last?.refused) return effect;
+  return { ...effect, set: { ...effect.set, last_return: { ...last, refused: false } } };
 }
 
 const bookReturn = (deposit: Deposit, entry: string): DepositChange => ({

@@ -114,7 +114,7 @@ export function createVirtualAccounts(
 const accountLookUps = (collection: Collection<VirtualAccount>) => ({
   /**
    * The account of a number at a provider, of any tenant, for money of this time. A provider may give a number again after it was
-   * closed: of the accounts that had begun, it is the newest that was not closed yet, or else the newest.
+   * closed: of the accounts that had begun, it is the newest that was not closed yet, or else the newest. Null if none had begun.
    */
   async withNumber(
     provider: string,
@@ -132,7 +132,7 @@ const accountLookUps = (collection: Collection<VirtualAccount>) => ({
     const begun = found.filter((account) => hasBegun(account, at));
     const isOpenAt = ({ state, closed_at: until }: VirtualAccount) =>
       isOpenState(state) || (until !== null && at < until);
-    return begun.find(isOpenAt) ?? begun[0] ?? found[0] ?? null;
+    return begun.find(isOpenAt) ?? begun[0] ?? null;
   },
 });
 

@@ -149,7 +149,8 @@ export function createGroupCommit(
       // The types of both fit here, so that lanes can mix mutations.
       const planned: PlannedMutation = { mutation, input };
       const forwarded = leavesWallet(planned) ? null : await forwarding.forward(planned);
-      const attempt = forwarded ?? (await commitHere(planned));
+      const attempt =
+        forwarded ?? (await commitHere(planned).catch((error: unknown) => ({ error })));
       if ('error' in attempt) throw planned.isRepeat ? unknownIf(attempt.error) : attempt.error;
       // `decide` returns the results in the order of the batch, and each mutation types its own.
       return attempt.result as R;

@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 import { Registry } from 'prom-client';
@@ -10,19 +9,26 @@ import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { createForwarding, type ForwardedMutation } from '../../../src/core/commit/forwarding.js';
 import { serveForwarding } from '../../../src/core/commit/forwarding-server.js';
 import { createGroupCommit, type GroupCommit } from '../../../src/core/commit/group-commit.js';
-import type { Mutation, MutationsByName } from '../../../src/core/commit/mutation.js';
+import type {
+  Mutation,
+  MutationsByName,
+  PlannedMutation,
+} from '../../../src/core/commit/mutation.js';
 import { createCommitProcesses, type CommitProcess } from '../../../src/core/commit/processes.js';
 import { noOutbox } from '../../../src/core/webhooks/outbox.js';
 import { OverloadError } from '../../../src/shared/batching.js';
 import { ApiError, OUTCOME_UNKNOWN } from '../../../src/shared/errors.js';
 import { newId } from '../../../src/shared/ids.js';
 import { createLog } from '../../../src/shared/log.js';
+import { withEmptyParts } from '../../support/parts.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
 import { commitNamed } from '../../support/mutations.js';
 import { acceptTransferMutation, pendingTransfer } from '../../support/transfers.js';
 
 const RELEASE = '1.0.0';
+/** The mutations that wait in a lane at most. */
+const LANE_PLACES = 4_096;
 /** No process listens there. */
 const NOWHERE = 'http://127.0.0.1:9';
 const log = createLog({ level: 'silent', name: 'test' });
@@ -66,13 +72,17 @@ const list = (changes: Partial<CommitProcess> = {}) =>
     ...changes,
   });
 
-type Opened = { serves?: boolean; listedAs?: Partial<CommitProcess>; held?: Promise<void> };
+type Opened = {
+  serves?: boolean;
+  listedAs?: Partial<CommitProcess>;
+  hold?: (planned: PlannedMutation) => Promise<unknown>;
+};
 
 /**
  * A commit engine with its own forwarding; with a host it commits for others, and counts what it commits. `listedAs`: it is
- * listed once, with these changes. `held`: what others have sent is not committed before.
+ * listed once, with these changes. `hold`: what others have sent is committed after it.
  */
-async function openProcess({ serves = false, listedAs, held }: Opened = {}) {
+async function openProcess({ serves = false, listedAs, hold }: Opened = {}) {
   const known = createCommitProcesses(database.db, { release: RELEASE, log });
   const forwarding = createForwarding(known, mutations);
   const engine = createGroupCommit(database, noOutbox, () => false, forwarding);
@@ -83,7 +93,7 @@ async function openProcess({ serves = false, listedAs, held }: Opened = {}) {
     ...engine,
     commitHere: async (planned) => {
       here.count += 1;
-      await held;
+      await hold?.(planned);
       return engine.commitHere(planned);
     },
   };
@@ -288,18 +298,17 @@ test('a mutation is not committed for a sender that may have given up, because i
 });
 
 test('a mutation is not committed for a sender that has closed its connection', async () => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const { here, engine } = await openProcess({ serves: true, held });
+  const hold = ({ isTooLate }: PlannedMutation) =>
+    eventually('the end of the connection is read', () => isTooLate?.() || undefined);
+  const { here, engine } = await openProcess({ serves: true, hold });
   const tenantId = newId('tenant');
   const leaving = new AbortController();
   const sent = sendCredit({ tenantId, sentAt: Date.now() + 60_000 }, leaving.signal);
   await eventually('it has arrived', () => here.count || undefined);
   leaving.abort();
   await expect(sent).rejects.toThrow();
-  // The process reads the end of that connection meanwhile.
-  await sleep(500);
-  release();
+  // The process commits another one after it.
+  await expect(sendCredit({ tenantId, sentAt: 0 })).resolves.toEqual([{ failed: true }]);
   await engine.idle();
   expect(await available(tenantId)).toBeUndefined();
 });
@@ -319,6 +328,38 @@ test.each<'overload' | 'away'>(['overload', 'away'])(
     expect(got).toHaveLength(1);
   },
 );
+
+test('after a lost answer, a process whose queue is full says that the outcome is unknown', async () => {
+  const tenantId = newId('tenant');
+  const wallets = database.db.collection<{ _id: string }>('wallets');
+  const session = database.client.startSession();
+  const { engine, forwarding, choosing } = await openProcess();
+  await credit(engine, tenantId, 'before');
+  const nothing: Mutation<{ tenantId: string }> = { reads: () => ({}), decide: () => null };
+  let waiting: Promise<unknown> = Promise.resolve();
+  /** The queue waits for a credit, which waits for a transaction that has the wallet. */
+  const occupy = async () => {
+    session.startTransaction();
+    await wallets.updateOne({ _id: tenantId }, { $inc: { version: 1n } }, { session });
+    const input = { tenantId, id: `credit/${tenantId}/blocked`, amountMinor: 1n };
+    const blocked = engine.commitHere({ mutation: mutations['applyCredit'] as Mutation, input });
+    await eventually('it has begun', () => (engine.waiting() === 0 ? true : undefined));
+    const planned = { mutation: nothing as Mutation, input: { tenantId } };
+    const queued = Array.from({ length: LANE_PLACES }, () => engine.commitHere(planned));
+    waiting = Promise.allSettled([blocked, ...queued]);
+  };
+  const got = await openDying(withEmptyParts<GroupCommit>({ commit: occupy as never }));
+  forwarding.conflicted([tenantId]);
+  await choosing(tenantId, true);
+  await expect(credit(engine, tenantId, 'late')).rejects.toMatchObject({
+    code: 'service_unavailable',
+    message: OUTCOME_UNKNOWN,
+  });
+  expect(got).toHaveLength(1);
+  await session.abortTransaction();
+  await session.endSession();
+  await waiting;
+});
 
 test('a refusal comes back as it was decided', async () => {
   const [serving, other] = [await openProcess({ serves: true }), await openProcess()];
