@@ -210,19 +210,6 @@ const rows: Record<string, Row> = {
       'return reversed': 'suspense-reversal reversed',
     },
   },
-  'with a return of another amount that its provider had refused before': {
-    from: [...REFUSED, 'return of another amount'],
-    cells: {
-      'confirmed with another amount': '- suspended!',
-      doubted: '- suspended',
-      reversed: 'suspense-reversal reversed',
-      'return ordered': '- suspended',
-      'return refused': '- suspended',
-      'return proven': 'return returned',
-      'other amount accepted': 'return returned',
-      'return reversed': 'suspense-reversal reversed',
-    },
-  },
   'with a return that was ended by force': {
     from: FORCED,
     cells: {
