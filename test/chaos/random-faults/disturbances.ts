@@ -10,13 +10,27 @@ export type Disturbance = {
   off: () => Promise<unknown>;
 };
 
-/** Lost, late and wrong answers, in addition to those that test accounts cause. */
+/** Longer than the time limit of a call to the bank. */
+const SLOW_BODY_MS = 3_000;
+
+/**
+ * Lost, late and wrong answers, in addition to those that test accounts cause. Left out is `lost_event`: some facts are told by one
+ * message alone, such as the decision of a dispute of a card payment or the return of a refund that was made.
+ */
 const FAULTS: Fault[] = [
   { call: 'any', kind: 'drop_before', probability: 0.05 },
   { call: 'any', kind: 'drop_after', probability: 0.05 },
   { call: 'any', kind: 'slow', probability: 0.05, ms: 800 },
   { call: 'any', kind: 'error_500', probability: 0.03 },
+  { call: 'any', kind: 'throttle', probability: 0.03 },
+  { call: 'any', kind: 'conflict', probability: 0.03 },
+  { call: 'any', kind: 'unknown_word', probability: 0.03 },
+  { call: 'any', kind: 'half_open', probability: 0.03 },
+  { call: 'any', kind: 'slow_body', probability: 0.03, ms: SLOW_BODY_MS },
+  { call: 'any', kind: 'reset', probability: 0.03 },
   { call: 'callback', kind: 'drop_before', probability: 0.1 },
+  { call: 'callback', kind: 'duplicate_event', probability: 0.2 },
+  { call: 'authorization', kind: 'duplicate_event', probability: 0.2 },
 ];
 
 /** Longer than the time after which "not found" is conclusive, with the pause between two polls. */
