@@ -50,6 +50,7 @@ export type JournalEntry = {
   amount_minor: number;
   currency: string;
   session_id: string;
+  at: string;
   /** For a dispute: the network's id. */
   dispute?: string;
   /** For a refund: the network's reference of its charge. */

@@ -10,6 +10,7 @@ const COLLECTIONS = [
   'transfers',
   'card_operations',
   'charges',
+  'payment_tokens',
   'refunds',
   'bill_payments',
   'identity_checks',

@@ -91,6 +91,7 @@ const OPEN: readonly (readonly [string, Documents])[] = [
   // An open dispute waits for its issuer, which is asked after a day.
   ['card_disputes', { status: 'pending' }],
   ['charges', { $or: [IN_DOUBT, DUE, SUSPENDED] }],
+  ['payment_tokens', DUE],
   ['refunds', { $or: [IN_DOUBT, DUE] }],
   ['bill_payments', { $or: [IN_DOUBT, DUE] }],
   ['identity_checks', { $or: [IN_DOUBT, DUE] }],

@@ -11,6 +11,7 @@ import { createIdentityChecks } from './workloads/identity-checks.js';
 import { createMessages } from './workloads/messages.js';
 import { createRefunds } from './workloads/refunds.js';
 import { createReplays } from './workloads/replays.js';
+import { createSavedMethods } from './workloads/saved-methods.js';
 import { createTransfers } from './workloads/transfers.js';
 import { createVirtualAccounts } from './workloads/virtual-accounts.js';
 import { createWallets } from './workloads/wallets.js';
@@ -72,6 +73,7 @@ const WORKLOADS: readonly WorkloadFactory[] = [
   createVirtualAccounts,
   createDeposits,
   createCardDisputes,
+  createSavedMethods,
 ];
 
 let cluster: ChaosCluster | undefined;
@@ -171,6 +173,11 @@ const MUST = new Set([
   'charges',
   'without_customer',
   'pages_paid',
+  'charges_cancelled',
+  'methods_saved',
+  'tokens_deleted',
+  'renewed_as_changed',
+  'plans_cancelled',
   'refunds',
   'bills',
   'checks',

@@ -49,7 +49,7 @@ const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
 const RECURS =
   /^(?:card\.locked|card\.unlocked|card\.authorization\..+|card\.auto_reload\..+|card\.dispute\.(?:credited|cancellation_refused)|recurring_charge\..+|payment_token\..+)$/;
 /** Events about a part of their resource, in the order of arrival: its status follows from all of them, or from others. */
-const OF_PARTS = /^(?:card\.authorization|card\.auto_reload|payment_token)\./;
+const OF_PARTS = /^(?:card\.authorization|card\.auto_reload|payment_token|recurring_charge)\./;
 
 /** The event of a check's end, whatever its result, and the results. */
 const CHECKED = new Set(['kyc.completed']);

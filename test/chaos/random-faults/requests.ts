@@ -14,6 +14,8 @@ const REPEATED_AT_ONCE = 8;
 
 export type SentRequest<Body = Record<string, unknown>> = {
   of: ChaosTenant;
+  /** POST by default. A DELETE is sent without its body. */
+  method?: 'DELETE' | 'PATCH';
   path: string;
   body: Body;
   key: string;
@@ -32,7 +34,7 @@ export const nameOf = (data: object): string => {
 };
 
 /** Temporary answers: the client repeats the request with its key. Every other answer is final, a 500 too. */
-const PASSING = new Set([429, 502, 503, 504]);
+export const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
  * Correct clients: each request has a key, and is repeated with it, at any API, until the answer is final. A repeat must
@@ -45,9 +47,11 @@ export function createRequests<Body extends object = Record<string, unknown>>(
 ) {
   const sent: SentRequest<Body>[] = [];
 
-  async function once({ of, path, body, key }: SentRequest<Body>): Promise<Reply | null> {
+  async function once(request: SentRequest<Body>): Promise<Reply | null> {
+    const { of, method = 'POST', path, body, key } = request;
     const api = of.tenant.at(random.pick(cluster.service.apis).url);
-    const reply = await api.call('POST', path, JSON.stringify(body), { key }).catch(() => null);
+    const content = method === 'DELETE' ? undefined : JSON.stringify(body);
+    const reply = await api.call(method, path, content, { key }).catch(() => null);
     return reply === null || PASSING.has(reply.status) ? null : reply;
   }
 
@@ -81,7 +85,7 @@ export function createRequests<Body extends object = Record<string, unknown>>(
     sent,
     /** Returns the first final answer. One request in ten is sent twice at once; after one in ten an old one is repeated. */
     send: async (
-      request: Pick<SentRequest<Body>, 'of' | 'path' | 'body' | 'key'>,
+      request: Pick<SentRequest<Body>, 'of' | 'method' | 'path' | 'body' | 'key'>,
     ): Promise<FinalAnswer> => {
       const one: SentRequest<Body> = { ...request, answer: null };
       sent.push(one);

@@ -12,7 +12,7 @@ import {
   type ChargeView,
 } from '../../../support/payments.js';
 import type { Workload } from '../workload.js';
-import { createRequests } from '../requests.js';
+import { createRequests, PASSING } from '../requests.js';
 import { createPaymentOperators } from '../payment-operators.js';
 import type { Random } from '../random.js';
 import { createStateReader } from '../readers.js';
@@ -20,6 +20,7 @@ import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import {
   chargePath,
   checkCharges,
+  type Cancelled,
   type ChargeBody,
   type Page,
   type TokenBody,
@@ -76,11 +77,13 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   const operators = createPaymentOperators(cluster);
   const { bank, deps } = cluster.service;
   const pages: Page[] = [];
+  const cancelled: Cancelled[] = [];
   const counts = {
     pages_left: 0,
     pages_paid: 0,
     pages_declined: 0,
     verified: 0,
+    cancellations: 0,
     outcomes_set: 0,
     words_explained: 0,
     suspense_accepted: 0,
@@ -243,8 +246,38 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     await setOnceThere(cluster, random, () => bank.setChargeOutcome(reference, outcome));
   }
 
+  const accepted = () => charges.sent.filter(({ answer }) => answer?.status === 201);
+
+  async function cancelAny(): Promise<void> {
+    const known = accepted();
+    if (known.length === 0) return begin();
+    const { of, body } = pickRecent(random, known);
+    await cancel(of, body.reference);
+  }
+
+  /** Its tenant cancels a charge, which may have ended or be paid at this moment. An answer without its end is not saved. */
+  async function cancel(of: ChaosTenant, reference: string): Promise<void> {
+    const reply = await untilDone(cluster, random, async () => {
+      const path = `${chargePath(reference)}/cancel`;
+      const answered = await clientOf(of).call<ChargeView>('POST', path, {});
+      return PASSING.has(answered.status) ? null : answered;
+    });
+    // One that has ended otherwise can't be cancelled.
+    if (!reply || (!reply.body.success && reply.body.error.code === 'invalid_state')) return;
+    if (reply.status !== 200) {
+      problems.push(`${reference} can't be cancelled: ${reply.text}`);
+      return;
+    }
+    counts.cancellations += 1;
+    const { status, failure } = reply.body.data;
+    const isDone = status === 'failed' && failure?.code === 'cancelled';
+    if (isDone && !cancelled.some((one) => one.of === of && one.reference === reference)) {
+      cancelled.push({ of, reference });
+    }
+  }
+
   async function verifyAny(): Promise<void> {
-    const known = charges.sent.filter(({ answer }) => answer?.status === 201);
+    const known = accepted();
     if (known.length === 0) return begin();
     const { of, body } = pickRecent(random, known);
     await verify({ of }, body.reference);
@@ -294,6 +327,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     [35, visit],
     [30, chargeToken],
     [5, verifyAny],
+    [5, cancelAny],
     [4, unlessAway(decideSuspense)],
     [3, decideDispute],
     [2, explainWord],
@@ -311,6 +345,12 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
         const areVisited = pages.slice(0, FIRST_PAGES.length).every(({ visited }) => visited);
         return areVisited && counts.pages_paid >= PAID_AT_FIRST ? true : undefined;
       });
+      await eventually('a charge that is cancelled before the random-fault run', async () => {
+        await order(END.plain, null);
+        const latest = accepted().at(-1);
+        if (latest) await cancel(latest.of, latest.body.reference);
+        return cancelled.length > 0 ? true : undefined;
+      });
     },
     act: async () => (pages.length === 0 ? begin() : chooseOf(random, acts)()),
     async look() {
@@ -319,7 +359,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
         await look({ of, path: `/payments/disputes/${id}`, id });
         return;
       }
-      const known = charges.sent.filter(({ answer }) => answer?.status === 201);
+      const known = accepted();
       if (known.length === 0) return;
       const { of, body } = pickRecent(random, known);
       const { reference: id } = body;
@@ -342,11 +382,18 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
       await Promise.race([words, sleep(DECIDED_WITHIN_MS, undefined, { ref: false })]);
     },
     repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
-    check: (received) => checkCharges(cluster, received, charges.sent, tokens.sent, pages),
+    check: (received) =>
+      checkCharges(cluster, received, {
+        charges: charges.sent,
+        tokens: tokens.sent,
+        pages,
+        cancelled,
+      }),
     figures: () => ({
       tokens: tokens.sent.length,
       requests: charges.sent.length,
-      charges: charges.sent.filter(({ answer }) => answer?.status === 201).length,
+      charges: accepted().length,
+      charges_cancelled: cancelled.length,
       without_customer: charges.sent.filter(
         ({ body, answer }) => body.capture_mode === 'merchant_initiated' && answer?.status === 201,
       ).length,
