@@ -78,6 +78,13 @@ function lostCopy({ service }: ChaosCluster, random: Random): Disturbance {
   };
 }
 
+/** True while the store refuses outcomes of this kind of record. */
+export async function storeRefuses({ service }: ChaosCluster, name: string): Promise<boolean> {
+  const [found] = await service.deps.database.db.listCollections({ name }).toArray();
+  const { validator = {} } = (found as { options?: { validator?: Document } }).options ?? {};
+  return '$and' in validator;
+}
+
 /** The store refuses every write that completes or fails an open record of one kind. */
 function refusedOutcomes({ service }: ChaosCluster, name: string): Disturbance {
   const { db } = service.deps.database;
