@@ -1,17 +1,9 @@
 import type { Db } from 'mongodb';
 import { report, type Findings } from './audit-checks.js';
-import { balancesAt, OPEN_POSTINGS } from './balance.js';
+import { balancesAt } from './balance.js';
 import type { ClosedDayDocument, ClosingDocument } from './collections.js';
-import {
-  addMovements,
-  byBytes,
-  closingCollections,
-  endOfDay,
-  idsUnder,
-  startOfDay,
-  sumDay,
-  type Movement,
-} from './days.js';
+import { byBytes, closingCollections, endOfDay, idsUnder, startOfDay } from './days.js';
+import { KEPT_ACCOUNTS, readMovements, type Movement, type Movements } from './movements.js';
 import { BY_ID } from '../../platform/database/tenant-filters.js';
 
 type DayAudit = Findings & { day: string; postings: number };
@@ -20,14 +12,6 @@ type DayAudit = Findings & { day: string; postings: number };
 const DAYS = 100;
 /** Closings that are read at once, and the balances of their accounts before. */
 const CLOSINGS = 500;
-/** Accounts whose movements are read at once. */
-const ACCOUNTS = 1_000;
-/**
- * Accounts of a day whose movements are kept in memory. MongoDB adds up those of a day with more, which reads the postings twice and
- * takes about twice the time.
- */
-const KEPT_ACCOUNTS = 50_000;
-
 /** A closed day, and the last closed day before it. */
 type Day = { closed: ClosedDayDocument; before: string | null; keptAccounts: number };
 
@@ -92,11 +76,8 @@ function findLatePosting(db: Db, { closed: { tenant_id, day }, before }: Day) {
 async function auditHotDay(db: Db, day: Day): Promise<Findings> {
   const { closed, keptAccounts } = day;
   const { _id: id, tenant_id: tenantId } = closed;
-  const kept = new Map<string, Movement>();
-  const { unbalanced, digest, postings } = await sumDay(db, tenantId, closed.day, (posting) => {
-    if (kept.size <= keptAccounts) addMovements(kept, posting);
-  });
-  const movements = kept.size <= keptAccounts ? inOrder(kept) : movementsOf(db, closed);
+  const { sums, movements } = await readMovements(db, { tenantId, day: closed.day, keptAccounts });
+  const { unbalanced, digest, postings } = sums;
   const closings = await auditMovements(db, day, movements);
   const problems = unbalanced.map((posting) => `posting ${posting} does not balance`);
   if (digest !== closed.digest) {
@@ -107,6 +88,8 @@ async function auditHotDay(db: Db, day: Day): Promise<Findings> {
   report(findings, closings.problems, closings.problemsFound);
   return findings;
 }
+
+const UNMOVED: Movement = { debitsMinor: 0n, creditsMinor: 0n, postings: 0 };
 
 /** Compares the closings of a day with the movements of its accounts. Both come in the order of accounts. */
 async function auditMovements(db: Db, day: Day, movements: Movements): Promise<Findings> {
@@ -128,46 +111,6 @@ async function auditMovements(db: Db, day: Day, movements: Movements): Promise<F
   }
   await pass(() => true);
   return findings;
-}
-
-const UNMOVED: Movement = { debitsMinor: 0n, creditsMinor: 0n, postings: 0 };
-
-/** The movements of a day by account, in the order of accounts, one after the other. */
-type Movements = { next(): Promise<(Movement & { _id: string }) | null> };
-
-function inOrder(kept: ReadonlyMap<string, Movement>): Movements {
-  const sorted = [...kept].toSorted(([a], [b]) => byBytes(a, b)).values();
-  return {
-    async next() {
-      const { value } = sorted.next();
-      return value ? { _id: value[0], ...value[1] } : null;
-    },
-  };
-}
-
-/** The same without any of them in memory. MongoDB adds them up, and keeps them on its disk if they are many. */
-function movementsOf(db: Db, { tenant_id, day }: ClosedDayDocument): Movements {
-  const at = { $gte: startOfDay(day), $lt: endOfDay(day) };
-  const minor = '$legs.amount_minor';
-  // A posting counts once for an account of several legs: with the first of them.
-  const isFirst = { $eq: ['$leg', { $indexOfArray: ['$accounts', '$legs.account'] }] };
-  return closingCollections(db).postings.aggregate<Movement & { _id: string }>(
-    [
-      { $match: { tenant_id, at } },
-      { $project: { legs: 1, accounts: '$legs.account' } },
-      { $unwind: { path: '$legs', includeArrayIndex: 'leg' } },
-      {
-        $group: {
-          _id: '$legs.account',
-          debitsMinor: { $sum: { $max: [{ $subtract: [0n, minor] }, 0n] } },
-          creditsMinor: { $sum: { $max: [minor, 0n] } },
-          postings: { $sum: { $cond: [isFirst, 1, 0] } },
-        },
-      },
-      { $sort: { _id: 1 } },
-    ],
-    { hint: OPEN_POSTINGS, allowDiskUse: true, batchSize: ACCOUNTS },
-  );
 }
 
 /**

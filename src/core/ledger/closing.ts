@@ -2,15 +2,8 @@ import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import { balancesAt } from './balance.js';
 import type { ClosingDocument } from './collections.js';
-import {
-  addMovements,
-  closingCollections,
-  endOfDay,
-  nextTenants,
-  sumDay,
-  type DaySums,
-  type Movement,
-} from './days.js';
+import { closingCollections, endOfDay, nextTenants, type DaySums } from './days.js';
+import { KEPT_ACCOUNTS, readMovements, type AccountMovement, type Movements } from './movements.js';
 import { lagosDay } from './wallet.js';
 
 /**
@@ -30,6 +23,8 @@ type Settings = {
   onProgress?: () => void;
   /** Asked between two days: true ends the work early. */
   isOver?: () => boolean;
+  /** Accounts of a day whose movements are kept in memory. */
+  keptAccounts?: number;
 };
 
 /**
@@ -53,7 +48,7 @@ export async function closeDueDays(
       for (;;) {
         if (settings.isOver?.()) return { closed, refused, next: previous };
         settings.onProgress?.();
-        const result = await closeNextDay(db, tenantId, until, settings.onProgress);
+        const result = await closeNextDay(db, tenantId, until, settings);
         if (result === 'closed') closed += 1;
         else if (result !== 'none') refused.push(result.refused);
         if (result !== 'closed') break;
@@ -68,7 +63,7 @@ async function closeNextDay(
   db: Db,
   tenantId: string,
   until: Date,
-  onProgress?: () => void,
+  { onProgress, keptAccounts = KEPT_ACCOUNTS }: Settings,
 ): Promise<'closed' | 'none' | { refused: string }> {
   const { days, postings } = closingCollections(db);
   const last = await days.findOne({ tenant_id: tenantId }, { sort: { day: -1 } });
@@ -79,16 +74,14 @@ async function closeNextDay(
   if (!oldest) return 'none';
   const day = lagosDay(oldest.at);
   if (endOfDay(day) > until) return 'none';
-  const movements = new Map<string, Movement>();
   let read = 0;
-  const sums = await sumDay(db, tenantId, day, (posting) => {
-    addMovements(movements, posting);
+  const { sums, movements } = await readMovements(db, { tenantId, day, keptAccounts }, () => {
     read += 1;
     if (read % 1_000 === 0) onProgress?.();
   });
   if (sums.unbalanced.length > 0) return { refused: `${tenantId}/${day}` };
-  const accounts = movements.size;
-  await writeClosings(db, { tenantId, day, before: last?.day ?? null }, [...movements]);
+  const before = last?.day ?? null;
+  const accounts = await writeClosings(db, { tenantId, day, before }, movements, onProgress);
   await writeDay(db, { tenantId, day, accounts }, sums);
   return 'closed';
 }
@@ -96,32 +89,63 @@ async function closeNextDay(
 /** A day of a tenant, and the last closed day before it. */
 type Day = { tenantId: string; day: string; before: string | null };
 
-/** Writes the closings of a day, or replaces those that a run has written that died before the day was closed. */
-async function writeClosings(db: Db, { tenantId, day, before }: Day, moved: [string, Movement][]) {
-  const { closings } = closingCollections(db);
-  for (let at = 0; at < moved.length; at += BATCH) {
-    const batch = moved.slice(at, at + BATCH);
-    const accounts = batch.map(([account]) => account);
-    const balances = await balancesAt(db, { tenantId, closedDay: before }, accounts);
-    const writes = batch.map(([account, { debitsMinor, creditsMinor, postings }]) => {
-      const opening = balances.get(account) ?? 0n;
-      const replacement: Omit<ClosingDocument, '_id'> = {
-        tenant_id: tenantId,
-        day,
-        account,
-        opening_minor: opening,
-        debits_minor: debitsMinor,
-        credits_minor: creditsMinor,
-        closing_minor: opening + creditsMinor - debitsMinor,
-        postings,
-      };
-      const filter = { _id: `${tenantId}/${day}/${account}`, tenant_id: tenantId };
-      return { replaceOne: { filter, replacement, upsert: true } };
-    });
-    await closings.bulkWrite(writes satisfies AnyBulkWriteOperation<ClosingDocument>[], {
-      ordered: false,
-    });
+/**
+ * Writes the closings of a day, or replaces those that a run has written that died before the day was closed. Returns their
+ * number.
+ */
+async function writeClosings(
+  db: Db,
+  of: Day,
+  movements: Movements,
+  onProgress?: () => void,
+): Promise<number> {
+  let accounts = 0;
+  for (;;) {
+    const batch = await nextOf(movements, BATCH);
+    if (batch.length > 0) await writeBatch(db, of, batch);
+    accounts += batch.length;
+    if (batch.length < BATCH) return accounts;
+    onProgress?.();
   }
+}
+
+/** At most `limit` of the movements that follow; fewer at their end. */
+async function nextOf(movements: Movements, limit: number): Promise<AccountMovement[]> {
+  const found: AccountMovement[] = [];
+  while (found.length < limit) {
+    const next = await movements.next();
+    if (next === null) break;
+    found.push(next);
+  }
+  return found;
+}
+
+async function writeBatch(
+  db: Db,
+  { tenantId, day, before }: Day,
+  batch: readonly AccountMovement[],
+): Promise<void> {
+  const accounts = batch.map(({ _id }) => _id);
+  const balances = await balancesAt(db, { tenantId, closedDay: before }, accounts);
+  const writes = batch.map(({ _id: account, debitsMinor, creditsMinor, postings }) => {
+    const opening = balances.get(account) ?? 0n;
+    const replacement: Omit<ClosingDocument, '_id'> = {
+      tenant_id: tenantId,
+      day,
+      account,
+      opening_minor: opening,
+      debits_minor: debitsMinor,
+      credits_minor: creditsMinor,
+      closing_minor: opening + creditsMinor - debitsMinor,
+      postings,
+    };
+    const filter = { _id: `${tenantId}/${day}/${account}`, tenant_id: tenantId };
+    return { replaceOne: { filter, replacement, upsert: true } };
+  });
+  const { closings } = closingCollections(db);
+  await closings.bulkWrite(writes satisfies AnyBulkWriteOperation<ClosingDocument>[], {
+    ordered: false,
+  });
 }
 
 /** Closes the day: from now on its closings count. */

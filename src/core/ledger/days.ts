@@ -27,9 +27,6 @@ export const closingCollections = (db: Db) => ({
 /** Ids of documents that are named `<prefix>/…`: `0` is the character after `/`. */
 export const idsUnder = (prefix: string) => ({ $gte: `${prefix}/`, $lt: `${prefix}0` });
 
-/** The movements of an account: amounts that left it and arrived on it, both positive, and the postings with either. */
-export type Movement = { debitsMinor: bigint; creditsMinor: bigint; postings: number };
-
 /** The postings of a tenant on one day together, whatever their accounts are. */
 export type DaySums = {
   postings: number;
@@ -64,22 +61,6 @@ const lineOf = ({ _id, at, legs }: PostingDocument): string =>
     at.getTime(),
     legs.map(({ account, amount_minor: amountMinor }) => [account, String(amountMinor)]),
   ])}\n`;
-
-/** Adds a posting to the movements of its accounts. It counts once for an account of several legs. */
-export function addMovements(movements: Map<string, Movement>, { legs }: PostingDocument): void {
-  const seen = new Set<string>();
-  for (const { account, amount_minor: amountMinor } of legs) {
-    let movement = movements.get(account);
-    if (!movement) {
-      movement = { debitsMinor: 0n, creditsMinor: 0n, postings: 0 };
-      movements.set(account, movement);
-    }
-    if (amountMinor < 0n) movement.debitsMinor -= amountMinor;
-    else movement.creditsMinor += amountMinor;
-    if (!seen.has(account)) movement.postings += 1;
-    seen.add(account);
-  }
-}
 
 /** Reads the postings of a tenant on one day in the order of their time and id. Keeps none of them. */
 export async function sumDay(

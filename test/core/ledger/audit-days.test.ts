@@ -77,6 +77,37 @@ async function audit(
 const POSTINGS_READ = 'postings IXSCAN { tenant_id: 1, at: 1, _id: 1 } 3';
 
 describe.each(KEPT)('with the movements of %i accounts in memory', (kept) => {
+  test('closing days has few documents at once, and writes the closings of all accounts', async () => {
+    await credit(FIRST, MANY);
+    await books().postings.insertOne({
+      _id: 'twice/resolve',
+      tenant_id: TENANT,
+      at: startOfDay(FIRST),
+      legs: [
+        { account: card(1), amount_minor: -7n },
+        { account: card(1), amount_minor: 3n },
+        { account: accounts.external, amount_minor: 4n },
+      ],
+    });
+    await credit(SECOND, 3);
+    replies.length = 0;
+    const closed = await closeDueDays(watched.db(database.name), '', { keptAccounts: kept });
+    expect(closed).toEqual({ closed: 2, refused: [], next: null });
+    expect(replies.filter(({ documents }) => documents > AT_ONCE)).toEqual([]);
+    expect(await books().closings.countDocuments({ day: FIRST })).toBe(MANY + 1);
+    expect(await books().days.findOne({ day: FIRST })).toMatchObject({ accounts: MANY + 1 });
+    const closing = (day: string) => books().closings.findOne({ _id: closingId(day, card(1)) });
+    expect(await closing(FIRST)).toMatchObject({
+      opening_minor: 0n,
+      debits_minor: 7n,
+      credits_minor: 4n,
+      closing_minor: -3n,
+      postings: 2,
+    });
+    expect(await closing(SECOND)).toMatchObject({ opening_minor: -3n, closing_minor: -2n });
+    expect(await audit(kept)).toEqual({ [FIRST]: [], [SECOND]: [] });
+  });
+
   test('the audit of closed days has few documents at once, and none of accounts that did not move', async () => {
     await credit(FIRST, MANY);
     await credit(SECOND, 3);
