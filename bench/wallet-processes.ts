@@ -30,7 +30,7 @@ const CLIENTS = [40, 240];
 const PROCESSES = [1, 2, 5];
 const ROUNDS = isShort ? 1 : 5;
 const FOR_MS = isShort ? 1_000 : 4_000;
-const WARM_UP_MS = isShort ? 500 : 3_000;
+const WARM_UP_MS = isShort ? 200 : 4_000;
 const MOST = Math.max(...PROCESSES);
 
 type Worker = Child<CommitQuestion, CommitAnswer>;
@@ -189,12 +189,19 @@ try {
   );
   const apis = await startApis(stack, mongod, MOST);
   const parts = { workers, mongod: mongod.pid, hot, quiet, apis };
-  const paced = (forMs: number) =>
+  const paced = (timeOf: (shape: Shape) => number) =>
     Object.fromEntries(
-      SHAPES.map((shape) => [nameOf(shape), () => runShape(shape, { ...parts, forMs })]),
+      SHAPES.map((shape) => [
+        nameOf(shape),
+        () => runShape(shape, { ...parts, forMs: timeOf(shape) }),
+      ]),
     );
-  await warmUp(paced(WARM_UP_MS));
-  const results = await interleave(paced(FOR_MS), ROUNDS);
+  // Each of several processes has a part of the load only, so it takes longer until V8 has compiled its code.
+  await warmUp(paced(({ processes }) => WARM_UP_MS * processes));
+  const results = await interleave(
+    paced(() => FOR_MS),
+    ROUNDS,
+  );
   printMachine({ MongoDB: mongod.version }, results);
   print(results);
   await apis.close();
