@@ -177,7 +177,9 @@ function postingOf(payment: Payment, step: 'hold' | 'resolve' | 'reversal'): Pos
       : [
           { account: accounts.clearing(PROVIDER), amount_minor: -amountMinor },
           { account: accounts.available(tenantId), amount_minor: amountMinor - feeMinor },
-          ...(feeMinor === 0n ? [] : [{ account: accounts.providerFees, amount_minor: feeMinor }]),
+          ...(feeMinor === 0n
+            ? []
+            : [{ account: accounts.providerFees(PROVIDER), amount_minor: feeMinor }]),
         ];
   return { _id: `${record}/${step}`, tenant_id: tenantId, at, legs };
 }

@@ -230,7 +230,7 @@ function check(course: Course, way: Way): void {
   expect({
     ...way,
     fees: books.get('fees') ?? 0n,
-    providerFees: books.get('provider-fees') ?? 0n,
+    providerFees: books.get('provider-fees:sandbox-bank') ?? 0n,
     suspense: books.get('suspense') ?? 0n,
     clearing: books.get('clearing:sandbox-bank') ?? 0n,
     available: wallet?.availableMinor,

@@ -59,7 +59,7 @@ describe('a payment', () => {
         ['clearing:sandbox-bank', -300_000n],
         ['suspense', 300_000n],
         ['fees', -14_500n],
-        ['provider-fees', 14_500n],
+        ['provider-fees:sandbox-bank', 14_500n],
       ],
     });
     expect(next.suspense_fees).toEqual([{ attempt: 1, fee_minor: 14_500n }]);
@@ -129,7 +129,7 @@ describe('a payment', () => {
     expect(later.next.provider_fee_minor).toBe(14_500n);
     expect(legsOf(later.postings)).toEqual({
       [`${later.next._id}/fee`]: [
-        ['provider-fees', 14_500n],
+        ['provider-fees:sandbox-bank', 14_500n],
         ['wallet:ten_a:available', -14_500n],
       ],
     });
@@ -154,7 +154,7 @@ describe('a payment whose provider corrects its amount', () => {
     expect(next).toMatchObject({ suspended: [], surcharge_minor: SURCHARGE });
     expect(sumsOf(...first.postings, ...postings)).toEqual({
       'clearing:sandbox-bank': -300_000n,
-      'provider-fees': 14_500n,
+      'provider-fees:sandbox-bank': 14_500n,
       'wallet:ten_a:available': 285_500n,
     });
     for (const repeat of [gross(), whole]) {
@@ -170,7 +170,7 @@ describe('a payment whose provider corrects its amount', () => {
     expect(next.suspense_fees).toEqual([]);
     expect(sumsOf(...first.postings, ...postings)).toEqual({
       'clearing:sandbox-bank': -300_000n,
-      'provider-fees': 14_500n,
+      'provider-fees:sandbox-bank': 14_500n,
       'wallet:ten_a:available': 285_500n,
     });
   });
@@ -180,7 +180,7 @@ describe('a payment whose provider corrects its amount', () => {
     const fee = 14_500n;
     const later = transition(next, gross({ feeMinor: SURCHARGE + fee }));
     expect(sumsOf(...later.postings)).toEqual({
-      'provider-fees': fee,
+      'provider-fees:sandbox-bank': fee,
       'receivable:ten_a': -fee,
     });
     expect(later.next).toMatchObject({ provider_fee_minor: fee, attention: null });
@@ -336,7 +336,7 @@ describe('the provider’s fee of a payment in suspense', () => {
     expect(legsOf(told.postings)).toEqual({
       [`${first._id}/suspense-1-fee`]: [
         ['fees', -2_250n],
-        ['provider-fees', 2_250n],
+        ['provider-fees:sandbox-bank', 2_250n],
       ],
     });
     expect(told.next.suspended).toEqual([
@@ -350,7 +350,7 @@ describe('the provider’s fee of a payment in suspense', () => {
     expect(accepted).toMatchObject({ availableMinor: 147_750n, next: { suspense_fees: [] } });
     expect(sumsOf(...told.postings, ...accepted.postings)).toEqual({
       suspense: -150_000n,
-      'provider-fees': 2_250n,
+      'provider-fees:sandbox-bank': 2_250n,
       'wallet:ten_a:available': 147_750n,
     });
     const other = transition(told.next, { ...half, feeMinor: 1n } as ChargeFact);
@@ -369,7 +369,7 @@ describe('the provider’s fee of a payment in suspense', () => {
       attention: null,
     };
     const { next, postings } = transition(returned, withFee);
-    expect(sumsOf(...postings)).toEqual({ fees: -2_250n, 'provider-fees': 2_250n });
+    expect(sumsOf(...postings)).toEqual({ fees: -2_250n, 'provider-fees:sandbox-bank': 2_250n });
     expect(next).toMatchObject({ suspended: [], attention: null });
     for (const repeat of [half, withFee]) {
       expect(transition(next, repeat)).toMatchObject({ verdict: 'unchanged', postings: [] });
@@ -385,7 +385,7 @@ describe('the provider’s fee of a payment in suspense', () => {
     const { next, postings } = transition(before, accepts(150_000n));
     expect(legsOf(postings)[`${first._id}/accept`]).toEqual([
       ['suspense', -150_000n],
-      ['provider-fees', 2_250n],
+      ['provider-fees:sandbox-bank', 2_250n],
       ['wallet:ten_a:available', 147_750n],
     ]);
     expect(next).not.toHaveProperty('suspense_fees');

@@ -14,7 +14,7 @@ const IN_SUSPENSE = [
   [CLEARING, -AMOUNT],
   ['suspense', AMOUNT],
   ['fees', -FEE],
-  ['provider-fees', FEE],
+  ['provider-fees:sandbox-bank', FEE],
 ];
 const OUT_OF_SUSPENSE = [
   ['suspense', -AMOUNT],
@@ -94,7 +94,7 @@ async function booksOf(id: string) {
     .sort({ $natural: 1 })
     .toArray();
   const legs = found.flatMap((posting) => posting.legs);
-  const at = new Set([CLEARING, 'provider-fees']);
+  const at = new Set([CLEARING, 'provider-fees:sandbox-bank']);
   return {
     steps: Object.fromEntries(
       found.map(({ _id, legs: of }) => [
@@ -172,7 +172,7 @@ describe('the provider’s fee of a deposit in suspense', () => {
       steps: {
         credit: [
           [CLEARING, -AMOUNT],
-          ['provider-fees', FEE],
+          ['provider-fees:sandbox-bank', FEE],
           [`wallet:${tenant}:available`, AMOUNT - FEE],
         ],
       },
@@ -216,7 +216,7 @@ describe('the fee of a deposit that an earlier version has suspended', () => {
     await apply(id, 'assigned');
     expect((await booksOf(id)).steps['assign']).toEqual([
       ['suspense', -AMOUNT],
-      ['provider-fees', FEE],
+      ['provider-fees:sandbox-bank', FEE],
       [`wallet:${tenant}:available`, AMOUNT - FEE],
     ]);
     await isClean();
@@ -235,4 +235,20 @@ describe('the fee of a deposit that an earlier version has suspended', () => {
     expect(steps[step]).toHaveLength(2);
     await isClean();
   });
+});
+
+test('a fee that an earlier version has booked on the account of all providers is right, and one on another provider’s is not', async () => {
+  const { id, apply } = await report({ owned: true });
+  await apply(id, 'confirmed');
+  const book = (account: string) =>
+    database.db
+      .collection<PostingDocument>('postings')
+      .updateOne(
+        { _id: `${id}/suspense`, 'legs.account': /^provider-fees/ },
+        { $set: { 'legs.$.account': account } },
+      );
+  await book('provider-fees');
+  await isClean();
+  await book('provider-fees:another-bank');
+  await expect(isClean()).rejects.toThrow(`${id}/suspense`);
 });

@@ -66,7 +66,7 @@ describe('an idempotent bank that prepares recipients', () => {
       .findOne({ _id: `${id}/provider-fee` });
     expect(posting?.legs).toMatchObject([
       { account: 'fees', amount_minor: -1_000n },
-      { account: 'provider-fees', amount_minor: 1_000n },
+      { account: 'provider-fees:sandbox-bank', amount_minor: 1_000n },
     ]);
   });
 

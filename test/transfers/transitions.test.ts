@@ -171,7 +171,7 @@ describe('transitions of a transfer', () => {
       );
       expect(postings.at(-1)?.legs).toEqual([
         { account: 'fees', amountMinor: -1_075n },
-        { account: 'provider-fees', amountMinor: 1_075n },
+        { account: 'provider-fees:sandbox-bank', amountMinor: 1_075n },
       ]);
     });
 

@@ -80,12 +80,15 @@ function expectedPostings(charge: Charge & RecordWithPostings): Record<string, P
 }
 
 /** The fee of an attempt that was booked without a credit. */
-function suspenseFeeIn({ _id: id, postings }: RecordWithPostings, attempt: number): bigint {
+function suspenseFeeIn(
+  { _id: id, provider, postings }: Charge & RecordWithPostings,
+  attempt: number,
+): bigint {
   const step = `${id}/${suspenseStep({ attempt })}`;
   return postings
     .filter(({ _id }) => _id === step || _id === `${step}-fee`)
     .flatMap(({ legs }) => legs)
-    .filter(({ account }) => account === accounts.providerFees)
+    .filter(({ account }) => account === accounts.providerFees(provider))
     .reduce((sum, { amount_minor: minor }) => sum + minor, 0n);
 }
 

@@ -29,13 +29,13 @@ function creditFrom(
     suspenseFeeMinor,
   }: { from: string; repaidMinor: bigint; suspenseFeeMinor: bigint },
 ): Posting {
-  const { _id: id, tenant_id: tenantId } = charge;
+  const { _id: id, tenant_id: tenantId, provider } = charge;
   const amountMinor = paidMinorOf(charge);
   const feeMinor = charge.provider_fee_minor ?? 0n;
   return posting(`${id}/${step}`, tenantId, at, [
     { account: from, amountMinor: -amountMinor },
     { account: accounts.fees, amountMinor: suspenseFeeMinor },
-    { account: accounts.providerFees, amountMinor: feeMinor - suspenseFeeMinor },
+    { account: accounts.providerFees(provider), amountMinor: feeMinor - suspenseFeeMinor },
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
     { account: accounts.available(tenantId), amountMinor: amountMinor - feeMinor - repaidMinor },
   ]);
@@ -57,20 +57,23 @@ export function suspensePosting(
   return posting(`${id}/${suspenseStep(payment)}`, tenantId, at, [
     { account: accounts.clearing(provider), amountMinor: -amountMinor },
     { account: accounts.suspense, amountMinor },
-    ...feeLegs(feeMinor),
+    ...feeLegs(provider, feeMinor),
   ]);
 }
 
 /** A fee that becomes known while its payment is in suspense, or after its return: fees → provider fees. */
 export const suspenseFeePosting = (
-  { _id: id, tenant_id: tenantId }: Charge,
+  { _id: id, tenant_id: tenantId, provider }: Charge,
   at: Date,
   { attempt, feeMinor }: { attempt: number; feeMinor: bigint },
-): Posting => posting(`${id}/${suspenseStep({ attempt })}-fee`, tenantId, at, feeLegs(feeMinor));
+): Posting => {
+  const step = `${suspenseStep({ attempt })}-fee`;
+  return posting(`${id}/${step}`, tenantId, at, feeLegs(provider, feeMinor));
+};
 
-const feeLegs = (feeMinor: bigint): Leg[] => [
+const feeLegs = (provider: string, feeMinor: bigint): Leg[] => [
   { account: accounts.fees, amountMinor: -feeMinor },
-  { account: accounts.providerFees, amountMinor: feeMinor },
+  { account: accounts.providerFees(provider), amountMinor: feeMinor },
 ];
 
 /** A payment in suspense whose amount its provider has corrected, so that it is credited: suspense → clearing, and its fee back. */
@@ -87,12 +90,12 @@ export function correctionPosting(
 
 /** A fee that becomes known after the credit: available → provider fees. A receivable covers what the wallet lacks. */
 export function feePosting(
-  { _id: id, tenant_id: tenantId }: Charge,
+  { _id: id, tenant_id: tenantId, provider }: Charge,
   at: Date,
   { feeMinor, owedMinor }: { feeMinor: bigint; owedMinor: bigint },
 ): Posting {
   const legs: Leg[] = [
-    { account: accounts.providerFees, amountMinor: feeMinor },
+    { account: accounts.providerFees(provider), amountMinor: feeMinor },
     { account: accounts.receivable(tenantId), amountMinor: -owedMinor },
     { account: accounts.available(tenantId), amountMinor: owedMinor - feeMinor },
   ];

@@ -40,7 +40,7 @@ export function moveDeposit(
       { account: clearing, amountMinor: -sign.amount * amountMinor },
       { account: accounts.suspense, amountMinor: sign.amount * amountMinor },
       { account: accounts.fees, amountMinor: -sign.fee * paidMinor },
-      { account: accounts.providerFees, amountMinor: sign.fee * paidMinor },
+      { account: accounts.providerFees(provider), amountMinor: sign.fee * paidMinor },
     ]);
     return { posting: entry, availableMinor: 0n, receivableMinor: 0n };
   }
@@ -61,7 +61,7 @@ export function moveDeposit(
     },
     // The owner pays the fee: back to Bursar, if that has paid it to the provider.
     { account: accounts.fees, amountMinor: paidMinor },
-    { account: accounts.providerFees, amountMinor: fee - paidMinor },
+    { account: accounts.providerFees(provider), amountMinor: fee - paidMinor },
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
     { account: accounts.available(tenantId), amountMinor: restMinor },
   ]);

@@ -6,6 +6,7 @@ import type { AuditScope } from './audit.js';
 import type { PageAudit, RecordWithPostings } from './audit-checks.js';
 import type { PostingDocument } from './collections.js';
 import { closingCollections, endOfDay, idsUnder, startOfDay } from './days.js';
+import { accounts, FEES_OF_ALL_PROVIDERS } from './posting.js';
 import { acrossTenants } from '../../platform/database/tenant-filters.js';
 
 /** Records of one snapshot: few enough for a second, many enough that its cost does not count. */
@@ -46,7 +47,7 @@ export function auditPage(
     const archived = await archivedUntil(db, session, records);
     const page = records
       .filter((record) => !isBefore(record, archived.get(record.tenant_id)))
-      .map((record) => ({ ...record, postings: postings.get(record._id) ?? [] }));
+      .map((record) => withPostings(record, postings.get(record._id) ?? []));
     return {
       read: records.length,
       last: records.length === PAGE ? (records.at(-1)?._id ?? null) : null,
@@ -73,6 +74,22 @@ async function readPostings(
     else byRecord.set(record, [{ _id, legs }]);
   }
   return byRecord;
+}
+
+/** A record with its postings. Fees that an earlier release has booked are on the account of its provider, as today's are. */
+function withPostings<R extends StoredRecord & { provider?: unknown }>(
+  record: R,
+  postings: RecordWithPostings['postings'],
+): R & Pick<RecordWithPostings, 'postings'> {
+  const feesOf = accounts.providerFees(String(record.provider));
+  const ofProvider = (account: string) => (account === FEES_OF_ALL_PROVIDERS ? feesOf : account);
+  return {
+    ...record,
+    postings: postings.map(({ _id, legs }) => ({
+      _id,
+      legs: legs.map((leg) => ({ ...leg, account: ofProvider(leg.account) })),
+    })),
+  };
 }
 
 /** The end of the last archived day of each tenant of a page. */

@@ -26,13 +26,16 @@ export const accounts = {
   /** The clearings with cards of this issuer, until the network is paid. */
   network: (provider: string) => `network:${provider}`,
   fees: 'fees',
-  /** The fees that providers keep of charges and deposits, and their prices of transfers. */
-  providerFees: 'provider-fees',
+  /** The fees that a provider keeps of charges and deposits, and its prices of transfers. */
+  providerFees: (provider: string) => `provider-fees:${provider}`,
   /** Payments that were proven after the release of their hold, until an operator decides. */
   suspense: 'suspense',
   /** The world outside: where credited money comes from. */
   external: 'external',
 } as const;
+
+/** The account on which earlier releases have booked the fees of all providers. Their postings stay as they are. */
+export const FEES_OF_ALL_PROVIDERS = 'provider-fees';
 
 /** Makes a posting without its zero legs. Throws unless the legs balance: an unbalanced posting is a bug. */
 export function posting(id: string, tenantId: string, at: Date, legs: Leg[]): Posting {

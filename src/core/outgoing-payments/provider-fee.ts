@@ -9,13 +9,13 @@ export const PROVIDER_FEE = 'provider-fee';
 
 /** The provider's price of a payment, which Bursar pays from its own fees: fees → provider fees. */
 export const providerFeePosting = (
-  { _id: id, tenant_id: tenantId }: OutgoingPayment,
+  { _id: id, tenant_id: tenantId, provider }: OutgoingPayment,
   at: Date,
   feeMinor: bigint,
 ): Posting =>
   posting(`${id}/${PROVIDER_FEE}`, tenantId, at, [
     { account: accounts.fees, amountMinor: -feeMinor },
-    { account: accounts.providerFees, amountMinor: feeMinor },
+    { account: accounts.providerFees(provider), amountMinor: feeMinor },
   ]);
 
 /**

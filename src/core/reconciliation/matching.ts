@@ -3,7 +3,7 @@ import { acrossTenants } from '../../platform/database/tenant-filters.js';
 import type { PostingDocument } from '../ledger/collections.js';
 import { DAY_MS } from '../../shared/durations.js';
 import { groupBy } from '../../shared/group.js';
-import { accounts } from '../ledger/posting.js';
+import { accounts, FEES_OF_ALL_PROVIDERS } from '../ledger/posting.js';
 import type { FoundBreak } from './break.js';
 import type { Breaks } from './breaks.js';
 import {
@@ -190,7 +190,6 @@ async function bookedOf(
   provider: string,
   records: readonly string[],
 ): Promise<Map<string, Booked>> {
-  const clearing = accounts.clearing(provider);
   const asked = new Set(records);
   const booked = new Map<string, Booked>();
   const note = async (filter: Filter<PostingDocument>) => {
@@ -203,7 +202,7 @@ async function bookedOf(
       if (!asked.has(record)) continue;
       const of = booked.get(record) ?? { tenantId: posting.tenant_id, movements: [] };
       booked.set(record, of);
-      const movement = movementOf(posting, clearing);
+      const movement = movementOf(posting, provider);
       if (movement) of.movements.push(movement);
     }
   };
@@ -259,11 +258,11 @@ function createReturnsOf(
 }
 
 /** The effect of a posting on our balance at the provider: what leaves the clearing account arrives there. */
-function movementOf({ legs, at }: PostingDocument, clearing: string): Movement | null {
+function movementOf({ legs, at }: PostingDocument, provider: string): Movement | null {
   const on = (account: string) =>
     legs.reduce((sum, leg) => sum + (leg.account === account ? leg.amount_minor : 0n), 0n);
-  const amountMinor = -on(clearing);
-  const feeMinor = on(accounts.providerFees);
+  const amountMinor = -on(accounts.clearing(provider));
+  const feeMinor = on(accounts.providerFees(provider)) + on(FEES_OF_ALL_PROVIDERS);
   return amountMinor === 0n && feeMinor === 0n ? null : { amountMinor, feeMinor, at };
 }
 
@@ -285,13 +284,12 @@ async function matchMovements(
   { run, period, tenantId }: TenantsPart,
   totals: Totals,
 ): Promise<void> {
-  const clearing = accounts.clearing(run.provider);
   const found = deps.db
     .collection<PostingDocument>('postings')
     .find({
       tenant_id: tenantId,
       at: { $gte: period.from, $lte: period.to },
-      'legs.account': clearing,
+      'legs.account': accounts.clearing(run.provider),
     })
     .sort({ at: 1, _id: 1 })
     .batchSize(2_000);
@@ -301,7 +299,7 @@ async function matchMovements(
     batch = [];
   };
   for await (const posting of found) {
-    totals.clearingMinor += movementOf(posting, clearing)?.amountMinor ?? 0n;
+    totals.clearingMinor += movementOf(posting, run.provider)?.amountMinor ?? 0n;
     batch.push(posting);
     if (batch.length === BATCH) await end();
   }
