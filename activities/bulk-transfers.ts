@@ -10,6 +10,7 @@ import { logIds } from './log-ids.js';
 import { countAnswer, isFactResult, notingAnswer, toFact } from './provider-result.js';
 import {
   createTransferActivities,
+  type PreparationTurn,
   type TransferActivities,
   type TransferActivityDeps,
 } from './transfers.js';
@@ -29,11 +30,13 @@ const HEARTBEAT_MS = 2_000;
 /** A transfer that waits longer for the provider's rate, or for a provider that is down, gets a workflow of its own. */
 const TURN_WITHIN_MS = 60_000;
 
+const OF_BULK: PreparationTurn = { kinds: ['bulk'], withinMs: TURN_WITHIN_MS };
+
 /** The activities of bulk transfers. Their names are in histories, so they never change. */
 export function createBulkTransferActivities(deps: Deps) {
   const { store: transfers } = deps.transfers;
   const { store: bulkTransfers } = deps.bulkTransfers;
-  const { submitTransfer } = createTransferActivities(deps);
+  const { submitTransfer } = createTransferActivities(deps, OF_BULK);
   return {
     /**
      * Submits the transfers of a chunk that were not submitted yet, and applies final answers. The next check of every

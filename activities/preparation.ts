@@ -107,6 +107,7 @@ async function notPrepared<R extends InstructionRecord>(
 ): Promise<ProviderCallResult> {
   const { tenant_id: tenantId, _id: id } = record;
   const { kind, providerRequestId } = answer;
+  if (kind === 'no_turn') return { kind: 'unsent', resendSafety, ...counts };
   if (kind === 'rejected') {
     const { code } = answer;
     return counts.possibleSubmissions === 0

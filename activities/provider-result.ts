@@ -1,7 +1,7 @@
 import type { CallRates } from '../src/core/providers/call-rates.js';
 import { withLastAnswer } from '../src/core/providers/observed.js';
 import type { UnknownReason } from '../src/core/providers/port.js';
-import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
+import type { PrepareAnswer, ResendSafety } from '../src/core/providers/transfer-provider.js';
 import type { FactSource, InstructionFact } from '../src/core/instructions/fact.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import type { InstructionRecord } from '../src/core/instructions/instruction.js';
@@ -121,13 +121,14 @@ export function toFact(result: FactResult, origin: FactSource): InstructionFact 
 const UNUSABLE: ReadonlySet<string> = new Set<
   ProviderCallResult['kind'] | ResolveRecipientResult['kind']
 >(['unknown', 'throttled', 'no_answer']);
-const SILENT: ReadonlySet<string> = new Set<ProviderCallResult['kind']>([
+const SILENT: ReadonlySet<string> = new Set<ProviderCallResult['kind'] | PrepareAnswer['kind']>([
   // Also the result of a submission that waits for its provider without a call.
   'rejected_temporarily',
   'closed',
   'permit_denied',
   'not_submitted',
   'unsent',
+  'no_turn',
 ]);
 
 /** Reasons of an unknown outcome that the provider itself has stated, so it answers. */

@@ -1,12 +1,14 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { ProviderEvents } from '../src/core/provider-events/index.js';
-import type { CallRates } from '../src/core/providers/call-rates.js';
+import type { CallKind, CallRates } from '../src/core/providers/call-rates.js';
 import type { Breaks } from '../src/core/reconciliation/breaks.js';
 import { isSilent } from '../src/core/reconciliation/comparison.js';
 import type { ReconciliationRuns } from '../src/core/reconciliation/last-runs.js';
 import type { Providers } from '../src/core/providers/registry.js';
+import type { TransferProvider } from '../src/core/providers/transfer-provider.js';
 import { reconcileNextPage } from '../src/capabilities/transfers/reconciliation.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
+import { questionsOf, transferRateLimitKey } from '../src/platform/temporal/queues.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import { aboutOf } from '../src/core/instructions/instruction.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
@@ -40,6 +42,12 @@ export type TransferActivityDeps = PartsAndFaults & {
 };
 type Deps = TransferActivityDeps;
 
+/** The kinds of calls that a preparation may count as, and its longest wait for its turn. */
+export type PreparationTurn = { kinds: readonly CallKind[]; withinMs: number };
+
+/** A submission goes before polls, so its preparation may take a call of theirs. It may have a workflow task, so it waits shortly. */
+const OF_SINGLE: PreparationTurn = { kinds: ['first', 'queued'], withinMs: 500 };
+
 /** The answers of a provider that needs no preparation, and of one that cannot cancel. */
 const READY = { kind: 'ready', handle: null, providerRequestId: null } as const;
 const CANNOT_CANCEL = { kind: 'not_found', providerRequestId: null } as const;
@@ -50,9 +58,9 @@ const NAME_ENQUIRY_WITHIN_MS = 3_000;
 /** The activities of transfers, as those of bulk transfers and micro-batches call them. */
 export type TransferActivities = ReturnType<typeof createTransferActivities>;
 
-/** The activities of transfers. Their names are in histories, so they never change. */
-export function createTransferActivities(deps: Deps) {
-  const transfers = transferHandler(deps);
+/** The activities of transfers. Their names are in histories, so they never change. `turn`: that of preparations. */
+export function createTransferActivities(deps: Deps, turn = OF_SINGLE) {
+  const transfers = transferHandler(deps, turn);
   const activities = providerActivities(transfers);
   return {
     submitTransfer: activities.submit,
@@ -78,11 +86,10 @@ export function createTransferActivities(deps: Deps) {
   };
 }
 
-const transferHandler = ({
-  transfers: { store: transfers },
-  providers,
-  ...deps
-}: Deps): InstructionHandler<Transfer, NoSuchAccount> => ({
+const transferHandler = (
+  { transfers: { store: transfers }, providers, callRates, ...deps }: Deps,
+  turn: PreparationTurn,
+): InstructionHandler<Transfer, NoSuchAccount> => ({
   name: 'transfer',
   records: transfers,
   ...withFaults(deps),
@@ -108,7 +115,9 @@ const transferHandler = ({
       prepare:
         provider.prepare && handle === null
           ? async (signal) => {
-              const order = { ...request, requestedAt: new Date(), hadVoidHandle: voidHandles > 0 };
+              const takeTurn = () => takeTurnOf(callRates, provider, { ...turn, signal });
+              const hadVoidHandle = voidHandles > 0;
+              const order = { ...request, requestedAt: new Date(), hadVoidHandle, takeTurn };
               return (await provider.prepare?.(order, signal)) ?? READY;
             }
           : undefined,
@@ -123,6 +132,20 @@ const transferHandler = ({
     return outcome.kind === 'fact' ? outcome.transfer : null;
   },
 });
+
+/**
+ * Takes the turn of a preparation, whose submission has its own already. It is no submission, so it counts only where a provider
+ * counts submissions apart; elsewhere the two are one call of the rate. False if there is no turn in time.
+ */
+async function takeTurnOf(
+  callRates: CallRates,
+  { name, traits }: TransferProvider,
+  { kinds, withinMs, signal }: PreparationTurn & { signal: AbortSignal },
+): Promise<boolean> {
+  if (!traits.submissions) return true;
+  const limit = questionsOf(transferRateLimitKey(name));
+  return callRates.takeMore(limit, kinds, withinMs, signal).catch(() => false);
+}
 
 const toTransferFact = (report: FactResult<NoSuchAccount>, origin: FactSource): TransferFact =>
   report.kind === 'no_such_account' ? { ...origin, kind: report.kind } : toFact(report, origin);

@@ -1,5 +1,10 @@
 import type { ActivitySlotInfo, CustomSlotSupplier } from '@temporalio/worker';
 import type { CallRates } from '../src/core/providers/call-rates.js';
+import { questionsOf } from '../src/platform/temporal/queues.js';
+
+/** The names of activities that submit; all others of a provider's queue ask it. */
+const isSubmission = ({ activityType }: ActivitySlotInfo): boolean =>
+  activityType.startsWith('submit');
 
 /** Pause between two looks at the rate while a poll of the queue waits for it. */
 const LOOK_EVERY_MS = 20;
@@ -7,7 +12,8 @@ const LOOK_EVERY_MS = 20;
 type Waiting = { resolve: (permit: object) => void };
 
 /**
- * The slots of a provider's task queue: this process polls it only while the provider may be called. Everything else waits in
+ * The slots of a provider's task queue: this process polls it only while the provider may be called, by a submission and by a
+ * question, since nobody knows which of them comes next. Each counts against its own limit. Everything else waits in
  * the queue, in order, where it costs nothing and never expires. At most `most` calls are in flight.
  */
 export function createCallSlots({
@@ -20,6 +26,7 @@ export function createCallSlots({
   rates: Pick<CallRates, 'isAllowed' | 'spend'>;
   most: number;
 }): CustomSlotSupplier<ActivitySlotInfo> {
+  const questions = questionsOf(name);
   const waiting: Waiting[] = [];
   const slots = { polling: 0, working: 0 };
   let timer: NodeJS.Timeout | null = null;
@@ -27,7 +34,7 @@ export function createCallSlots({
   /** Gives slots to waiting polls. Looks again later if no poll is under way that would bring it back here. */
   function pump(): void {
     while (waiting.length > 0 && slots.polling + slots.working < most) {
-      if (!rates.isAllowed(name, 'queued', slots.polling)) break;
+      if (![name, questions].every((each) => rates.isAllowed(each, 'queued', slots.polling))) break;
       slots.polling += 1;
       waiting.shift()?.resolve({});
     }
@@ -55,10 +62,10 @@ export function createCallSlots({
       }),
     // Calls of this queue are never started by a workflow task of this worker.
     tryReserveSlot: () => null,
-    markSlotUsed() {
+    markSlotUsed({ slotInfo }) {
       slots.polling -= 1;
       slots.working += 1;
-      rates.spend(name, 'queued');
+      rates.spend(isSubmission(slotInfo) ? name : questions, 'queued');
       pump();
     },
     releaseSlot({ slotInfo }) {

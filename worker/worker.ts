@@ -122,6 +122,12 @@ const NO_SLOTS = {
   nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
 } as const;
 
+const submissionsOf = (limit: RateLimit) => limit.submissions ?? limit;
+
+/** The rate of all calls of a port's queue together. */
+const perSecondOf = ({ callsPerSecond, submissions }: RateLimit): number =>
+  callsPerSecond + (submissions?.callsPerSecond ?? 0);
+
 function limitsOf(
   queue: Queue<RateLimit>,
   callRates: CallRates,
@@ -144,13 +150,13 @@ function limitsOf(
             most: MAX_CALLS,
           }),
         },
-        maxTaskQueueActivitiesPerSecond: queue.provider.callsPerSecond * SERVER_LIMIT,
+        maxTaskQueueActivitiesPerSecond: perSecondOf(queue.provider) * SERVER_LIMIT,
       };
     case 'bulk_transfers':
       return {
         maxConcurrentActivityTaskExecutions: MAX_CHUNKS,
         maxConcurrentActivityTaskPolls: 2,
-        maxTaskQueueActivitiesPerSecond: queue.provider.callsPerSecond / CHUNK_SIZE,
+        maxTaskQueueActivitiesPerSecond: submissionsOf(queue.provider).callsPerSecond / CHUNK_SIZE,
       };
     case 'webhooks':
       return {

@@ -214,5 +214,6 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     cardStateSequence: e.SANDBOX_BANK_CARD_STATE_SEQUENCE,
     timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
     callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
+    submissionsPerSecond: e.SANDBOX_BANK_SUBMISSIONS_PER_SECOND ?? null,
   };
 }

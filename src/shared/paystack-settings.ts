@@ -35,7 +35,7 @@ export const paystackVariables = {
     .positive()
     .optional()
     .describe(
-      'rate of the calls that share a limit, at most 16 in live with charges; without it 8 in live and 1.3 in test mode, 80 % of Paystack’s',
+      'rate of the calls that share a limit, at most 16 in live with charges; without it 8 in live and 1.3 in test mode, 80 % of Paystack’s. Submissions of transfers have 12 of their own in live',
     ),
   PAYSTACK_TIMEOUT_MS: z.coerce
     .number()

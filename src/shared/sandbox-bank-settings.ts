@@ -55,4 +55,11 @@ export const sandboxBankFields = {
     .positive()
     .default(1_000)
     .describe('rate of calls, over all workers'),
+  SANDBOX_BANK_SUBMISSIONS_PER_SECOND: z.coerce
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      'rate of submissions of transfers, beside that of all other calls; without it, all calls have one rate',
+    ),
 };

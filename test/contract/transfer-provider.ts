@@ -1,4 +1,5 @@
 import { readAll } from '../../src/core/providers/pages.js';
+import { NO_TURN } from '../../src/core/providers/port.js';
 import { newId } from '../../src/shared/ids.js';
 import type {
   TransferRequest,
@@ -193,8 +194,12 @@ export function describeTransferProvider(
     });
 
     test('the traits agree with what the provider can do: a cancellation that decides, a balance that has a level', () => {
-      const { callsPerSecond, resendSafety, floatAlertMinor = 0n } = provider.traits;
+      const { callsPerSecond, bucket, submissions, resendSafety } = provider.traits;
+      const { floatAlertMinor = 0n } = provider.traits;
       expect(callsPerSecond).toBeGreaterThan(0);
+      expect(submissions?.callsPerSecond ?? callsPerSecond).toBeGreaterThan(0);
+      // A rate of submissions in the bucket of all other calls would be counted twice.
+      expect(submissions !== undefined && submissions.bucket === bucket).toBe(false);
       expect(resendSafety.kind === 'fence' && !provider.cancel).toBe(false);
       expect(floatAlertMinor > 0n && !provider.balance).toBe(false);
     });
@@ -237,6 +242,12 @@ export function describeTransferProvider(
       const handle = await handleOf(order);
       expect(await unreachable.submit({ ...order, handle }, never)).toEqual(unknown);
       if (unreachable.prepare) expect(await unreachable.prepare(order, never)).toEqual(unknown);
+      // Without a turn nothing is sent, so nothing is unreachable.
+      const unturned = await unreachable.prepare?.(
+        { ...order, takeTurn: async () => false },
+        never,
+      );
+      expect(unturned ?? NO_TURN).toEqual(NO_TURN);
       expect(await unreachable.verify({ reference: order.reference, handle }, never)).toEqual(
         unknown,
       );

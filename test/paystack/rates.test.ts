@@ -43,5 +43,13 @@ test.each([
     expect(rateLimits).toHaveLength(4);
     expect(new Set(rateLimits.map(({ bucket }) => bucket)).size).toBe(1);
     expect(rateLimits[0]?.bucket).toBe(domain === 'test' ? 'paystack/test' : 'paystack/shared');
+    // Live keys have a limit for transfers beside it: 900 a minute, of which 80 % are used.
+    const apart = { callsPerSecond: 12, bucket: 'paystack/transfer' };
+    expect(rateLimits.map(({ submissions }) => submissions)).toEqual([
+      domain === 'live' ? apart : undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   },
 );

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapWithConcurrency } from '../../src/shared/concurrency.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/record.js';
+import { startBankProxy, type BankCall } from '../support/bank-proxy.js';
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -19,53 +17,9 @@ const WINDOW_SECONDS = 5;
 /** Temporal's TIMEOUT_TYPE_SCHEDULE_TO_START and TIMEOUT_TYPE_SCHEDULE_TO_CLOSE: a call that expires before it begins. */
 const QUEUE_TIMEOUTS = new Set<unknown>([2, 3]);
 
-/** A call about a transfer that has reached the bank, or was dropped before it. */
-type Call = { at: number; reference: string | null };
-
-/** A proxy before the bank that notes the calls about transfers, and drops them while it is down. */
-async function startProxy(bankPort: number) {
-  const seen = { calls: [] as Call[], down: false };
-  const server: Server = createServer((incoming, outgoing) => {
-    const { method = 'GET', url = '/', headers } = incoming;
-    const isTransfer = url.startsWith('/v1/transfers');
-    if (isTransfer) {
-      seen.calls.push({ at: performance.now(), reference: url.split('/')[3] ?? null });
-      if (seen.down) return void incoming.socket.destroy();
-    }
-    const target = { host: '127.0.0.1', port: bankPort, method, path: url, headers };
-    const onward = request(target, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    onward.on('error', () => outgoing.destroy());
-    incoming.pipe(onward);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { seen, port: (server.address() as AddressInfo).port, close: () => server.close() };
-}
-
-/** Pauses of this process's event loop beyond the interval of the timer that finds them. */
-const stalls: { at: number; ms: number }[] = [];
-const STALL_CHECK_MS = 25;
-let checked = performance.now();
-const stallCheck = setInterval(() => {
-  const now = performance.now();
-  const ms = now - checked - STALL_CHECK_MS;
-  if (ms > STALL_CHECK_MS) stalls.push({ at: now, ms });
-  checked = now;
-}, STALL_CHECK_MS);
-
-/** The longest pause that ended in this time, or so shortly before that its calls were noted in it. */
-const longestStallMs = (from: number, to: number) =>
-  Math.max(
-    0,
-    ...stalls.filter(({ at }) => at > from - 2 * STALL_CHECK_MS && at <= to).map(({ ms }) => ms),
-  );
-
 let service: Service;
 let tenant: TestTenant;
-let proxy: Awaited<ReturnType<typeof startProxy>>;
+let proxy: Awaited<ReturnType<typeof startBankProxy>>;
 let ids: string[];
 
 beforeAll(async () => {
@@ -74,7 +28,7 @@ beforeAll(async () => {
     bank: {
       callbacks: false,
       async through(port) {
-        proxy = await startProxy(port);
+        proxy = await startBankProxy(port);
         return proxy.port;
       },
     },
@@ -85,24 +39,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.close();
   proxy?.close();
-  clearInterval(stallCheck);
 });
 
-/**
- * The most calls in any window of this length, less those that the proxy may have noted too late: calls from before a window
- * count as within it if the event loop of this process was held up meanwhile.
- */
-function mostInWindow(calls: readonly Call[]): number {
-  let first = 0;
-  let most = 0;
-  for (const [last, { at }] of calls.entries()) {
-    const begin = at - WINDOW_SECONDS * 1_000;
-    while ((calls[first]?.at ?? at) < begin) first += 1;
-    const late = (RATE * longestStallMs(begin, at)) / 1_000;
-    most = Math.max(most, last - first + 1 - late);
-  }
-  return most;
-}
+/** The most calls in any window, as far as the proxy can tell. */
+const mostInWindow = (calls: readonly BankCall[]) =>
+  proxy.mostInWindow(calls, WINDOW_SECONDS, RATE);
 
 const lookUps = (reference: string) =>
   proxy.seen.calls.filter((call) => call.reference === reference).length;

@@ -14,6 +14,7 @@ const LONGEST = [
   'proofs/transfer-endings',
   'proofs/bank-backlog',
   'proofs/engine-credentials',
+  'proofs/two-rates',
   'paystack/payment-service.proof',
   'proofs/forbidden-acts',
   'chaos/outages/clock',

@@ -17,7 +17,7 @@ import {
 import { pageLimit } from '../../core/reconciliation/pages.js';
 import { logAttention } from '../../core/supervision/attention-log.js';
 import { DAY_MS } from '../../shared/durations.js';
-import { transferRateLimitKey } from '../../platform/temporal/queues.js';
+import { questionsOf, transferRateLimitKey } from '../../platform/temporal/queues.js';
 import { firstIdAt } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
 import { comparedTransfers, hasEnded, searchedSince, searchListPage } from './comparison.js';
@@ -66,7 +66,7 @@ function newRun(
   signal: AbortSignal,
 ) {
   const pace = createPace(perSecond, signal);
-  const rateLimit = transferRateLimitKey(provider);
+  const rateLimit = questionsOf(transferRateLimitKey(provider));
   const takeTurn = async () => {
     await pace();
     await callRates.takeWithin(rateLimit, 'reconciliation', Infinity, signal);

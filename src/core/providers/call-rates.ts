@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../shared/log.js';
 import { groupBy } from '../../shared/group.js';
-import type { RateLimit } from '../../platform/temporal/queues.js';
+import { questionsOf, type RateLimit } from '../../platform/temporal/queues.js';
 
 /**
  * Kinds of calls that share the rate of a provider: first submissions in the workflow's own process (`first`), calls of the
@@ -39,15 +39,15 @@ type Bucket = {
   at: number;
 };
 
-/** The state of one limit: the calls that each kind has `saved`, and its own circuit breaker. */
+/** The state of one limit: the calls that each kind has `saved`, and the circuit breaker of its port. */
 type Limit = {
   bucket: Bucket;
   shares: Record<CallKind, number>;
   saved: Record<CallKind, number>;
-  unanswered: number;
-  pauseMs: number;
-  nextCallAt: number;
+  breaker: Breaker;
 };
+
+type Breaker = { unanswered: number; pauseMs: number; nextCallAt: number };
 
 /** Decides in one process when a provider may be called. Providers are named by their rate-limit key. */
 export type CallRates = ReturnType<typeof createCallRates>;
@@ -56,7 +56,8 @@ export type CallRates = ReturnType<typeof createCallRates>;
  * Keeps the calls of all processes within each provider's rate: each process has its part, by the number of processes
  * (`workers`; 0 while it is unknown, which allows no call). Unused calls are lent between kinds. A provider that gives no
  * usable answer several times in a row is down (a circuit breaker): it then gets single calls with growing pauses, until one
- * of them is answered. Limits that share a rate have a breaker each: a silent port says nothing about the others.
+ * of them is answered. Ports that share a rate have a breaker each: a silent port says nothing about the others. A port that counts
+ * submissions apart has two limits (`questionsOf`) and one breaker.
  */
 export function createCallRates({
   limits,
@@ -90,7 +91,10 @@ export function createCallRates({
 
   function spend(name: string, kind: CallKind): void {
     const limit = limitOf(name);
-    if (limit) countCall(limit, kind, now());
+    if (!limit) return;
+    countCall(limit, kind);
+    const { breaker } = limit;
+    if (isDown(breaker)) pause(breaker, 2 * breaker.pauseMs, now());
   }
 
   function take(name: string, kind: CallKind): boolean {
@@ -113,36 +117,29 @@ export function createCallRates({
     take,
 
     /** Waits until the call may be made and counts it. Returns false if that takes longer than `withinMs`. */
-    async takeWithin(
-      name: string,
-      kind: CallKind,
-      withinMs: number,
-      signal: AbortSignal,
-    ): Promise<boolean> {
-      const giveUpAt = now() + withinMs;
-      while (!take(name, kind)) {
-        if (now() >= giveUpAt) return false;
-        await sleep(RETRY_MS, undefined, { signal });
-      }
-      return true;
-    },
+    takeWithin: (name: string, kind: CallKind, withinMs: number, signal: AbortSignal) =>
+      waitFor(() => take(name, kind), { until: now() + withinMs, now, signal }),
+
+    /** The same for a further call of work that has taken its first one: the breaker has let this work through already. */
+    takeMore: (name: string, kinds: readonly CallKind[], withinMs: number, signal: AbortSignal) =>
+      waitFor(() => takeAny(limitOf(name), kinds), { until: now() + withinMs, now, signal }),
 
     /** Notes whether a call had a usable answer. */
     answered(name: string, usable: boolean): void {
-      const limit = known.get(name);
-      if (!limit) return;
-      const wasDown = isDown(limit);
-      limit.unanswered = usable ? 0 : limit.unanswered + 1;
-      if (wasDown === isDown(limit)) return;
+      const breaker = known.get(name)?.breaker;
+      if (!breaker) return;
+      const wasDown = isDown(breaker);
+      breaker.unanswered = usable ? 0 : breaker.unanswered + 1;
+      if (wasDown === isDown(breaker)) return;
       if (wasDown) return log?.info({ provider: name }, 'provider answers again');
       log?.warn({ provider: name }, 'provider does not answer, its calls wait');
-      pause(limit, FIRST_PAUSE_MS, now());
+      pause(breaker, FIRST_PAUSE_MS, now());
     },
 
     /** Notes that a counted call was not made: while the provider is down, another one may be made in its place. */
     unused(name: string): void {
-      const limit = known.get(name);
-      if (limit) limit.nextCallAt = Math.min(limit.nextCallAt, now());
+      const breaker = known.get(name)?.breaker;
+      if (breaker) breaker.nextCallAt = Math.min(breaker.nextCallAt, now());
     },
 
     /** True if the provider and the number of processes are known. */
@@ -150,9 +147,19 @@ export function createCallRates({
   };
 }
 
+/** The limits of a port: one for all calls, or one for submissions and one for all others. */
+const limitsOfPort = ({ submissions, ...others }: RateLimit): RateLimit[] =>
+  submissions
+    ? [
+        { ...others, bucket: undefined, ...submissions },
+        { ...others, name: questionsOf(others.name) },
+      ]
+    : [others];
+
 /** The state of each limit. Limits with one bucket share a rate: that of the slowest of them. */
-function limitsOf(limits: readonly RateLimit[], at: number): Map<string, Limit> {
+function limitsOf(ports: readonly RateLimit[], at: number): Map<string, Limit> {
   const known = new Map<string, Limit>();
+  const limits = ports.flatMap(limitsOfPort);
   for (const sharing of groupBy(limits, ({ name, bucket }) => bucket ?? name).values()) {
     const perSecond = Math.min(...sharing.map(({ callsPerSecond }) => callsPerSecond));
     const bucket: Bucket = { perSecond, rate: 0, limits: [], lent: 0, at };
@@ -162,6 +169,12 @@ function limitsOf(limits: readonly RateLimit[], at: number): Map<string, Limit> 
       bucket.limits.push(limit);
       known.set(name, limit);
     }
+  }
+  for (const { name } of ports) {
+    const limit = known.get(name);
+    const questions = known.get(questionsOf(name));
+    if (limit && questions) questions.breaker = limit.breaker;
+    else if (limit) known.set(questionsOf(name), limit);
   }
   return known;
 }
@@ -177,16 +190,14 @@ const newLimit = (bucket: Bucket, shares: Record<CallKind, number>): Limit => ({
   bucket,
   shares,
   saved: { first: 0, queued: 0, bulk: 0, reconciliation: 0 },
-  unanswered: 0,
-  pauseMs: 0,
-  nextCallAt: 0,
+  breaker: { unanswered: 0, pauseMs: 0, nextCallAt: 0 },
 });
 
-const isDown = ({ unanswered }: Limit): boolean => unanswered >= DOWN_AFTER;
+const isDown = ({ unanswered }: Breaker): boolean => unanswered >= DOWN_AFTER;
 
-function pause(limit: Limit, ms: number, at: number): void {
-  limit.pauseMs = Math.min(ms, LONGEST_PAUSE_MS);
-  limit.nextCallAt = at + limit.pauseMs;
+function pause(breaker: Breaker, ms: number, at: number): void {
+  breaker.pauseMs = Math.min(ms, LONGEST_PAUSE_MS);
+  breaker.nextCallAt = at + breaker.pauseMs;
 }
 
 /** True if one more call may be made beside those that are set aside. A provider that is down gets one at a time. */
@@ -195,14 +206,37 @@ function mayCall(
   kind: CallKind,
   { aside, at }: { aside: number; at: number },
 ): boolean {
-  if (isDown(limit) && (aside > 0 || at < limit.nextCallAt)) return false;
-  return Math.floor(limit.saved[kind]) + borrowable(limit.bucket, kind) - aside >= 1;
+  const { breaker } = limit;
+  if (isDown(breaker) && (aside > 0 || at < breaker.nextCallAt)) return false;
+  return hasCall(limit, kind, aside);
 }
 
-function countCall(limit: Limit, kind: CallKind, at: number): void {
+const hasCall = (limit: Limit, kind: CallKind, aside: number): boolean =>
+  Math.floor(limit.saved[kind]) + borrowable(limit.bucket, kind) - aside >= 1;
+
+function countCall(limit: Limit, kind: CallKind): void {
   if (limit.saved[kind] < 1 && borrowable(limit.bucket, kind) >= 1) limit.bucket.lent -= 1;
   else limit.saved[kind] -= 1;
-  if (isDown(limit)) pause(limit, 2 * limit.pauseMs, at);
+}
+
+/** Counts a call of the first kind that has one, whether the provider is down or not. False if none has. */
+function takeAny(limit: Limit | null, kinds: readonly CallKind[]): boolean {
+  const kind = limit && kinds.find((each) => hasCall(limit, each, 0));
+  if (!kind) return false;
+  countCall(limit, kind);
+  return true;
+}
+
+/** Tries until there is a turn; false if there is none until then. */
+async function waitFor(
+  turn: () => boolean,
+  { until, now, signal }: { until: number; now: () => number; signal: AbortSignal },
+): Promise<boolean> {
+  while (!turn()) {
+    if (now() >= until) return false;
+    await sleep(RETRY_MS, undefined, { signal });
+  }
+  return true;
 }
 
 /** Calls that only first submissions may borrow, so that they find some beside kinds that always wait for more. */

@@ -61,6 +61,9 @@ export type Unknown = { kind: 'unknown'; reason: UnknownReason; word?: string };
 /** The answer to a question that was not sent, because it has used the calls that it may make. */
 export const NOT_ASKED = { kind: 'unknown', reason: 'throttled', providerRequestId: null } as const;
 
+/** The answer to a preparation that was not sent, because no call is left for it. It says nothing about the provider. */
+export const NO_TURN = { kind: 'no_turn', providerRequestId: null } as const;
+
 /** Makes one request that may move money. It sends nothing twice, and nothing after its signal was aborted. */
 export type Submit<Request, State> = (
   request: Request,

@@ -79,9 +79,10 @@ function createPorts(adapters: Adapters, { config, observe }: PortSettings) {
 const rateLimitsOf = (ports: ReturnType<typeof createPorts>): RateLimit[] => {
   const { transfers, cards, payments, accounts, bills, identity } = ports;
   return [
-    ...transfers.all.map(({ name, traits }) => ({
+    ...transfers.all.map(({ name, traits: { submissions, ...traits } }) => ({
       ...limitOf(transferRateLimitKey(name), name, traits),
       bulkTransfersOf: name,
+      ...(submissions && { submissions: rateOf(name, submissions) }),
     })),
     ...cards.all.map(({ name, cards: { rates, bucket } }) =>
       limitOf(issuerRateLimitKey(name), name, { callsPerSecond: slowest(rates), bucket }),
@@ -161,15 +162,15 @@ const slowest = (rates: Traits<string>['rates']): number =>
 /** The rate of a port. Ports of a provider that name one bucket share it. */
 type PortRate = { callsPerSecond: number; bucket?: string | undefined };
 
-const limitOf = (
-  name: string,
-  provider: string,
-  { callsPerSecond, bucket }: PortRate,
-): RateLimit => ({
-  name,
+const rateOf = (provider: string, { callsPerSecond, bucket }: PortRate): PortRate => ({
   callsPerSecond,
-  bulkTransfersOf: null,
   ...(bucket !== undefined && { bucket: `${provider}/${bucket}` }),
+});
+
+const limitOf = (name: string, provider: string, rate: PortRate): RateLimit => ({
+  name,
+  bulkTransfersOf: null,
+  ...rateOf(provider, rate),
 });
 
 /** Returns the adapters. Throws if one does not handle the only currency of the ledger: every call would be refused. */

@@ -30,6 +30,8 @@ type TransferTraits = {
   callsPerSecond: number;
   /** The name of a rate that the provider's ports share; left out if this port has one of its own. */
   bucket?: string;
+  /** Bound of our submissions, if the provider counts them apart from all other calls; left out if all have the one above. */
+  submissions?: { callsPerSecond: number; bucket: string };
   /** Faults that a good answer about our balance does not disprove: an operator ends them. */
   endedByOperator?: readonly Fault[];
   /** The most that the provider takes from our balance on top of a payment; missing or 0 for nothing. */
@@ -73,8 +75,8 @@ export type PaymentState =
 export type SubmitAnswer = Trace & (PaymentState | NotNow | Unknown);
 /** The answer to the query of a payment. */
 export type VerifyAnswer = Trace & (PaymentState | NotFound | Unknown);
-/** The answer to a preparation, which has moved nothing. */
-export type PrepareAnswer = Trace & (Ready | Rejected | NotNow | Unknown);
+/** The answer to a preparation, which has moved nothing. `no_turn`: nothing was sent, because no call was left for it. */
+export type PrepareAnswer = Trace & (Ready | Rejected | NotNow | Unknown | { kind: 'no_turn' });
 /** The answer to a cancellation. `cancelled`: nothing will ever happen under this reference. */
 export type CancelAnswer = Trace & (PaymentState | { kind: 'cancelled' } | NotFound | Unknown);
 /** The answer to the query of a part of our transfers. A transfer that is missing in it may exist all the same. */
@@ -150,10 +152,10 @@ export type TransferProvider = MessageReader<TransferEvent> & {
   listBanks(signal: AbortSignal): Promise<BankListAnswer>;
   /**
    * Prepares a submission, for example the recipient. Moves nothing, may be repeated, and comes before the submit permit. A
-   * provider without it needs no preparation.
+   * provider without it needs no preparation. `takeTurn` comes before its call, if it needs one; false: no call is left.
    */
   prepare?(
-    request: TransferRequest & { hadVoidHandle?: boolean },
+    request: TransferRequest & { hadVoidHandle?: boolean; takeTurn?: () => Promise<boolean> },
     signal: AbortSignal,
   ): Promise<PrepareAnswer>;
   submit(

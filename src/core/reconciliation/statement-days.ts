@@ -1,4 +1,4 @@
-import { transferRateLimitKey } from '../../platform/temporal/queues.js';
+import { questionsOf, transferRateLimitKey } from '../../platform/temporal/queues.js';
 import { DAY_MS } from '../../shared/durations.js';
 import { endOfDay, startOfDay } from '../ledger/days.js';
 import { lagosDay } from '../ledger/wallet.js';
@@ -39,7 +39,7 @@ export async function readStatementPage(
   const provider = deps.providers.find(name);
   if (!provider?.ledger) return { counts: NOTHING, position: null, missed: false };
   const at = position ?? firstPosition(days, deps.clock?.() ?? new Date());
-  const rateLimit = transferRateLimitKey(name);
+  const rateLimit = questionsOf(transferRateLimitKey(name));
   const pace = createPace(perSecond, signal);
   const takeTurn = async () => {
     await pace();

@@ -4,15 +4,17 @@ export type Queue<Provider> = { name: string } & (
   | { serves: 'calls' | 'bulk_transfers'; provider: Provider }
 );
 
+/** Calls per second over all workers. Rates with one `bucket` are one rate, of several ports; without it, a rate is its own. */
+type Rate = { callsPerSecond: number; bucket?: string | undefined };
+
 /**
- * The rate limit of a provider: calls per second over all workers, and the provider whose bulk transfers share it. Limits with one
- * `bucket` are one limit, of several ports; without it, a limit is its own.
+ * The rate limit of a provider's port, and the provider whose bulk transfers share it. `submissions`: the rate of submissions, if
+ * it is another one than that of all other calls.
  */
-export type RateLimit = {
+export type RateLimit = Rate & {
   name: string;
-  callsPerSecond: number;
   bulkTransfersOf: string | null;
-  bucket?: string | undefined;
+  submissions?: Rate | undefined;
 };
 
 /**
@@ -63,6 +65,9 @@ export const identityRateLimitKey = (provider: string) => `${provider}-identity`
 
 /** The rate-limit key of calls to a bill provider. */
 export const billRateLimitKey = (provider: string) => `${provider}-bills`;
+
+/** The rate-limit key of the calls of a port that are no submissions. It names the same limit if the port has one for all calls. */
+export const questionsOf = (rateLimitKey: string) => `${rateLimitKey}-questions`;
 
 /**
  * The queue of a provider's calls. Each provider has its own queue and rate limit, so that a slow one delays no other.

@@ -18,11 +18,13 @@ import type { Transfer } from '../../../src/capabilities/transfers/record.js';
 import { createTransfers } from '../../../src/capabilities/transfers/store.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import type { BillProvider } from '../../../src/core/providers/bill-provider.js';
-import type { About } from '../../../src/core/providers/port.js';
+import { createCallRates } from '../../../src/core/providers/call-rates.js';
+import { NO_TURN, type About } from '../../../src/core/providers/port.js';
 import type {
   SubmitAnswer,
   TransferProvider,
 } from '../../../src/core/providers/transfer-provider.js';
+import { transferRateLimitKey } from '../../../src/platform/temporal/queues.js';
 import { newId } from '../../../src/shared/ids.js';
 import { createLog } from '../../../src/shared/log.js';
 import { asActivity } from '../../support/activity-context.js';
@@ -59,14 +61,30 @@ const PENDING: SubmitAnswer = { kind: 'pending', handle: 'payment_1', ...trace }
  * A stored transfer of a provider with a fence that knows no transfer, and the questions about it. `prepared`: the handles of its
  * preparations; none if it prepares nothing.
  */
-async function transferOf({ prepared, answers }: { prepared: string[]; answers: SubmitAnswer[] }) {
+async function transferOf({
+  prepared,
+  answers,
+  questionsPerSecond,
+}: {
+  prepared: string[];
+  answers: SubmitAnswer[];
+  /** Left out if all calls have one rate. */
+  questionsPerSecond?: number;
+}) {
   const transfer = pendingTransfer({ tenant_id: newId('tenant'), polls: 3 });
   await database.db.collection<Transfer>('transfers').insertOne(transfer);
   const asked: [call: string, about: About][] = [];
   const provider = withEmptyParts<TransferProvider>({
     name: 'bank',
-    traits: { resendSafety: { kind: 'fence' }, callsPerSecond: 1 },
-    prepare: () => traced({ kind: 'ready', handle: prepared.shift() ?? null } as const),
+    traits: {
+      resendSafety: { kind: 'fence' },
+      callsPerSecond: questionsPerSecond ?? 1,
+      ...(questionsPerSecond && { submissions: { callsPerSecond: 1, bucket: 'submissions' } }),
+    },
+    prepare: async ({ takeTurn }) =>
+      (await takeTurn?.()) === false
+        ? NO_TURN
+        : traced({ kind: 'ready', handle: prepared.shift() ?? null } as const),
     submit: () => Promise.resolve(answers.shift() ?? SILENCE),
     verify(about) {
       asked.push(['verify', about]);
@@ -78,10 +96,16 @@ async function transferOf({ prepared, answers }: { prepared: string[]; answers: 
     },
   });
   const store = createTransfers(database, createGroupCommit(database), 1_000);
+  const { submissions, callsPerSecond } = provider.traits;
+  const limit = { name: transferRateLimitKey('bank'), callsPerSecond, submissions };
+  const callRates = createCallRates({
+    limits: [{ ...limit, bulkTransfersOf: 'bank' }],
+    workers: () => 1,
+  });
   const transfers = { store, starter: { notifyChangedSoon: () => undefined } };
   const providers = { all: [provider], transfer: () => provider, find: () => provider };
   const { submitTransfer, verifyTransfer } = createTransferActivities(
-    withEmptyParts<TransferActivityDeps>({ transfers, providers, providerFaults, log }),
+    withEmptyParts<TransferActivityDeps>({ transfers, providers, providerFaults, callRates, log }),
   );
   const { tenant_id: tenantId, _id: id } = transfer;
   return {
@@ -146,6 +170,17 @@ test.each([
     expect(asked).toEqual([['verify', { reference: id, handle }]]);
   },
 );
+
+test('a submission whose preparation has no turn uses no permit, and is made once it has one', async () => {
+  const answers = [SILENCE];
+  const starved = { prepared: ['prepared_1'], answers, questionsPerSecond: 0.001 };
+  const without = await transferOf(starved);
+  const unsent = { kind: 'unsent', resendSafety: { kind: 'fence' }, submissions: 0 };
+  expect(await without.submit(0)).toMatchObject({ ...unsent, possibleSubmissions: 0 });
+  expect(answers).toEqual([SILENCE]);
+  const having = await transferOf({ ...starved, questionsPerSecond: 1_000 });
+  expect(await having.submit(0)).toMatchObject({ kind: 'unknown', submissions: 1 });
+});
 
 test('a bill payment is looked up by the id of its acknowledgement', async () => {
   const payment: BillPayment = {

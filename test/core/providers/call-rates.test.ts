@@ -4,7 +4,9 @@ import {
   type CallRates,
 } from '../../../src/core/providers/call-rates.js';
 import { observed } from '../../../src/core/providers/observed.js';
+import { questionsOf } from '../../../src/platform/temporal/queues.js';
 import { answersNoted } from '../../../worker/answers-noted.js';
+import { createCallSlots } from '../../../worker/call-slots.js';
 
 const RATE = 40;
 /** The most calls that a provider of this rate gets at once after a pause. */
@@ -279,4 +281,85 @@ test('of ports that share a rate, only the one that is silent is down', () => {
   for (let silent = 0; silent < 5; silent += 1) rates.answered('identity', false);
   expect(rates.isAllowed('identity', 'queued')).toBe(false);
   expect(rates.isAllowed('transfers', 'queued')).toBe(true);
+});
+
+const QUESTIONS = questionsOf('transfers');
+
+/** A port that counts submissions apart, and another port that shares the rate of its other calls. */
+function apart() {
+  const at = { ms: 0 };
+  const shared = { callsPerSecond: RATE / 2, bucket: 'bank/shared' };
+  const submissions = { callsPerSecond: RATE, bucket: 'bank/submissions' };
+  const rates = createCallRates({
+    limits: [
+      { name: 'transfers', bulkTransfersOf: 'bank', ...shared, submissions },
+      { name: 'payments', bulkTransfersOf: null, ...shared },
+    ],
+    workers: () => 1,
+    now: () => at.ms,
+  });
+  return { rates, at };
+}
+
+test('submissions that are counted apart have their rate whatever the port’s other calls use, and the other way round', () => {
+  const { rates, at } = apart();
+  const counts = { submissions: 0, questions: 0, payments: 0 };
+  for (const end = 12_000; at.ms < end; at.ms += 5) {
+    if (at.ms === 2_000) Object.assign(counts, { submissions: 0, questions: 0, payments: 0 });
+    while (rates.take('transfers', 'bulk')) counts.submissions += 1;
+    while (rates.take(QUESTIONS, 'queued')) counts.questions += 1;
+    while (rates.take('payments', 'queued')) counts.payments += 1;
+  }
+  expect(Math.abs(counts.submissions - 10 * RATE)).toBeLessThanOrEqual(2);
+  expect(Math.abs(counts.questions + counts.payments - 10 * (RATE / 2))).toBeLessThanOrEqual(2);
+});
+
+test('a port that counts submissions apart has one breaker; the preparation of a submission that it lets through is made', async () => {
+  const { rates, at } = apart();
+  at.ms += 1_000;
+  for (let silent = 0; silent < 5; silent += 1) {
+    rates.answered(silent % 2 === 0 ? QUESTIONS : 'transfers', false);
+  }
+  at.ms += 60_000;
+  expect(rates.take('transfers', 'queued')).toBe(true);
+  expect(rates.take(QUESTIONS, 'queued')).toBe(false);
+  const { signal } = new AbortController();
+  expect(await rates.takeMore(QUESTIONS, ['first', 'queued'], 0, signal)).toBe(true);
+  at.ms += 60_000;
+  expect(rates.take(QUESTIONS, 'queued')).toBe(true);
+  expect(rates.take('transfers', 'queued')).toBe(false);
+});
+
+test('a preparation has no more calls than questions have, and waits no longer than it may', async () => {
+  const { rates, at } = apart();
+  at.ms += 60_000;
+  const { signal } = new AbortController();
+  const prepare = () => rates.takeMore(QUESTIONS, ['first', 'queued'], 0, signal);
+  let prepared = 0;
+  while (await prepare()) prepared += 1;
+  expect(prepared).toBeGreaterThan(0);
+  expect(prepared).toBeLessThanOrEqual(RATE / 4);
+  expect(rates.take(QUESTIONS, 'queued')).toBe(false);
+  expect(rates.take('transfers', 'queued')).toBe(true);
+});
+
+test('a worker takes a task while both kinds of calls are left, and each task counts against its own rate', async () => {
+  const { rates, at } = apart();
+  at.ms += 60_000;
+  const slots = createCallSlots({ name: 'transfers', rates, most: 1_000 });
+  const { signal } = new AbortController();
+  const reserve = () => slots.reserveSlot({} as never, signal);
+  const begin = async (activityType: string) => {
+    const permit = await reserve();
+    const slotInfo = { type: 'activity', activityType } as const;
+    slots.markSlotUsed({ slotInfo, permit });
+    slots.releaseSlot({ slotInfo, permit });
+  };
+  // More questions than submissions have calls left: they take none of these.
+  const left = () => [rates.isAllowed('transfers', 'queued'), rates.isAllowed(QUESTIONS, 'queued')];
+  while (rates.isAllowed(QUESTIONS, 'queued')) await begin('verifyTransfer');
+  expect(left()).toEqual([true, false]);
+  at.ms += 60_000;
+  while (rates.isAllowed('transfers', 'queued')) await begin('submitTransfer');
+  expect(left()).toEqual([false, true]);
 });

@@ -37,6 +37,12 @@ export function rateOf(
   return { bucket, perSecond: callsPerSecond ?? perSecond(SHARED_PER_MINUTE) };
 }
 
+/** The rate of transfers themselves. Under a test key they have that of all calls. */
+export function transferRate(settings: Parameters<typeof rateOf>[1]) {
+  const { bucket, perSecond: callsPerSecond } = rateOf('transfer', settings);
+  return settings.domain === 'test' ? {} : { submissions: { bucket, callsPerSecond } };
+}
+
 /** The rate that all ports share. Those of charges bound it: their slowest call has a limit of its own. */
 export function sharedRate(settings: Parameters<typeof rateOf>[1]) {
   const { bucket, perSecond: callsPerSecond } = rateOf('shared', settings);

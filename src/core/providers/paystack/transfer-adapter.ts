@@ -2,13 +2,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { PaystackSettings } from '../../../shared/paystack-settings.js';
 import type { TransferProvider } from '../transfer-provider.js';
-import type { Unknown } from '../port.js';
+import { NO_TURN, type Unknown } from '../port.js';
 import type { PaystackBanks } from './banks.js';
 import { createPaystackClient, withoutAbsence, type Data, type PaystackClient } from './client.js';
 import { readLedger } from './ledger.js';
 import { at, pageOf, PAGE_SIZE, query } from './lists.js';
 import { SAFE_FIELDS } from './messages.js';
-import { sharedRate } from './rates.js';
+import { sharedRate, transferRate } from './rates.js';
 import { transferReferences } from './references.js';
 import {
   askHolder,
@@ -43,6 +43,7 @@ export function createPaystackTransfers(
       const { account, bankCode, name } = order.recipient;
       const known = order.hadVoidHandle ? undefined : recipients.get(account, bankCode);
       if (known !== undefined) return { kind: 'ready', handle: known, providerRequestId: null };
+      if (order.takeTurn && !(await order.takeTurn())) return NO_TURN;
       const bank = await banks.find(bankCode, signal);
       if (bank === null) return { ...invalidAccount, providerRequestId: null };
       if ('kind' in bank) return bank;
@@ -151,6 +152,7 @@ const silence = ({ reason }: Pick<Unknown, 'reason'>) => ({ kind: 'no_answer', r
 const traitsOf = (settings: PaystackSettings): TransferProvider['traits'] => ({
   resendSafety: { kind: 'idempotent', forMs: null, pauseMs: PAUSE_MS },
   ...sharedRate(settings),
+  ...transferRate(settings),
   // A balance says nothing about the setting for codes, our requests or the state of the business.
   endedByOperator: ['otp_required', 'suspended', 'bad_request', 'environment'],
   feeAtMostMinor: FEE_AT_MOST_MINOR,

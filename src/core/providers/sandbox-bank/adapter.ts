@@ -34,11 +34,10 @@ import {
 const NARRATION_LENGTH = 100;
 /** Creates the sandbox bank's adapter of the transfer port. */
 export function createSandboxBankProvider(options: SandboxBankOptions): TransferProvider {
-  const { callsPerSecond } = options;
   const http = bankHttp(options);
   return {
     name: 'sandbox-bank',
-    traits: { resendSafety: resendSafetyOf(options), callsPerSecond },
+    traits: traitsOf(options),
     ...(options.prepares && { prepare: createPreparation(http) }),
     async submit(request, signal) {
       const body = transferBody(request);
@@ -94,6 +93,16 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
     safeFields: TRANSFER_SAFE_FIELDS,
   };
 }
+
+const traitsOf = (options: SandboxBankOptions): TransferProvider['traits'] => {
+  const { callsPerSecond, submissionsPerSecond: apart = null } = options;
+  const submissions = apart !== null && { bucket: 'submissions', callsPerSecond: apart };
+  return {
+    resendSafety: resendSafetyOf(options),
+    callsPerSecond,
+    ...(submissions && { submissions }),
+  };
+};
 
 const transferPath = (reference: string) => `/v1/transfers/${encodeURIComponent(reference)}`;
 

@@ -35,6 +35,8 @@ export type SandboxBankOptions = {
   /** Bound of one call, from the first byte to the last. */
   timeoutMs: number;
   callsPerSecond: number;
+  /** The rate of submissions of transfers, if it is one of its own. */
+  submissionsPerSecond?: number | null;
   /** `new_reference`: the bank gives the address of a page once. */
   pages?: 'repeatable' | 'new_reference';
 };

@@ -143,7 +143,7 @@ function readSubmission<State>(reply: Reply, read: (body: unknown) => State) {
   return readSubmitReply(reply, read);
 }
 
-function readPreparation(reply: Reply): PrepareAnswer {
+function readPreparation(reply: Reply): Exclude<PrepareAnswer, { kind: 'no_turn' }> {
   const trace = { providerRequestId: reply.requestId };
   if (reply.kind === 'answer' && errorCode(reply.body) === 'authorization_not_found') {
     return { ...trace, ...rejected('authorization_not_found', 'request') };

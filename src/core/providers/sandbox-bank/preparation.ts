@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ProviderHttp, Reply } from '../http.js';
-import type { NotNow, Trace } from '../port.js';
+import { NO_TURN, type NotNow, type Trace } from '../port.js';
 import type { PrepareAnswer, TransferProvider } from '../transfer-provider.js';
 import { errorCode, readSubmitReply, unreadable } from './answers.js';
 import { recipientAnswer, REFUSALS } from './wire.js';
@@ -13,10 +13,11 @@ const FLOAT_PAUSE_MS = 1_000;
 /** Creates the preparation of recipients. A recipient is the same for each of its transfers, so it is kept for a while. */
 export function createPreparation(http: ProviderHttp): NonNullable<TransferProvider['prepare']> {
   const known = new LRUCache<string, string>({ max: CACHE_ENTRIES, ttl: CACHE_MS });
-  return async ({ recipient: { account, bankCode } }, signal) => {
+  return async ({ recipient: { account, bankCode }, takeTurn }, signal) => {
     const key = `${bankCode}/${account}`;
     const kept = known.get(key);
     if (kept !== undefined) return { kind: 'ready', handle: kept, providerRequestId: null };
+    if (takeTurn && !(await takeTurn())) return NO_TURN;
     const body = { account, bank_code: bankCode };
     const answer = read(await http({ method: 'POST', path: '/v1/recipients', body }, signal));
     if (answer.kind === 'ready' && answer.handle !== null) known.set(key, answer.handle);
