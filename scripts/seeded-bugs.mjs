@@ -97,13 +97,13 @@ export const SEEDED_BUGS = {
     what: 'all that comes back of a card payment goes to the card, whoever paid',
     patches: [
       [
-        'src/capabilities/card-authorizations/postings.js',
-        "add(last.from === 'card' ? 'card' : 'wallet', part);",
-        "add('card', part);",
+        'src/capabilities/card-authorizations/payers.js',
+        'while (rest > 0n) {',
+        "otherwise = 'card';\n    while (false) {",
       ],
     ],
     only: 'cards,wallets',
-    seenBy: /went back to the card and \d+ to the wallet, who had paid/,
+    seenBy: /was paid by .+, by its facts by/,
   },
   'partial-clearing-ends-hold': {
     what: 'a clearing that is not the last one releases the rest of the hold',

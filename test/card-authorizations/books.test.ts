@@ -67,7 +67,7 @@ test('money that goes back to another payer is reported', () => {
     ),
   );
   expect(problems).toEqual([
-    'aut/refund: 2000 went back to the card and 0 to the wallet, who had paid 1000 and 1000 of it',
+    'aut: the card gave 8000 and the wallet 1000, whose parts are 9000 and 0',
   ]);
 });
 
@@ -90,7 +90,7 @@ test('a partial clearing that releases the rest of the hold is reported', () => 
 test('a refund without a posting is reported', () => {
   expect(problemsAfter(({ legs }) => legs.delete('refund'))).toEqual([
     'aut/refund: by its fact 0 is held and -2000 taken, by its posting 0 and 0',
-    'aut was paid by card 9000, by its postings by card 10000, wallet 1000',
+    'aut: the card gave 10000 and the wallet 1000, whose parts are 9000 and 0',
   ]);
 });
 
@@ -104,12 +104,18 @@ test('a posting that no fact explains is reported', () => {
       ]),
     ),
   );
-  expect(problems).toEqual(['aut/refund-2 belongs to no fact']);
+  expect(problems).toEqual([
+    'aut/refund-2 belongs to no fact',
+    'aut: the card gave 9000 and the wallet -1, whose parts are 8999 and 0',
+  ]);
 });
 
 test('other payers than those of the postings are reported', () => {
   const problems = problemsAfter(({ one }) => {
     one.payments = [{ from: 'wallet', minor: 9_000n }];
   });
-  expect(problems).toEqual(['aut was paid by wallet 9000, by its postings by card 9000']);
+  expect(problems).toEqual([
+    'aut: the card gave 9000 and the wallet 0, whose parts are 0 and 9000',
+    'aut was paid by wallet 9000, by its facts by card 9000',
+  ]);
 });

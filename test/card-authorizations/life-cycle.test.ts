@@ -147,10 +147,8 @@ const KINDS: readonly Report['kind'][][] = [
 const rankOf = ({ kind: of }: Report) => KINDS.findIndex((kinds) => kinds.includes(of));
 
 /** The reports in the order in which they happened: at the same time by kind, and then by their ids. */
-const inOrderOf = (timed: readonly Timed[]): Report[] =>
-  timed
-    .toSorted((a, b) => a.at - b.at || rankOf(a.one) - rankOf(b.one) || a.i - b.i)
-    .map(({ one }) => one);
+const inOrderOf = (timed: readonly Timed[]): Timed[] =>
+  timed.toSorted((a, b) => a.at - b.at || rankOf(a.one) - rankOf(b.one) || a.i - b.i);
 
 /** One report after the other, in the order in which they happened. Stand-ins are left out of the model of holds. */
 function modelOf(start: Model, reports: readonly Report[]): Model {
@@ -194,7 +192,11 @@ const cardIn = (state: Snapshot) => {
 const endOf = (state: Snapshot) => {
   const [one] = state.records.all(cardAuthorizations);
   const books = balances(state);
+  const wallet = state.wallets.get('ten_a');
   return {
+    card: cardIn(state).available_minor,
+    wallet: (wallet?.availableMinor ?? 0n) - (wallet?.receivableMinor ?? 0n),
+    payments: one?.payments,
     held: one?.held_minor,
     taken: one?.cleared_minor,
     refunded: one?.refunded_minor,
@@ -203,6 +205,19 @@ const endOf = (state: Snapshot) => {
     holds: cardIn(state).open_holds,
   };
 };
+
+/** True if an operator is called for what the network has taken, and not only for what the tenant owes meanwhile. */
+const isCalledForNetwork = (state: Snapshot): boolean =>
+  state.records
+    .all(cardAuthorizations)
+    .some(({ timeline }) =>
+      timeline.some(
+        ({ type, detail }) => type === 'attention_raised' && !detail?.includes('owes the rest'),
+      ),
+    );
+
+/** True if no later report changes what these reports mean. */
+const arePlain = (reports: readonly Report[]) => reports.every((one) => !('of' in one));
 
 /** A request about the payment, at its place in the sequence. */
 const request = (minor: bigint, i: number, more: object = {}) =>
@@ -219,18 +234,22 @@ test('the end of a payment depends on its facts, whose times may be equal, and o
       fc.array(fc.record({ minor: amount, kind }), { maxLength: 3 }),
       fc.array(report, { maxLength: 6 }),
       fc.array(fc.nat({ max: 1 }), { minLength: 6, maxLength: 6 }),
+      fc.record({ funding: fc.constantFrom('prepaid' as const, 'jit' as const), minor: amount }),
       fc.infiniteStream(fc.nat()),
-      (amounts, reports, pauses, random) => {
-        const start = stateWith(openCard({ available_minor: CARD_MINOR }), WALLET_MINOR);
+      (amounts, reports, pauses, { funding, minor: cardMinor }, random) => {
+        const card = openCard({ available_minor: cardMinor, funding });
+        const start = stateWith(card, WALLET_MINOR);
         const asked = run(
           start,
           amounts.map(({ minor, kind: of }, i) => [request(minor, i, { kind: of })]),
         ).state;
         const messages = asked.records.all(cardAuthorizations)[0]?.messages ?? [];
-        // The hold of a stand-in depends on what there is when it arrives; a financial request is taken without one.
+        // The hold of a stand-in depends on what there is when it arrives. A financial request is taken without one, but what it
+        // held of a wallet may be held on the card after its decline.
         const plain = withoutRepeats(reports).filter(
           (one) =>
-            one.kind !== 'stand-in' && (one.kind !== 'advice' || isFinancial(messages, one.of)),
+            one.kind !== 'stand-in' &&
+            (one.kind !== 'advice' || (funding === 'prepaid' && isFinancial(messages, one.of))),
         );
         const approved = approvedModel(messages, plain);
         // A pause of zero: the report has the time of the one before it.
@@ -238,7 +257,7 @@ test('the end of a payment depends on its facts, whose times may be equal, and o
           const at = pauses.slice(0, i + 1).reduce((sum, pause) => sum + pause, 10);
           return { one, i, at };
         });
-        const inOrder = timed.map(({ one, i, at }) => mutationOf(one, i, at));
+        const inOrder = inOrderOf(timed).map(({ one, i, at }) => mutationOf(one, i, at));
         const shuffled = [...inOrder, ...inOrder.slice(0, 2)]
           .map((mutation) => ({ mutation, rank: random.next().value as number }))
           .toSorted((a, b) => a.rank - b.rank)
@@ -251,7 +270,11 @@ test('the end of a payment depends on its facts, whose times may be equal, and o
         checkBooks(one);
         checkBooks(other);
         expect(endOf(other)).toEqual(endOf(one));
-        const { held, taken, refunded } = modelOf(approved, withoutOwn(messages, inOrderOf(timed)));
+        if (arePlain(plain) && isCalledForNetwork(one)) {
+          expect(other.records.all(cardAuthorizations)[0]?.attention).not.toBeNull();
+        }
+        const happened = inOrderOf(timed).map((each) => each.one);
+        const { held, taken, refunded } = modelOf(approved, withoutOwn(messages, happened));
         if (one.records.all(cardAuthorizations).length === 0) return;
         const known = endOf(one);
         // A payment that nobody approved has nothing to reverse, until money has moved.

@@ -30,6 +30,7 @@ const NOUNS: string[] = [
   'facts.ts',
   'locks.ts',
   'messages.ts',
+  'payers.ts',
   'reconciliation.ts',
   'requeries.ts',
   'returns.ts',

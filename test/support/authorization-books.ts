@@ -46,11 +46,13 @@ const positive = (minor: bigint) => (minor > 0n ? minor : 0n);
  * compared as in the audit of the ledger, for all payments.
  */
 export function bookProblems({ one, postings, funding, tolerance }: BookedAuthorization): string[] {
+  const { facts } = one;
   const amounts = movementsOf(one, postings).flatMap(({ posting, moved }, i) => {
-    const known = one.facts.slice(0, i + 1);
-    return known.every(isPlain) ? wrongAmounts({ posting, known, moved, tolerance }, one) : [];
+    const known = facts.slice(0, i + 1);
+    return known.every(isPlain) ? wrongAmounts({ posting, known, moved }) : [];
   });
-  return [...amounts, ...payerProblems(one, postings, funding)];
+  const unseen = facts.every(isPlain) ? unseenOverClearing(one, tolerance) : [];
+  return [...amounts, ...unseen, ...payerProblems(one, postings, funding)];
 }
 
 /** True for a fact that means the same whatever other facts there are. */
@@ -62,16 +64,18 @@ function isPlain(fact: AuthorizationFact): boolean {
 
 type Sums = { held: bigint; taken: bigint; refunded: bigint; credited: bigint; approved: bigint };
 
-/** The sums after plain facts, one after the other in the order in which they happened. */
-function sumsOf(facts: readonly AuthorizationFact[]): Sums {
-  const sums: Sums = { held: 0n, taken: 0n, refunded: 0n, credited: 0n, approved: 0n };
-  const inOrder = facts.toSorted(
+const inOrder = (facts: readonly AuthorizationFact[]): AuthorizationFact[] =>
+  facts.toSorted(
     (a, b) =>
       a.at.getTime() - b.at.getTime() ||
       KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
       (a.key < b.key ? -1 : 1),
   );
-  for (const fact of inOrder) addTo(sums, fact);
+
+/** The sums after plain facts, one after the other in the order in which they happened. */
+function sumsOf(facts: readonly AuthorizationFact[]): Sums {
+  const sums: Sums = { held: 0n, taken: 0n, refunded: 0n, credited: 0n, approved: 0n };
+  for (const fact of inOrder(facts)) addTo(sums, fact);
   return sums;
 }
 
@@ -121,31 +125,39 @@ function reverse(sums: Sums, minor: bigint | null): void {
   sums.approved = minor === null ? 0n : positive(sums.approved - minor);
 }
 
-/** The problems of the amounts of one posting, and of a clearing that must call an operator. */
-function wrongAmounts(
-  given: { posting: string; known: readonly AuthorizationFact[]; moved: Movement } & Pick<
-    BookedAuthorization,
-    'tolerance'
-  >,
-  { _id: id, timeline }: BookedAuthorization['one'],
-): string[] {
-  const { posting, known, moved, tolerance } = given;
+/** The problems of the amounts of one posting. */
+function wrongAmounts({
+  posting,
+  known,
+  moved,
+}: {
+  posting: string;
+  known: readonly AuthorizationFact[];
+  moved: Movement;
+}): string[] {
   const [before, after] = [sumsOf(known.slice(0, -1)), sumsOf(known)];
   const held = after.held - before.held;
   const taken = netOf(after) - netOf(before);
   const heldMinor = moved.cardHeld + moved.walletHeld;
-  const problems: string[] = [];
-  if (heldMinor !== held || moved.network !== taken) {
-    problems.push(
-      `${posting}: by its fact ${held} is held and ${taken} taken, by its posting ${heldMinor} and ${moved.network}`,
-    );
-  }
-  const isCalled = timeline.some(({ type }) => type === 'attention_raised');
-  const isClearing = known.at(-1)?.kind === 'cleared' && taken > 0n;
-  if (isClearing && isBeyond(after, tolerance) && !isCalled) {
-    problems.push(`${id} took ${after.taken} of ${after.approved} approved, and calls no operator`);
-  }
-  return problems;
+  if (heldMinor === held && moved.network === taken) return [];
+  return [
+    `${posting}: by its fact ${held} is held and ${taken} taken, by its posting ${heldMinor} and ${moved.network}`,
+  ];
+}
+
+/** A clearing that must have called an operator when it happened, whatever was reported first. */
+function unseenOverClearing(
+  { _id: id, timeline, facts }: BookedAuthorization['one'],
+  tolerance: Tolerance,
+): string[] {
+  if (timeline.some(({ type }) => type === 'attention_raised')) return [];
+  const sums: Sums = { held: 0n, taken: 0n, refunded: 0n, credited: 0n, approved: 0n };
+  return inOrder(facts).flatMap((fact) => {
+    addTo(sums, fact);
+    return fact.kind === 'cleared' && fact.amount_minor > 0n && isBeyond(sums, tolerance)
+      ? [`${id} took ${sums.taken} of ${sums.approved} approved, and calls no operator`]
+      : [];
+  });
 }
 
 const netOf = ({ taken, refunded, credited }: Sums) => taken - refunded - credited;

@@ -22,12 +22,13 @@ import {
   type AuthorizationMessage,
   type CardAuthorization,
 } from './record.js';
-import { balanceAfter, type AuthorizationFact } from './facts.js';
-import { stepsOfFacts, type Payment } from './postings.js';
+import { balanceAfter, historyOf, netOf, type AuthorizationFact } from './facts.js';
+import type { Payment } from './payers.js';
+import { stepsOfFacts } from './postings.js';
 
 /**
- * Audits authorizations: the balance of each one follows from its facts and equals its postings, its payers are those of its
- * postings, the networks' accounts equal the cleared amounts, every card equals its accounts and counts the authorizations that hold
+ * Audits authorizations: the balance of each one follows from its facts and equals its postings, its payers follow from its facts
+ * and equal its postings, the networks' accounts equal the cleared amounts, every card equals its accounts and counts the authorizations that hold
  * money of it, and what cards hold has its open records.
  */
 export const auditAuthorizations: RecordAudit = {
@@ -245,7 +246,14 @@ function checkPostings({ postings, ...one }: CardAuthorization & RecordWithPosti
 /** A payment, as far as it says who paid for it. */
 export type PaidAuthorization = Pick<
   CardAuthorization,
-  '_id' | 'tenant_id' | 'card_id' | 'provider' | 'facts' | 'payments'
+  | '_id'
+  | 'tenant_id'
+  | 'card_id'
+  | 'provider'
+  | 'facts'
+  | 'payments'
+  | 'card_owes_minor'
+  | 'held_wallet_minor'
 >;
 
 type StoredPosting = RecordWithPostings['postings'][number];
@@ -258,36 +266,65 @@ export function movementsOf(
   one: PaidAuthorization,
   postings: readonly StoredPosting[],
 ): { posting: string; moved: Movement }[] {
-  const moved = new Map(postings.map((each) => [each._id, movementOf(one, each)]));
+  const moved = new Map(postings.map((each) => [each._id, movementOf(one, each.legs)]));
   return stepsOfFacts(one.facts).map((step) => {
     const posting = `${one._id}/${step}`;
-    return { posting, moved: moved.get(posting) ?? NOTHING };
+    return { posting, moved: moved.get(posting) ?? movementOf(one, []) };
   });
 }
 
 /**
- * Compares those who have paid for a payment with its postings. It derives them from the postings alone, in another way than the
- * commit that wrote them: what is released of a hold pays first, and what returns goes to the last payers.
+ * Compares those who have paid for a payment with its postings, and with its facts in the order in which they happened. It derives
+ * them in another way than the commit that wrote them.
  */
 export function payerProblems(
   one: PaidAuthorization,
   postings: readonly StoredPosting[],
   funding: Card['funding'],
 ): string[] {
-  const movements = movementsOf(one, postings);
+  const { _id: id, payments, facts, held_wallet_minor: inWallet } = one;
   const otherwise = funding === 'jit' ? 'wallet' : 'card';
-  let payers: Payers = { card: 0n, wallet: 0n, paid: [], problem: null };
-  for (const { posting, moved } of movements) {
-    payers = payersAfter(payers, moved, otherwise);
-    if (payers.problem !== null) return [`${posting}: ${payers.problem}`];
-  }
-  const named = new Set(movements.map(({ posting }) => posting));
-  const foreign = postings.filter(({ _id }) => !named.has(_id));
-  const [said, booked] = [textOf(one.payments), textOf(payers.paid)];
-  return [
-    ...foreign.map(({ _id }) => `${_id} belongs to no fact`),
-    ...(said === booked ? [] : [`${one._id} was paid by ${said}, by its postings by ${booked}`]),
+  const named = new Set(stepsOfFacts(facts).map((step) => `${id}/${step}`));
+  const problems = postings
+    .filter(({ _id }) => !named.has(_id))
+    .map(({ _id }) => `${_id} belongs to no fact`);
+  const booked = movementOf(
+    one,
+    postings.flatMap(({ legs }) => legs),
+  );
+  const [byCard, byWallet] = [
+    -booked.card - booked.cardHeld,
+    -booked.wallet - booked.walletHeld - booked.receivable,
   ];
+  const said = saidOf(one, booked.network, otherwise);
+  if (byCard !== said.card || byWallet !== said.wallet) {
+    problems.push(
+      `${id}: the card gave ${byCard} and the wallet ${byWallet}, whose parts are ${said.card} and ${said.wallet}`,
+    );
+  }
+  // A fact of an earlier version does not say what the card had.
+  if (facts.some((fact) => fact.card_had_minor === undefined)) return problems;
+  const derived = payersByFacts(facts, otherwise);
+  if (derived.held.wallet !== inWallet) {
+    problems.push(`${id} holds ${inWallet} in the wallet, by its facts ${derived.held.wallet}`);
+  }
+  const [stored, wanted] = [textOf(payments), textOf(derived.paid)];
+  if (stored !== wanted) problems.push(`${id} was paid by ${stored}, by its facts by ${wanted}`);
+  return problems;
+}
+
+/** The amounts that card and wallet have given, according to the record. */
+function saidOf(
+  { payments, card_owes_minor: owes = 0n }: PaidAuthorization,
+  takenMinor: bigint,
+  otherwise: 'card' | 'wallet',
+) {
+  const said = { card: -owes, wallet: owes };
+  for (const { from, minor } of payments) said[from === 'card' ? 'card' : 'wallet'] += minor;
+  // An earlier version did not store what came back before anybody had paid.
+  const unpaid = takenMinor - said.card - said.wallet;
+  if (unpaid < 0n) said[otherwise] += unpaid;
+  return said;
 }
 
 /** The movement of a posting on each account that takes part. */
@@ -295,18 +332,10 @@ export type Movement = Record<
   'cardHeld' | 'walletHeld' | 'card' | 'wallet' | 'receivable' | 'network',
   bigint
 >;
-const NOTHING: Movement = {
-  cardHeld: 0n,
-  walletHeld: 0n,
-  card: 0n,
-  wallet: 0n,
-  receivable: 0n,
-  network: 0n,
-};
 
 function movementOf(
   { tenant_id: tenant, card_id: card, provider }: PaidAuthorization,
-  { legs }: StoredPosting,
+  legs: StoredPosting['legs'],
 ): Movement {
   const on = (account: string) =>
     legs.reduce((sum, leg) => (leg.account === account ? sum + leg.amount_minor : sum), 0n);
@@ -320,74 +349,65 @@ function movementOf(
   };
 }
 
-/** The holds after a posting, those who have paid, in the order of payment, and what is wrong with the posting. */
-type Payers = { card: bigint; wallet: bigint; paid: Payment[]; problem: string | null };
+/** The holds and those who have paid, in the order of payment. */
+type Payers = { held: { card: bigint; wallet: bigint }; paid: Payment[] };
 
 /**
- * The payers after a posting. What is released of the hold pays first, on the card and then in the wallet; then the card pays,
- * then the wallet, and the tenant owes the rest. What is returned goes to the last payers.
+ * Those who have paid after these facts. What is released of a hold pays first, on the card and then in the wallet; then the card
+ * pays as far as it had money, then the wallet. What is returned goes to the last payers.
  */
-function payersAfter(before: Payers, moved: Movement, otherwise: 'card' | 'wallet'): Payers {
-  const { network, receivable } = moved;
-  const [released, returned] = [positive(-moved.cardHeld - moved.walletHeld), positive(-network)];
-  const paying = least(released, positive(network));
-  const byCard = least(paying, before.card);
-  const byWallet = paying - byCard;
-  const toWallet = least(released - paying, positive(before.wallet - byWallet));
-  const toCard = released - paying - toWallet;
-  const after = { card: before.card + moved.cardHeld, wallet: before.wallet + moved.walletHeld };
-  // Apart from the hold and its release: positive if the balance gets something, negative if it pays.
-  const card = moved.card - toCard + positive(moved.cardHeld);
-  const wallet = moved.wallet - toWallet + positive(moved.walletHeld);
-  const problem = (what: string): Payers => ({ ...before, ...after, problem: what });
-  const left = { card: before.card - byCard - toCard, wallet: before.wallet - byWallet - toWallet };
-  if (released > 0n && (after.card !== left.card || after.wallet !== left.wallet)) {
-    return problem(
-      `${after.card} is left on the card and ${after.wallet} in the wallet, and should be ${left.card} and ${left.wallet}`,
-    );
+function payersByFacts(facts: readonly AuthorizationFact[], otherwise: 'card' | 'wallet'): Payers {
+  const payers: Payers = { held: { card: 0n, wallet: 0n }, paid: [] };
+  const { held, paid } = payers;
+  for (const { fact, before, after } of historyOf(facts)) {
+    const ofCard = paid.reduce((sum, { from, minor }) => (from === 'card' ? sum + minor : sum), 0n);
+    const free = positive((fact.card_had_minor ?? 0n) - held.card - ofCard);
+    let released = before.heldMinor - after.heldMinor;
+    if (fact.kind === 'approved') {
+      held.wallet += fact.held_wallet_minor ?? 0n;
+      held.card += fact.held_minor - (fact.held_wallet_minor ?? 0n);
+      released = 0n;
+    }
+    let rest = netOf(after) - netOf(before);
+    if (rest < 0n) takeBack(paid, -rest, otherwise);
+    const pay = (from: 'card' | 'wallet', most: bigint) => {
+      const minor = least(positive(rest), most);
+      rest -= minor;
+      if (minor > 0n) paid.push({ from, minor });
+      return minor;
+    };
+    const byCard = pay('card', least(released, held.card));
+    const byWallet = pay('wallet', released - byCard);
+    pay('card', free);
+    pay('wallet', positive(rest));
+    const toWallet = least(released - byCard - byWallet, held.wallet - byWallet);
+    held.card -= released - byWallet - toWallet;
+    held.wallet -= byWallet + toWallet;
   }
-  const back = giveBack(before.paid, returned, otherwise);
-  if (returned > 0n && (card !== back.card || wallet + receivable !== back.wallet)) {
-    return problem(
-      `${card} went back to the card and ${wallet + receivable} to the wallet, who had paid ${back.card} and ${back.wallet} of it`,
-    );
-  }
-  if (returned === 0n && (card > 0n || wallet > 0n || receivable > 0n)) {
-    return problem('money came back that the network has not returned');
-  }
-  const paid: Payment[] = [
-    { from: 'card', minor: byCard },
-    { from: 'wallet', minor: byWallet },
-    { from: 'card', minor: returned > 0n ? 0n : -card },
-    { from: 'wallet', minor: returned > 0n ? 0n : -wallet },
-    { from: 'receivable', minor: returned > 0n ? 0n : -receivable },
-  ];
-  const payments = [...back.left, ...paid].filter(({ minor }) => minor > 0n);
-  return { ...after, paid: payments, problem: null };
+  return payers;
 }
 
-/** Takes an amount from the end of the payments. What the tenant owed counts as paid by the wallet. */
-function giveBack(payments: readonly Payment[], minor: bigint, otherwise: 'card' | 'wallet') {
-  const back = { card: 0n, wallet: 0n };
-  const left = [...payments];
+/** Takes an amount from the end of the payments. */
+function takeBack(paid: Payment[], minor: bigint, otherwise: 'card' | 'wallet'): void {
   let rest = minor;
   while (rest > 0n) {
-    const last = left.pop() ?? { from: otherwise, minor: rest };
-    const part = least(last.minor, rest);
+    const last = paid.pop();
+    const part = last && last.minor > 0n ? least(last.minor, rest) : 0n;
+    if (last && last.minor !== part) paid.push({ ...last, minor: last.minor - part });
     rest -= part;
-    back[last.from === 'card' ? 'card' : 'wallet'] += part;
-    if (part < last.minor) left.push({ ...last, minor: last.minor - part });
+    if (part > 0n) continue;
+    paid.push({ from: otherwise, minor: -rest });
+    rest = 0n;
   }
-  return { ...back, left };
 }
 
 /** Payments as text, neighbours of one payer as one. */
 function textOf(payments: readonly Payment[]): string {
   const sums: Payment[] = [];
   for (const { from, minor } of payments) {
-    const last = sums.at(-1);
-    if (last?.from === from) last.minor += minor;
-    else sums.push({ from, minor });
+    const last = sums.at(-1)?.from === from ? sums.pop() : undefined;
+    const sum = minor + (last?.minor ?? 0n);
+    if (sum !== 0n) sums.push({ from, minor: sum });
   }
   return sums.map(({ from, minor }) => `${from} ${minor}`).join(', ') || 'nobody';
 }

@@ -8,6 +8,8 @@ export type AuthorizationFact = {
   amount_minor: bigint;
   /** The time of the event itself, not of its arrival. */
   at: Date;
+  /** The money that the card would have had on arrival without this payment: see `payersOf`. Missing: of an earlier version. */
+  card_had_minor?: bigint;
 } & (
   | {
       kind: 'approved';
@@ -15,6 +17,8 @@ export type AuthorizationFact = {
       message_id: string;
       /** The amount that was held here. */
       held_minor: bigint;
+      /** The part of it that is held in the wallet. Missing: none, or stored by an earlier version. */
+      held_wallet_minor?: bigint;
       /** The issuer's own hold, if it is more. Missing: as much, or all of the amount of an approval in our place. */
       issuer_hold_minor?: bigint;
       /** The party that approved in our place; null: we approved. */
@@ -116,13 +120,37 @@ const NOTHING: AuthorizationBalance = {
  * | dispute_credited  | the issuer gives the amount because of a dispute                                             |
  * | dispute_debited   | the issuer takes such an amount back                                                         |
  */
-export function balanceAfter(facts: readonly AuthorizationFact[]): AuthorizationBalance {
+export const balanceAfter = (facts: readonly AuthorizationFact[]): AuthorizationBalance =>
+  historyOf(facts).at(-1)?.after ?? NOTHING;
+
+/** A fact, and the balance before and after it. */
+export type Step = {
+  fact: AuthorizationFact;
+  before: AuthorizationBalance;
+  after: AuthorizationBalance;
+};
+
+/** The facts that count, in the order in which they happened, whatever the order of their arrival. */
+export function historyOf(facts: readonly AuthorizationFact[]): Step[] {
+  let before = NOTHING;
   return facts
     .filter((fact) => counts(fact, facts))
     .map((fact) => asReported(fact, facts))
     .toSorted(byTime)
-    .reduce(balanceAfterFact, NOTHING);
+    .map((fact) => {
+      const step = { fact, before, after: balanceAfterFact(before, fact) };
+      before = step.after;
+      return step;
+    });
 }
+
+/** The amount that was taken and not returned, by a refund or because of a dispute. It is negative if more was returned. */
+export const netOf = ({
+  clearedMinor,
+  refundedMinor,
+  creditedMinor,
+}: Pick<AuthorizationBalance, 'clearedMinor' | 'refundedMinor' | 'creditedMinor'>): bigint =>
+  clearedMinor - refundedMinor - creditedMinor;
 
 type Approval = Extract<AuthorizationFact, { kind: 'approved' }>;
 

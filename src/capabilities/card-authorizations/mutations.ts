@@ -21,7 +21,7 @@ import {
   type DisputeFactKind,
   type FactKind,
 } from './facts.js';
-import { holdAsFarAs } from './postings.js';
+import { holdAsFarAs, holdsOf } from './payers.js';
 import {
   evaluateAuthorization,
   spendingDay,
@@ -191,12 +191,13 @@ function approve(
     message_id: messageId,
     amount_minor: amountMinor,
     held_minor: holdMinor,
+    ...(verdict.fundingSource === 'wallet' && { held_wallet_minor: holdMinor }),
     ...(issuerHoldMinor > holdMinor && { issuer_hold_minor: issuerHoldMinor }),
     stand_in: null,
     day: spendingDay(card.daily_spend, now),
     at: afterAll(known.facts, requestedAt),
   };
-  const applied = { fact, fundingSource: verdict.fundingSource, terms, by: 'decision' } as const;
+  const applied = { fact, terms, by: 'decision' } as const;
   const code = known.messages.length === 0 ? 'approved' : `approved: ${amountMinor} more`;
   const next = applyFact(uow, { authorization, card, input: { ...applied, code } }, now);
   return kind === 'financial' && amountMinor > 0n
@@ -297,14 +298,17 @@ function withHold(
   if (own && isInForce(known.facts, fact.message_id)) {
     const { held_minor: most } = own;
     const heldMinor = most < fact.amount_minor ? most : fact.amount_minor;
-    return { ...fact, at, held_minor: heldMinor, day: dayOf(own, known) };
+    const { walletMinor } = holdsOf(own, heldMinor);
+    const hold = { held_minor: heldMinor, held_wallet_minor: walletMinor };
+    return { ...fact, ...hold, at, day: dayOf(own, known) };
   }
   const has = isTerminal(card)
     ? { cardMinor: 0n, walletMinor: 0n }
     : spendable(card, uow.wallet(card.tenant_id));
   const { cardMinor, walletMinor } = holdAsFarAs(fact.amount_minor, has);
   const day = spendingDay(card.daily_spend, now);
-  return { ...fact, at, held_minor: cardMinor + walletMinor, day };
+  const hold = { held_minor: cardMinor + walletMinor, held_wallet_minor: walletMinor };
+  return { ...fact, ...hold, at, day };
 }
 
 /** The kind of change that a fact is for the tenant. Null: none, because our own approval of the message is in force. */

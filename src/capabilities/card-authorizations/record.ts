@@ -8,7 +8,7 @@ import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import type { TimelineEntry } from '../../core/instructions/instruction.js';
 import { isInForce, type AuthorizationFact } from './facts.js';
 import type { AuthorizationKey } from './mutations.js';
-import type { Payment } from './postings.js';
+import type { Payment } from './payers.js';
 import { DAY_MS } from '../../shared/durations.js';
 
 /** The status of an authorization. */
@@ -50,8 +50,10 @@ export type CardAuthorization = {
   credited_minor?: bigint;
   /** The part of it that the issuer has given for good or may still give: a lost dispute returns nothing. Missing: none. */
   returnable_minor?: bigint;
-  /** The payers of what was taken, in the order of payment. */
+  /** The payers of what was taken, in the order of payment; see `payersOf`. */
   payments: Payment[];
+  /** The part of the card's payments that it did not have, and that the wallet has paid in its place. Missing: none. */
+  card_owes_minor?: bigint;
   /** The party that approved in our place; null if none did. */
   stand_in: 'issuer' | 'network' | null;
   currency: string;

@@ -8,26 +8,29 @@ import {
   ISSUER_SILENT,
   nextVerification,
   OVER_RETURNED,
-  takenOf,
   type CardAuthorization,
 } from './record.js';
 import {
   approvalsIn,
   approvedIn,
   balanceAfter,
+  historyOf,
   type AuthorizationBalance,
   type AuthorizationFact,
 } from './facts.js';
 import type { ApplyCardAuthorizationFact, AuthorizationTerms } from './mutations.js';
 import {
+  deltaOf,
+  divide,
   holdAsFarAs,
-  settle,
+  holdsOf,
+  partOf,
+  payersOf,
+  type Division,
   type Holds,
   type LedgerDelta,
-  type Settlement,
-  deltaPosting,
-  stepsOfFacts,
-} from './postings.js';
+} from './payers.js';
+import { deltaPosting, settle, stepsOfFacts } from './postings.js';
 import { addDailySpend, isOverCleared, restoreDailyLimit } from './rules.js';
 
 /** The effects of a fact on the money: amounts are changes (negative: decreases), `card` is null if it does not change. */
@@ -44,8 +47,6 @@ type AuthorizationTransition = { next: CardAuthorization } & MoneyEffects;
 /** A fact, and what is needed to apply it. */
 export type AppliedFact = {
   fact: AuthorizationFact;
-  /** The balance that our own approval holds. */
-  fundingSource?: 'card' | 'wallet';
   terms: AuthorizationTerms;
   by: ApplyCardAuthorizationFact['by'] | 'decision' | 'dispute';
   code: string | null;
@@ -58,26 +59,35 @@ export function transitionAuthorization(
   input: AppliedFact,
   now: Date,
 ): AuthorizationTransition {
-  const { fact } = input;
+  const divided = dividedBefore(authorization);
+  const { card_owes_minor: owes = 0n } = authorization;
+  const cardHad = card.available_minor + partOf(divided, 'card') - owes;
+  const fact = { ...input.fact, card_had_minor: cardHad };
   const facts = [...authorization.facts, fact];
   const balance = balanceAfter(facts);
-  const delta = deltaTo(authorization, balance, heldBy(input, { card, wallet }));
-  const settled = settleFact(authorization, { card, wallet }, delta);
+  const delta = deltaOf(storedAmounts(authorization), balance, heldBy(fact, { card, wallet }));
+  const otherwise = card.funding === 'jit' ? 'wallet' : 'card';
+  const after =
+    payersOf(facts, otherwise) ??
+    divide(divided, delta, cardHad - partOf(divided, 'card'), otherwise);
+  const has = { cardMinor: card.available_minor, wallet };
+  const settled = settle([divided, after], owes, has);
   const problem =
-    attentionReason(fact, { ...delta, ...settled }, balance, input.terms) ??
+    attentionReason({ before: authorization.facts, facts, fact }, settled, input.terms) ??
     excessReason(authorization, balance);
   const next: CardAuthorization = {
     ...authorization,
     version: authorization.version + 1,
     status: balance.status,
     held_minor: balance.heldMinor,
-    held_wallet_minor: settled.holds.walletMinor,
+    held_wallet_minor: after.holds.walletMinor,
     cleared_minor: balance.clearedMinor,
     refunded_minor: balance.refundedMinor,
     credited_minor: balance.creditedMinor,
-    payments: settled.payments,
+    payments: after.payments,
+    ...(owes + settled.cardOwesMinor > 0n && { card_owes_minor: settled.cardOwesMinor }),
     facts,
-    ...approvalFields(authorization, input, facts, now),
+    ...approvalFields(authorization, { ...input, fact }, facts, now),
     attention: problem === null ? authorization.attention : { since: now, reason: problem },
     timeline: [...authorization.timeline, ...timelineEntries(input, { ...delta, problem }, now)],
     updated_at: now,
@@ -87,13 +97,13 @@ export function transitionAuthorization(
     next.verify_at = null;
     if (next.attention?.reason === ISSUER_SILENT) next.attention = null;
   }
-  if (isNothing(delta)) return { next, ...NO_MONEY };
+  const step = stepsOfFacts(facts).at(-1) ?? '';
+  const moved = deltaPosting(authorization, [step, now], [divided, after], settled);
+  if (!moved) return { next, ...NO_MONEY };
   return {
     next,
-    postings: [
-      deltaPosting(authorization, stepsOfFacts(facts).at(-1) ?? '', now, { ...delta, settled }),
-    ],
-    card: cardAfter({ before: authorization, next, card, settled, fact }, now),
+    postings: [moved],
+    card: cardAfter({ before: authorization, next, card, cardMinor: settled.cardMinor, fact }, now),
     availableMinor: settled.walletMinor,
     receivableMinor: settled.receivableMinor,
   };
@@ -106,16 +116,31 @@ const NO_MONEY: MoneyEffects = {
   receivableMinor: 0n,
 };
 
-/** Divides a new hold: our own approval holds all of it in one place, an approval in our place what there is. */
+/** The parts of card and wallet as they are stored. */
+const dividedBefore = ({
+  held_minor: heldMinor,
+  held_wallet_minor: walletMinor,
+  payments,
+}: CardAuthorization): Division => ({
+  holds: { cardMinor: heldMinor - walletMinor, walletMinor },
+  payments,
+});
+
+/** The amounts as they are stored. */
+const storedAmounts = (one: CardAuthorization) => ({
+  heldMinor: one.held_minor,
+  clearedMinor: one.cleared_minor,
+  refundedMinor: one.refunded_minor,
+  creditedMinor: one.credited_minor ?? 0n,
+});
+
+/** Divides a new hold as its approval says. An approval that counts in place of another one holds what there is. */
 function heldBy(
-  { fundingSource }: AppliedFact,
+  fact: AuthorizationFact,
   { card, wallet }: { card: Card; wallet: Wallet },
 ): (minor: bigint) => Holds {
-  return (minor) => {
-    if (fundingSource === 'card') return { cardMinor: minor, walletMinor: 0n };
-    if (fundingSource === 'wallet') return { cardMinor: 0n, walletMinor: minor };
-    return holdAsFarAs(minor, spendable(card, wallet));
-  };
+  return (minor) =>
+    fact.kind === 'approved' ? holdsOf(fact, minor) : holdAsFarAs(minor, spendable(card, wallet));
 }
 
 /** The balances that an approval in our place may hold. */
@@ -123,40 +148,6 @@ export const spendable = (card: Card, wallet: Wallet) => ({
   cardMinor: card.available_minor,
   walletMinor: card.funding === 'jit' ? wallet.availableMinor : 0n,
 });
-
-/** The movement from the stored balance of an authorization to a new one. */
-function deltaTo(
-  before: CardAuthorization,
-  { heldMinor, clearedMinor, refundedMinor, creditedMinor }: AuthorizationBalance,
-  divide: (minor: bigint) => Holds,
-): LedgerDelta {
-  const more = heldMinor - before.held_minor;
-  const taken = clearedMinor - refundedMinor - creditedMinor - takenOf(before);
-  return {
-    held: divide(more > 0n ? more : 0n),
-    releasedMinor: more < 0n ? -more : 0n,
-    takenMinor: taken > 0n ? taken : 0n,
-    returnedMinor: taken < 0n ? -taken : 0n,
-  };
-}
-
-const isNothing = ({ held, releasedMinor, takenMinor, returnedMinor }: LedgerDelta) =>
-  held.cardMinor + held.walletMinor + releasedMinor + takenMinor + returnedMinor === 0n;
-
-const settleFact = (
-  { held_minor: held, held_wallet_minor: walletMinor, payments }: CardAuthorization,
-  { card, wallet }: { card: Card; wallet: Wallet },
-  delta: LedgerDelta,
-): Settlement =>
-  settle(
-    delta,
-    {
-      holds: { cardMinor: held - walletMinor, walletMinor },
-      payments,
-      otherwise: card.funding === 'jit' ? 'wallet' : 'card',
-    },
-    { cardMinor: card.available_minor, wallet },
-  );
 
 /** The fields that only approvals and their ends change. */
 function approvalFields(
@@ -187,23 +178,23 @@ function cardAfter(
     before,
     next,
     card,
-    settled,
+    cardMinor,
     fact,
   }: {
     before: CardAuthorization;
     next: CardAuthorization;
     card: Card;
-    settled: Settlement;
+    cardMinor: bigint;
     fact: AuthorizationFact;
   },
   now: Date,
 ): Partial<Card> {
-  const onCard = before.held_minor - before.held_wallet_minor;
+  const onCard = (one: CardAuthorization) => one.held_minor - one.held_wallet_minor;
   const opened = Number(next.held_minor > 0n) - Number(before.held_minor > 0n);
   const { day } = card.daily_spend;
   return {
-    available_minor: card.available_minor + settled.cardMinor,
-    held_minor: card.held_minor + settled.holds.cardMinor - onCard,
+    available_minor: card.available_minor + cardMinor,
+    held_minor: card.held_minor + onCard(next) - onCard(before),
     open_holds: card.open_holds + opened,
     daily_spend:
       fact.kind === 'approved'
@@ -239,18 +230,44 @@ function countedOn(one: CardAuthorization, day: string): bigint {
 
 /** The reason for an operator's attention: money was taken without our approval, or without funds. Otherwise null. */
 function attentionReason(
-  fact: AuthorizationFact,
-  { takenMinor, shortfallMinor }: { takenMinor: bigint; shortfallMinor: bigint },
-  { clearedMinor, refundedMinor, approvedMinor }: AuthorizationBalance,
+  { before, facts, fact }: Record<'before' | 'facts', AuthorizationFact[]> & AppliedOne,
+  { shortfallMinor }: { shortfallMinor: bigint },
   terms: AuthorizationTerms,
 ): string | null {
   if (shortfallMinor > 0n) return 'more was taken than there was: the tenant owes the rest';
   if (fact.kind === 'approved' && fact.stand_in !== null && fact.held_minor < fact.amount_minor) {
     return 'a payment was approved in our place for more than there is';
   }
-  // A void of the approval behind a clearing moves nothing, and yet what stays taken is not approved any more.
-  const isVoid = fact.kind === 'declined' && clearedMinor > refundedMinor;
-  if ((takenMinor === 0n && !isVoid) || fact.kind === 'dispute_debited') return null;
+  const known = overClearingsIn(before, terms);
+  const isKnown = (one: OverClearing) =>
+    known.some(
+      (each) => each.key === one.key && each.reason === one.reason && each.minor >= one.minor,
+    );
+  const added = overClearingsIn(facts, terms).findLast((one) => !isKnown(one));
+  return added?.reason ?? null;
+}
+
+type AppliedOne = { fact: AuthorizationFact };
+
+/** A fact that took more than was approved by then, and by how much. */
+type OverClearing = { key: string; reason: string; minor: bigint };
+
+/** A report that comes late may show that what was taken after it was not approved: the order of arrival does not count. */
+const overClearingsIn = (
+  facts: readonly AuthorizationFact[],
+  terms: AuthorizationTerms,
+): OverClearing[] =>
+  historyOf(facts).flatMap(({ fact, before, after }) => {
+    if (after.clearedMinor <= before.clearedMinor) return [];
+    const reason = overClearingReason(after, terms);
+    const minor = after.clearedMinor - after.approvedMinor;
+    return reason === null ? [] : [{ key: fact.key, reason, minor }];
+  });
+
+function overClearingReason(
+  { clearedMinor, approvedMinor }: AuthorizationBalance,
+  terms: AuthorizationTerms,
+): string | null {
   // An approval that the issuer did not receive, or that was voided, does not count; an account verification approves no amount.
   if (approvedMinor === 0n) return 'money was taken that we had not approved';
   return isOverCleared({ clearedMinor, approvedMinor }, terms)

@@ -130,6 +130,7 @@ const present = (found: CardAuthorization) => ({
     tenant: found.tenant_id,
     provider: found.provider,
     token: found.token,
+    card_owes_minor: toWireAmount(found.card_owes_minor ?? 0n),
     asked_next_at: found.verify_at?.toISOString() ?? null,
   },
   messages: found.messages.map((message) => ({

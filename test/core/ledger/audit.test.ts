@@ -97,7 +97,7 @@ test('the audit reports a card payment that others have paid than its postings s
   const cleared = authorizationFactMutation('cleared', { at: 1, minor: 4_000n });
   await commit.commit(applyCardAuthorizationFact, cleared);
   const { id } = keyOf('auth_1');
-  const wrong = `${id} was paid by wallet 4000, by its postings by card 4000`;
+  const wrong = `${id} was paid by wallet 4000, by its facts by card 4000`;
   expect((await problems()).filter((each) => each.startsWith(id))).toEqual([]);
   const payments = database.db.collection<CardAuthorization>('card_authorizations');
   const byWallet: CardAuthorization['payments'] = [{ from: 'wallet', minor: 4_000n }];
