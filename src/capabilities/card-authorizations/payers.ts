@@ -5,7 +5,7 @@ export type Holds = { cardMinor: bigint; walletMinor: bigint };
 
 /**
  * A part of what was taken, and who paid it. Several of them are in the order of payment. The wallet pays what the tenant
- * owes; \`receivable\` is the word of earlier versions for that. A negative part is money that came back before anybody paid.
+ * owes; `receivable` is the word of earlier versions for that. A negative part is money that came back before anybody paid.
  */
 export type Payment = { from: 'card' | 'wallet' | 'receivable'; minor: bigint };
 
@@ -24,7 +24,7 @@ export type LedgerDelta = {
   returnedMinor: bigint;
 };
 
-/** Those who get money back that nobody has paid: the card, or the wallet of a \`jit\` card. */
+/** Those who get money back that nobody has paid: the card, or the wallet of a `jit` card. */
 type Otherwise = 'card' | 'wallet';
 
 /**
@@ -76,7 +76,7 @@ export function deltaOf(
 
 /**
  * Divides a movement among its payers. The hold pays first (on the card, then in the wallet), then the card as far as it has
- * money, then the wallet. What returns goes to those who paid, the last payer first; what nobody paid goes to \`otherwise\`.
+ * money, then the wallet. What returns goes to those who paid, the last payer first; what nobody paid goes to `otherwise`.
  */
 export function divide(
   before: Division,
@@ -115,7 +115,7 @@ export const partOf = ({ holds, payments }: Division, payer: 'card' | 'wallet'):
 export const sumOf = (payments: readonly Payment[]): bigint =>
   payments.reduce((sum, { minor }) => sum + minor, 0n);
 
-/** Divides an amount to hold in our place: on the card as far as it has it, then in the wallet of a \`jit\` card. */
+/** Divides an amount to hold in our place: on the card as far as it has it, then in the wallet of a `jit` card. */
 export function holdAsFarAs(
   amountMinor: bigint,
   { cardMinor, walletMinor }: { cardMinor: bigint; walletMinor: bigint },
