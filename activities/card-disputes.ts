@@ -7,7 +7,13 @@ import type { Card } from '../src/capabilities/cards/record.js';
 import type { DisputeWatchInput } from '../src/capabilities/card-disputes/workflow-contract.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
-import type { CardIssuer, FindDisputeAnswer } from '../src/core/providers/card-issuer.js';
+import { aboutOf } from '../src/core/instructions/instruction.js';
+import {
+  namedBy,
+  type CardIssuer,
+  type FindDisputeAnswer,
+} from '../src/core/providers/card-issuer.js';
+import type { About } from '../src/core/providers/port.js';
 import { logAttention } from '../src/core/supervision/attention-log.js';
 import { logIds } from './log-ids.js';
 import type { CardActivityDeps } from './cards.js';
@@ -47,7 +53,16 @@ export function createCardDisputeActivities(deps: CardDisputeActivityDeps) {
 }
 
 /** Creates the part that calls issuers about disputes. */
-function createDisputeCalls({ cardDisputes }: Pick<CardDisputeActivityDeps, 'cardDisputes'>) {
+function createDisputeCalls({
+  cardDisputes,
+  cards: { operations },
+}: Pick<CardDisputeActivityDeps, 'cardDisputes' | 'cards'>) {
+  /** The operation that has submitted a dispute names it at the issuer. */
+  async function aboutDispute({ tenant_id: tenantId, operation_id: reference }: CardDispute) {
+    const operation = await operations.get(tenantId, reference);
+    return operation ? aboutOf(operation) : { reference, handle: null };
+  }
+
   /** Commits the reports of the issuer here, because the workflow decides only by the outcome of its operation. */
   async function find(
     issuer: CardIssuer,
@@ -55,7 +70,7 @@ function createDisputeCalls({ cardDisputes }: Pick<CardDisputeActivityDeps, 'car
     signal: AbortSignal,
   ): Promise<FindDisputeAnswer> {
     if (!issuer.findDispute) throw new Error(`${issuer.name} has no disputes`);
-    const found = await issuer.findDispute(dispute.operation_id, signal);
+    const found = await issuer.findDispute(await aboutDispute(dispute), signal);
     if (found.kind !== 'dispute') return found;
     const { providerRequestId, reports } = found;
     const facts = reports.map(({ state, at }) => factOf(state, at));
@@ -65,12 +80,12 @@ function createDisputeCalls({ cardDisputes }: Pick<CardDisputeActivityDeps, 'car
   }
 
   /** A repeated withdrawal changes nothing, so "not found" allows it. */
-  const withdrawalCalls = (issuer: CardIssuer, dispute: CardDispute) => ({
+  const withdrawalCalls = (issuer: CardIssuer, dispute: CardDispute, about: About) => ({
     provider: issuer.name,
     resendSafety: { kind: 'idempotent', forMs: null } as const,
     async submit(_requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       if (!issuer.withdrawDispute) throw new Error(`${issuer.name} withdraws no disputes`);
-      const answer = await issuer.withdrawDispute(dispute.operation_id, signal);
+      const answer = await issuer.withdrawDispute(about, signal);
       const { providerRequestId } = answer;
       if (answer.kind === 'withdrawn') return { ...SUCCEEDED, providerRequestId };
       // The decision moves money, and its report may be lost. Without it, the workflow asks again.
@@ -106,18 +121,20 @@ function createDisputeCalls({ cardDisputes }: Pick<CardDisputeActivityDeps, 'car
       };
       const answer = await issuer.submitDispute(request, signal);
       const { providerRequestId } = answer;
-      return answer.kind === 'submitted' ? { ...SUCCEEDED, providerRequestId } : answer;
+      return answer.kind === 'submitted'
+        ? { ...SUCCEEDED, providerRequestId, ...namedBy(answer) }
+        : answer;
     },
     verify: async (signal: AbortSignal) => submissionOutcome(await find(issuer, dispute, signal)),
   });
 
-  return { find, submissionCalls, withdrawalCalls };
+  return { aboutDispute, find, submissionCalls, withdrawalCalls };
 }
 
 function disputeHandler(deps: CardDisputeActivityDeps): InstructionHandler<CardOperation> {
   const { cardDisputes, providers } = deps;
   const { operations } = deps.cards;
-  const { submissionCalls, withdrawalCalls } = createDisputeCalls(deps);
+  const { aboutDispute, submissionCalls, withdrawalCalls } = createDisputeCalls(deps);
 
   async function disputeOf({ _id, tenant_id: tenantId, dispute_id: id }: CardOperation) {
     const dispute = id === undefined ? null : await cardDisputes.store.get(tenantId, id);
@@ -134,7 +151,9 @@ function disputeHandler(deps: CardDisputeActivityDeps): InstructionHandler<CardO
     async providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);
       const dispute = await disputeOf(operation);
-      if (operation.type !== 'dispute') return withdrawalCalls(issuer, dispute);
+      if (operation.type !== 'dispute') {
+        return withdrawalCalls(issuer, dispute, await aboutDispute(dispute));
+      }
       const card = await deps.cards.store.get(dispute.tenant_id, dispute.card_id);
       return submissionCalls(issuer, operation, { dispute, card });
     },

@@ -1,3 +1,4 @@
+import { aboutFunding } from '../src/capabilities/card-fundings/provider-calls.js';
 import {
   commitFundingFact,
   commitFundingExpiry,
@@ -9,7 +10,8 @@ import type { CardOperation } from '../src/capabilities/cards/card-operation.js'
 import { failpoint } from '../src/shared/failpoints.js';
 import { asPaymentAnswer, type CardIssuer } from '../src/core/providers/card-issuer.js';
 import type { ResendSafety, VerifyAnswer } from '../src/core/providers/transfer-provider.js';
-import { isOpen } from '../src/core/instructions/instruction.js';
+import { aboutOf, isOpen } from '../src/core/instructions/instruction.js';
+import type { About } from '../src/core/providers/port.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import {
   idempotentAbsenceMs,
@@ -67,7 +69,10 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
       return operation.reverses_operation_id === null
         ? { ...(await fundingCalls(deps, issuer, operation)), resendSafety }
         : {
-            ...fundReversalCalls(operations, issuer, operation),
+            ...fundReversalCalls(operations, issuer, {
+              operation,
+              about: await aboutFunding(operations, operation),
+            }),
             resendSafety: withoutResend(resendSafety),
           };
     },
@@ -132,7 +137,7 @@ async function fundingCalls(
       };
       return asPaymentAnswer(await issuer.fund(request, signal));
     },
-    verify: async (signal) => asPaymentAnswer(await issuer.findFunding(reference, signal)),
+    verify: async (signal) => asPaymentAnswer(await issuer.findFunding(aboutOf(operation), signal)),
   };
 }
 
@@ -144,18 +149,17 @@ async function fundingCalls(
 function fundReversalCalls(
   operations: CardActivityDeps['cards']['operations'],
   issuer: CardIssuer,
-  operation: CardOperation,
+  { operation, about }: { operation: CardOperation; about: About },
 ) {
   const { _id: id, tenant_id: tenantId } = operation;
-  const reference = operation.reverses_operation_id ?? id;
   async function verify(signal: AbortSignal): Promise<VerifyAnswer> {
-    const found = await issuer.findFunding(reference, signal);
+    const found = await issuer.findFunding(about, signal);
     const { kind } = found;
     const there = kind === 'funded' || kind === 'pending';
     if (!there || !isOpen(operation)) return asPaymentAnswer(found);
     if (operation.acknowledged_at === null) await operations.acknowledge(tenantId, id);
     failpoint('fund_reversal.before');
-    const answer = await issuer.reverseFunding(reference, signal);
+    const answer = await issuer.reverseFunding(about, signal);
     failpoint('fund_reversal.answered');
     const { providerRequestId } = answer;
     switch (answer.kind) {

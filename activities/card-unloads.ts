@@ -1,5 +1,6 @@
 import { commitUnloadFact } from '../src/capabilities/card-unloads/mutations.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
+import { aboutOf } from '../src/core/instructions/instruction.js';
 import { asPaymentAnswer } from '../src/core/providers/card-issuer.js';
 import type { CardActivityDeps } from './cards.js';
 import { sharedParts, type InstructionHandler } from './instruction-handler.js';
@@ -56,7 +57,7 @@ const unloadHandler = ({
       },
       async verify(signal) {
         if (!issuer.findUnload) throw new Error(`${issuer.name} has no unloadings`);
-        return asPaymentAnswer(await issuer.findUnload(reference, signal));
+        return asPaymentAnswer(await issuer.findUnload(aboutOf(operation), signal));
       },
     };
   },

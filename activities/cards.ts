@@ -5,9 +5,15 @@ import type { CardOperation } from '../src/capabilities/cards/card-operation.js'
 import type { CardOperations, Cards } from '../src/capabilities/cards/store.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';
 import { failpoint } from '../src/shared/failpoints.js';
-import type { CardIssuer, FindCardAnswer, IssueAnswer } from '../src/core/providers/card-issuer.js';
+import {
+  namedBy,
+  type CardIssuer,
+  type FindCardAnswer,
+  type IssueAnswer,
+} from '../src/core/providers/card-issuer.js';
 import type { SubmitAnswer } from '../src/core/providers/transfer-provider.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
+import { aboutOf } from '../src/core/instructions/instruction.js';
 import { sharedParts, type InstructionHandler, type SharedParts } from './instruction-handler.js';
 import { providerActivities } from './instructions.js';
 import { toFact } from './provider-result.js';
@@ -54,7 +60,8 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     const fact = issuanceFactOf(answer, { via, actor: null, providerRequestId, note: null });
     failpoint('issuance.answered');
     if (fact) await commitIssuanceFact(groupCommit, operation, fact);
-    return { kind: 'succeeded' as const, amountMinor: null, sessionId, providerRequestId };
+    const done = { kind: 'succeeded' as const, amountMinor: null, sessionId, providerRequestId };
+    return { ...done, ...namedBy(answer) };
   }
 
   return {
@@ -66,6 +73,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     async providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);
       const { _id: reference, customer_id: clientReference, type, name } = await cardOf(operation);
+      const about = { ...aboutOf(operation), reference };
       return {
         provider: issuer.name,
         // The port requires of every issuer that one reference issues one card.
@@ -75,7 +83,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
           return recordAnswer(operation, 'provider_answer', await issuer.issue(request, signal));
         },
         verify: async (signal) =>
-          recordAnswer(operation, 'poll', await issuer.findCard(operation.card_id, signal)),
+          recordAnswer(operation, 'poll', await issuer.findCard(about, signal)),
       };
     },
 

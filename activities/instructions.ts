@@ -154,6 +154,8 @@ async function submit<R extends InstructionRecord, Own>(
     return resultOf(handler, answer.result, record);
   }
   const refused = isRefusedRequest(record, answer);
+  if (isFinal(answer) && answer.handle !== undefined)
+    await learnHandle(handler, record, answer.handle);
   if (!isFinal(answer) || refused) {
     // If this write fails, the provider's answer still counts: the run remembers an acknowledgement and stores it later.
     const wasRejected = isRejectedTemporarily(answer) || refused;
@@ -235,6 +237,22 @@ async function callsOfPermit<R extends InstructionRecord, Own>(
   } catch (error) {
     return logUnsent(handler, record, error);
   }
+}
+
+/** Keeps the id that a final answer names: later questions, such as those of a comparison, need it. */
+async function learnHandle<R extends InstructionRecord, Own>(
+  { records, log }: InstructionHandler<R, Own>,
+  record: R,
+  handle: string,
+): Promise<void> {
+  await records
+    .learnHandle(record, handle)
+    .catch((error: unknown) =>
+      log.warn(
+        { err: error, ...logIds({ tenantId: record.tenant_id, id: record._id }) },
+        'could not keep the id at the provider',
+      ),
+    );
 }
 
 /** The answer to a submission; null if it says itself that nothing was submitted. */

@@ -58,6 +58,8 @@ export type SandboxBankOptions = {
   cardBalances?: 'issuer' | 'ours';
   /** The party that keeps changes of a card's state in order; `issuer` by default. */
   cardStateSequence?: 'issuer' | 'ours';
+  /** `id`: cards, fundings and disputes are found by the issuer's own ids alone; `reference` by default. */
+  cardLookup?: 'reference' | 'id';
   /** The server's address as a browser reaches it; by default the address that it listens on. */
   publicUrl?: string | null;
 };

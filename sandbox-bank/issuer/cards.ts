@@ -16,8 +16,8 @@ const VALID_YEARS = 3;
 /** The issuer's operations on cards. */
 export type Cards = {
   issue(order: CardRequest): Outcome;
-  /** Finds a card by the client's reference. */
-  lookup(reference: string): Outcome;
+  /** Finds a card by the client's name of it. */
+  lookup(name: string): Outcome;
   /** Finds a card by the issuer's id. */
   show(id: string): Outcome;
   setState(id: string, order: CardStateRequest): Outcome;
@@ -29,9 +29,10 @@ export type Cards = {
 
 /** Creates the issuer's cards. */
 export function createCards(parts: CardContext): Cards {
-  const { journal, timers, rules, sendsCallbacks } = parts;
+  const { journal, timers, rules, sendsCallbacks, lookup } = parts;
   const { cards } = parts.state;
-  const present = (card: Card) => presentCard(card, isIssuanceWithheld(card));
+  const present = (card: Card) =>
+    lookup.named('card-order', card, presentCard(card, isIssuanceWithheld(card)));
   const isIssuanceWithheld = (card: Card) =>
     card.status === 'issued' && isOutcomeWithheld(card, sendsCallbacks);
 
@@ -78,8 +79,9 @@ export function createCards(parts: CardContext): Cards {
   return {
     // A card is not money, so one reference always makes one card, even without de-duplication.
     issue: createRequestHandler(kind, { ...rules, deduplicate: true, deduplicateForMs: null }),
-    lookup(reference) {
-      const card = cards.withReference(reference);
+    lookup(name) {
+      const reference = lookup.referenceOf('card-order', name, cards.all);
+      const card = reference === null ? undefined : cards.withReference(reference);
       return card ? answer(200, present(card)) : noSuchCard();
     },
     show(id) {

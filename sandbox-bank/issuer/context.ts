@@ -1,3 +1,4 @@
+import type { OrderLookup } from './order-lookup.js';
 import type { RequestRules } from '../shared/request-handler.js';
 import type { IssuerState } from './state.js';
 import type { Journal } from '../shared/journal.js';
@@ -15,4 +16,6 @@ export type CardContext = {
   stateSequence: 'issuer' | 'ours';
   /** The party that holds the balances of cards. With `ours` nothing is funded or unloaded here. */
   balances: 'issuer' | 'ours';
+  /** The names by which clients find their orders. */
+  lookup: OrderLookup;
 };

@@ -13,9 +13,9 @@ import { presentDispute, type disputeOutcomeBody } from './wire.js';
 /** The issuer's operations on disputes of payments. */
 export type Disputes = {
   submit(order: DisputeRequest): Outcome;
-  lookup(reference: string): Outcome;
+  lookup(name: string): Outcome;
   /** A repeat has no further effect. A decided dispute cannot be withdrawn. */
-  withdraw(reference: string): Outcome;
+  withdraw(name: string): Outcome;
   /** Decides a dispute or moves its provisional credit, for tests; finds it by its own or by the client's reference. */
   set(reference: string, setting: z.output<typeof disputeOutcomeBody>): Outcome;
   /** After a start: schedules the steps that were still open at the last stop. */
@@ -83,13 +83,26 @@ function createSteps({ journal, timers }: Pick<CardContext, 'journal' | 'timers'
   return { step, advance, schedule };
 }
 
+/** Creates the part that finds disputes by what a client names, and shows them. */
+const createNames = ({ state: { disputes }, lookup, sendsCallbacks }: CardContext) => ({
+  present: (dispute: DisputeCase) =>
+    lookup.named(
+      'dispute',
+      dispute,
+      presentDispute(dispute, isOutcomeWithheld(dispute, sendsCallbacks)),
+    ),
+  namedBy(name: string): DisputeCase | undefined {
+    const reference = lookup.referenceOf('dispute', name, disputes.all);
+    return reference === null ? undefined : decisive(disputes.withReference(reference));
+  },
+});
+
 /** Creates the issuer's disputes. */
 export function createDisputes(parts: CardContext): Disputes {
-  const { journal, rules, sendsCallbacks } = parts;
+  const { journal, rules } = parts;
   const { disputes, authorizations } = parts.state;
   const { step, advance, schedule } = createSteps(parts);
-  const present = (dispute: DisputeCase) =>
-    presentDispute(dispute, isOutcomeWithheld(dispute, sendsCallbacks));
+  const { present, namedBy } = createNames(parts);
 
   function take(order: DisputeRequest, at: number): DisputeCase {
     const cardDispute = disputes.all.length;
@@ -122,13 +135,13 @@ export function createDisputes(parts: CardContext): Disputes {
 
   return {
     submit: createRequestHandler(kind, rules),
-    lookup(reference) {
-      if (rules.copy.lacks(reference)) return noSuchDispute();
-      const found = decisive(disputes.withReference(reference));
-      return found ? answer(200, present(found)) : noSuchDispute();
+    lookup(name) {
+      const found = namedBy(name);
+      if (!found || rules.copy.lacks(found.order.reference)) return noSuchDispute();
+      return answer(200, present(found));
     },
-    withdraw(reference) {
-      const found = decisive(disputes.withReference(reference));
+    withdraw(name) {
+      const found = namedBy(name);
       if (!found) return noSuchDispute();
       const refusal = refusalToWithdraw(found);
       if (refusal) return refusal;

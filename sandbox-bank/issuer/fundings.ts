@@ -12,10 +12,10 @@ import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 /** The issuer's operations on fundings. */
 export type Fundings = {
   fund(order: CardFundingRequest): Outcome;
-  /** Finds the newest funding with this reference that was not refused, else a refused one; so of an unloading. */
-  lookup(reference: string, direction: CardFundingRequest['direction']): Outcome;
-  /** Afterwards no money under this reference is on the card, now or later. A repeat has no further effect. */
-  reverse(reference: string): Outcome;
+  /** Finds the newest funding of this name that was not refused, else a refused one; so of an unloading. */
+  lookup(name: string, direction: CardFundingRequest['direction']): Outcome;
+  /** Afterwards no money under its reference is on the card, now or later. A repeat has no further effect. */
+  reverse(name: string): Outcome;
   /** Decides a pending funding or takes one back, for tests; finds it by its own or by the client's reference. */
   setOutcome(
     reference: string,
@@ -27,14 +27,18 @@ export type Fundings = {
 
 /** Creates the issuer's fundings. */
 export function createFundings(parts: CardContext): Fundings {
-  const { journal, rules, sendsCallbacks } = parts;
+  const { journal, rules, sendsCallbacks, lookup } = parts;
   const { fundings } = parts.state;
   const outcomes = createFundingOutcomes(parts);
+  const isWithheld = (funding: Funding) =>
+    funding.status === 'funded' && isOutcomeWithheld(funding, sendsCallbacks);
   const present = (funding: Funding) =>
-    presentFunding(
-      funding,
-      funding.status === 'funded' && isOutcomeWithheld(funding, sendsCallbacks),
-    );
+    lookup.named('funding', funding, presentFunding(funding, isWithheld(funding)));
+  /** The fundings that a client names. */
+  const namedBy = (name: string) => {
+    const reference = lookup.referenceOf('funding', name, fundings.all);
+    return reference === null ? [] : fundings.withReference(reference);
+  };
 
   function take(order: CardFundingRequest, at: number): Funding {
     const number = fundings.all.length;
@@ -65,15 +69,13 @@ export function createFundings(parts: CardContext): Fundings {
 
   return {
     fund: (order) => (parts.balances === 'ours' ? noBalances() : handle(order)),
-    lookup(reference, direction) {
-      if (rules.copy.lacks(reference)) return noSuchFunding();
-      const found = decisive(
-        fundings.withReference(reference).filter(({ order }) => order.direction === direction),
-      );
-      return found ? answer(200, present(found)) : noSuchFunding();
+    lookup(name, direction) {
+      const found = decisive(namedBy(name).filter(({ order }) => order.direction === direction));
+      if (!found || rules.copy.lacks(found.order.reference)) return noSuchFunding();
+      return answer(200, present(found));
     },
-    reverse(reference) {
-      const all = fundings.withReference(reference);
+    reverse(name) {
+      const all = namedBy(name);
       const found = decisive(all);
       if (!found) return noSuchFunding();
       if (found.behaviour === 'slow_for_good' && found.status === 'funded') {

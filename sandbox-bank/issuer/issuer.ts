@@ -2,6 +2,7 @@ import { createAuthorizations, type Authorizations } from './authorizations.js';
 import type { CallbackUrls } from '../shared/callbacks.js';
 import type { CardContext } from './context.js';
 import { createCards, type Cards } from './cards.js';
+import { createOrderLookup } from './order-lookup.js';
 import { createFundings, type Fundings } from './fundings.js';
 import { createDisputes, type Disputes } from './disputes.js';
 import type { Log } from '../shared/log.js';
@@ -17,18 +18,20 @@ export type Issuer = {
 
 /** Creates the card issuer. */
 export function createIssuer(
-  parts: Omit<CardContext, 'sendsCallbacks' | 'balances' | 'stateSequence'> & {
+  parts: Omit<CardContext, 'sendsCallbacks' | 'balances' | 'stateSequence' | 'lookup'> & {
     urls: CallbackUrls;
     log: Log;
     callbackSender: CallbackSender;
     answerWithinMs?: number;
     cardBalances?: CardContext['balances'];
     cardStateSequence?: CardContext['stateSequence'];
+    cardLookup?: 'reference' | 'id';
   },
 ): Issuer {
   const { urls, answerWithinMs = 2_000, cardBalances: balances = 'issuer' } = parts;
-  const { cardStateSequence: stateSequence = 'issuer' } = parts;
-  const cardContext = { ...parts, balances, stateSequence, sendsCallbacks: urls.cards !== null };
+  const { cardStateSequence: stateSequence = 'issuer', cardLookup = 'reference' } = parts;
+  const rules = { balances, stateSequence, lookup: createOrderLookup(cardLookup) };
+  const cardContext = { ...parts, ...rules, sendsCallbacks: urls.cards !== null };
   return {
     cards: createCards(cardContext),
     fundings: createFundings(cardContext),

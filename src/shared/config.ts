@@ -212,6 +212,7 @@ function sandboxBankOf(e: z.output<typeof environment>) {
     cardBalances: e.SANDBOX_BANK_CARD_BALANCES,
     pages: e.SANDBOX_BANK_PAGES,
     cardStateSequence: e.SANDBOX_BANK_CARD_STATE_SEQUENCE,
+    cardLookup: e.SANDBOX_BANK_CARD_LOOKUP,
     timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
     callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
     submissionsPerSecond: e.SANDBOX_BANK_SUBMISSIONS_PER_SECOND ?? null,

@@ -49,6 +49,10 @@ export const sandboxBankFields = {
     .enum(['issuer', 'ours'])
     .default('issuer')
     .describe('side that orders the changes of a card’s state (*)'),
+  SANDBOX_BANK_CARD_LOOKUP: z
+    .enum(['reference', 'id'])
+    .default('reference')
+    .describe('`id`: the issuer finds cards, fundings and disputes by its own ids alone (*)'),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000).describe('bound of one call'),
   SANDBOX_BANK_CALLS_PER_SECOND: z.coerce
     .number()

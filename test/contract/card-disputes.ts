@@ -1,6 +1,7 @@
 import type { CardDisputeRequest } from '../../src/core/providers/card-issuer.js';
 import { newId } from '../../src/shared/ids.js';
 import {
+  about,
   never,
   ordersFor,
   renewed,
@@ -17,9 +18,10 @@ export function describeDisputes(at: Subject): void {
   const missing = async () => Promise.reject(new Error('the issuer takes no disputes'));
   const submit = async (order: CardDisputeRequest) =>
     at.issuer.submitDispute?.(order, never) ?? missing();
-  const find = async (reference: string) => at.issuer.findDispute?.(reference, never) ?? missing();
+  const find = async (reference: string) =>
+    at.issuer.findDispute?.(about(reference), never) ?? missing();
   const withdraw = async (reference: string) =>
-    at.issuer.withdrawDispute?.(reference, never) ?? missing();
+    at.issuer.withdrawDispute?.(about(reference), never) ?? missing();
 
   /** A dispute of a new payment. */
   async function orderFor(scenario: DisputeScenario): Promise<CardDisputeRequest> {

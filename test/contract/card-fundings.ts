@@ -3,13 +3,13 @@ import type {
   FindFundingAnswer,
   CardFundingRequest,
 } from '../../src/core/providers/card-issuer.js';
-import { never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
+import { about, never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
 
 export function describeFundings(at: Subject): void {
   const { fundingOrder, stateOrder, newCard, read } = ordersFor(at);
   const findUntil = async (reference: string, kind: FindFundingAnswer['kind']) => {
     for (;;) {
-      const answer = await at.issuer.findFunding(reference, never);
+      const answer = await at.issuer.findFunding(about(reference), never);
       if (answer.kind === kind) return answer;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -41,7 +41,7 @@ export function describeFundings(at: Subject): void {
           providerRequestId: expect.any(String) as string,
         };
         expect(await at.issuer.fund(order, never)).toEqual(funded);
-        expect(await at.issuer.findFunding(order.reference, never)).toEqual(funded);
+        expect(await at.issuer.findFunding(about(order.reference), never)).toEqual(funded);
       },
     );
 
@@ -59,10 +59,10 @@ export function describeFundings(at: Subject): void {
         const state = { subject: 'funding', state: { kind: 'funded', amountMinor } };
         expect(callback && read(callback)).toMatchObject({ event: { card, reference, state } });
       }
-      expect(await at.issuer.reverseFunding(first.reference, never)).toMatchObject({
+      expect(await at.issuer.reverseFunding(about(first.reference), never)).toMatchObject({
         kind: 'reversed',
       });
-      expect(await at.issuer.findFunding(second.reference, never)).toMatchObject({
+      expect(await at.issuer.findFunding(about(second.reference), never)).toMatchObject({
         kind: 'funded',
         amountMinor: 900n,
       });
@@ -80,7 +80,7 @@ export function describeFundings(at: Subject): void {
       const order = fundingOrder('refused');
       const refusal = { kind: 'rejected', code: at.harness.refusals.funding };
       expect(await at.issuer.fund(order, never)).toMatchObject(refusal);
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject(refusal);
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject(refusal);
     });
 
     test('a funding of a card that is not there is refused', async () => {
@@ -134,14 +134,14 @@ export function describeFundings(at: Subject): void {
       expect(callback && read(callback)).toMatchObject({
         event: { name: 'card.funding_reversed', state: { subject: 'funding', state } },
       });
-      expect(await at.issuer.findFunding(reversed.reference, never)).toMatchObject(state);
+      expect(await at.issuer.findFunding(about(reversed.reference), never)).toMatchObject(state);
     });
 
     test('a funding without an answer is unknown, and is found by its reference', async () => {
       for (const scenario of ['withoutAnswer', 'slow'] as const) {
         const order = fundingOrder(scenario);
         expect(await at.issuer.fund(order, never)).toEqual(unknown);
-        expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
           kind: 'funded',
           amountMinor: 250_000n,
         });
@@ -151,7 +151,7 @@ export function describeFundings(at: Subject): void {
     test('a funding without an answer and without effect is unknown, and verified as not found', async () => {
       const order = fundingOrder('lost');
       expect(await at.issuer.fund(order, never)).toEqual(unknown);
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
         kind: 'not_found',
       });
     });
@@ -164,7 +164,7 @@ export function describeFundings(at: Subject): void {
           kind: 'unknown',
           reason: 'server_error',
         });
-        expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
           kind: 'not_found',
         });
       }
@@ -176,22 +176,30 @@ export function describeFundings(at: Subject): void {
       const answer = await at.issuer.fund(order, never);
       expect(answer).toMatchObject({ kind: 'throttled' });
       expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeGreaterThan(0);
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
         kind: 'not_found',
       });
       expect(await at.issuer.fund(renewed(order), never)).toMatchObject({ kind: 'funded' });
     });
 
+    test('an id that the issuer does not know is no evidence that a card was not funded', async () => {
+      const order = fundingOrder('funded');
+      await at.issuer.fund(order, never);
+      const named = { reference: order.reference, handle: 'id_of_nobody' };
+      const { kind } = await at.issuer.findFunding(named, never);
+      expect(['funded', 'unknown']).toContain(kind);
+    });
+
     test('a reference that was never used is not found, a pending one is pending', async () => {
       const reference = newId('transfer');
       const missing = { kind: 'not_found' };
-      expect(await at.issuer.findFunding(reference, never)).toMatchObject(missing);
-      expect(await at.issuer.findCard(reference, never)).toMatchObject(missing);
-      expect(await at.issuer.reverseFunding(reference, never)).toMatchObject(missing);
+      expect(await at.issuer.findFunding(about(reference), never)).toMatchObject(missing);
+      expect(await at.issuer.findCard(about(reference), never)).toMatchObject(missing);
+      expect(await at.issuer.reverseFunding(about(reference), never)).toMatchObject(missing);
       expect(await at.issuer.readState('card_nowhere', never)).toMatchObject(missing);
       const order = fundingOrder('pending');
       expect(await at.issuer.fund(order, never)).toMatchObject({ kind: 'pending' });
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
         kind: 'pending',
       });
     });
@@ -204,7 +212,7 @@ export function describeFundings(at: Subject): void {
       expect(second).toEqual({ ...first, providerRequestId: expect.any(String) as string });
       const other = await at.issuer.fund({ ...order, amountMinor: 1n }, never);
       expect(['unknown', 'funded']).toContain(other.kind);
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
         amountMinor: 250_000n,
       });
     });
@@ -220,7 +228,7 @@ export function describeFundings(at: Subject): void {
         kind: 'unknown',
         reason: 'too_old',
       });
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
         kind: 'not_found',
       });
     });
@@ -228,7 +236,7 @@ export function describeFundings(at: Subject): void {
 
   describe('reversing a funding', () => {
     const notFunded = async (reference: string) => {
-      const { kind } = await at.issuer.findFunding(reference, never);
+      const { kind } = await at.issuer.findFunding(about(reference), never);
       expect(['reversed', 'rejected']).toContain(kind);
     };
 
@@ -238,7 +246,7 @@ export function describeFundings(at: Subject): void {
         const order = fundingOrder(scenario);
         await at.issuer.fund(order, never);
         for (const _ of [1, 2]) {
-          expect(await at.issuer.reverseFunding(order.reference, never)).toMatchObject({
+          expect(await at.issuer.reverseFunding(about(order.reference), never)).toMatchObject({
             kind: 'reversed',
           });
           await notFunded(order.reference);
@@ -249,11 +257,13 @@ export function describeFundings(at: Subject): void {
     test('the reversal of a funding that cannot be reversed is refused, and the card stays funded', async () => {
       const order = fundingOrder('slowForGood');
       expect(await at.issuer.fund(order, never)).toEqual(unknown);
-      expect(await at.issuer.reverseFunding(order.reference, never)).toMatchObject({
+      expect(await at.issuer.reverseFunding(about(order.reference), never)).toMatchObject({
         kind: 'rejected',
         code: 'not_reversible',
       });
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({ kind: 'funded' });
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
+        kind: 'funded',
+      });
     });
   });
 }

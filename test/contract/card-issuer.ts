@@ -5,6 +5,7 @@ import { describeCardEvents } from './card-incoming.js';
 import { describeUnloads } from './card-unloads.js';
 import { describeCardStates } from './card-states.js';
 import {
+  about,
   never,
   ordersFor,
   renewed,
@@ -71,7 +72,7 @@ export function describeCardIssuer(
         const order = cardOrder('issued');
         const answer = await at.issuer.issue(order, never);
         expect(answer).toEqual(face);
-        expect(await at.issuer.findCard(order.reference, never)).toEqual({
+        expect(await at.issuer.findCard(about(order.reference), never)).toEqual({
           ...answer,
           providerRequestId: expect.any(String) as string,
         });
@@ -87,7 +88,9 @@ export function describeCardIssuer(
       test('a card that is issued later is reported by callback', async () => {
         const order = cardOrder('later');
         expect(await at.issuer.issue(order, never)).toMatchObject({ kind: 'pending' });
-        expect(await at.issuer.findCard(order.reference, never)).toMatchObject({ kind: 'pending' });
+        expect(await at.issuer.findCard(about(order.reference), never)).toMatchObject({
+          kind: 'pending',
+        });
         const [callback] = await at.harness.callbacksAbout(order.reference, 1);
         const reading = callback && read(callback);
         const { providerRequestId: _, ...issued } = face;
@@ -110,16 +113,18 @@ export function describeCardIssuer(
         const order = cardOrder('refused');
         const refusal = { kind: 'rejected', code: at.harness.refusals.issue };
         expect(await at.issuer.issue(order, never)).toMatchObject(refusal);
-        expect(await at.issuer.findCard(order.reference, never)).toMatchObject(refusal);
+        expect(await at.issuer.findCard(about(order.reference), never)).toMatchObject(refusal);
       });
 
       test('an issuance without an answer is unknown, and its reference shows if it was executed', async () => {
         const done = cardOrder('withoutAnswer');
         expect(await at.issuer.issue(done, never)).toEqual(unknown);
-        expect(await at.issuer.findCard(done.reference, never)).toMatchObject({ kind: 'issued' });
+        expect(await at.issuer.findCard(about(done.reference), never)).toMatchObject({
+          kind: 'issued',
+        });
         const lost = cardOrder('lost');
         expect(await at.issuer.issue(lost, never)).toEqual(unknown);
-        expect(await at.issuer.findCard(lost.reference, never)).toMatchObject({
+        expect(await at.issuer.findCard(about(lost.reference), never)).toMatchObject({
           kind: 'not_found',
         });
       });
@@ -132,7 +137,7 @@ export function describeCardIssuer(
       test('an issuer that holds no balances funds no card', async () => {
         const order = fundingOrder('funded');
         expect(await at.issuer.fund(order, never)).toMatchObject({ kind: 'unknown' });
-        expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
           kind: 'not_found',
         });
       });
@@ -147,14 +152,14 @@ export function describeCardIssuer(
       const { reference } = fundingOrder('funded');
       for (const answer of await Promise.all([
         unreachable.issue(cardOrder('issued'), never),
-        unreachable.findCard(reference, never),
+        unreachable.findCard(about(reference), never),
         unreachable.fund(fundingOrder('funded'), never),
-        unreachable.findFunding(reference, never),
-        unreachable.reverseFunding(reference, never),
+        unreachable.findFunding(about(reference), never),
+        unreachable.reverseFunding(about(reference), never),
         unreachable.unload?.(fundingOrder('funded'), never),
-        unreachable.findUnload?.(reference, never),
-        unreachable.findDispute?.(reference, never),
-        unreachable.withdrawDispute?.(reference, never),
+        unreachable.findUnload?.(about(reference), never),
+        unreachable.findDispute?.(about(reference), never),
+        unreachable.withdrawDispute?.(about(reference), never),
         unreachable.setState(stateOrder('set', 'locked', 1), never),
         unreachable.readState(at.card, never),
       ])) {
@@ -169,8 +174,8 @@ export function describeCardIssuer(
       const answers = [await at.issuer.fund(order, gone), await at.issuer.issue(ordered, gone)];
       expect(answers.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
       const missing = { kind: 'not_found' };
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject(missing);
-      expect(await at.issuer.findCard(ordered.reference, never)).toMatchObject(missing);
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject(missing);
+      expect(await at.issuer.findCard(about(ordered.reference), never)).toMatchObject(missing);
     });
   });
 }

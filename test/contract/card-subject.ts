@@ -1,4 +1,5 @@
 import { newId } from '../../src/shared/ids.js';
+import type { About } from '../../src/core/providers/port.js';
 import type {
   CardIssuer,
   CardRequest,
@@ -66,6 +67,9 @@ export type Subject = {
 };
 
 export const never = new AbortController().signal;
+
+/** A question that names our reference alone, as after a lost answer. */
+export const about = (reference: string): About => ({ reference, handle: null });
 
 export const unknown = { kind: 'unknown', reason: 'timeout', providerRequestId: null };
 

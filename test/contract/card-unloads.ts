@@ -1,5 +1,5 @@
 import type { CardFundingRequest } from '../../src/core/providers/card-issuer.js';
-import { never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
+import { about, never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
 
 /** The contract of issuers that hold the balances of cards: what is on a card can be taken back. */
 export function describeUnloads(at: Subject): void {
@@ -9,7 +9,8 @@ export function describeUnloads(at: Subject): void {
   const missing = async () => Promise.reject(new Error('the issuer cannot unload cards'));
   const calls = () => ({
     unload: async (order: CardFundingRequest) => at.issuer.unload?.(order, never) ?? missing(),
-    findUnload: async (reference: string) => at.issuer.findUnload?.(reference, never) ?? missing(),
+    findUnload: async (reference: string) =>
+      at.issuer.findUnload?.(about(reference), never) ?? missing(),
   });
 
   describe('unloading', () => {
@@ -23,7 +24,7 @@ export function describeUnloads(at: Subject): void {
       expect(await unload(order)).toMatchObject(done);
       expect(await findUnload(order.reference)).toMatchObject(done);
       // It is no funding.
-      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+      expect(await at.issuer.findFunding(about(order.reference), never)).toMatchObject({
         kind: 'not_found',
       });
     });

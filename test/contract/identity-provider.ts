@@ -80,10 +80,10 @@ export function describeIdentityProvider(
     const renewed = (request: CheckRequest) => ({ ...request, requestedAt: new Date() });
     const start = (request: CheckRequest) => provider.startCheck(request, never);
     const verify = ({ reference }: Pick<CheckRequest, 'reference'>) =>
-      provider.verifyCheck({ reference, acceptedAt: new Date() }, never);
+      provider.verifyCheck({ reference, handle: null, acceptedAt: new Date() }, never);
     /** The look-up of a check that the provider has not said to have. */
     const find = ({ reference }: Pick<CheckRequest, 'reference'>) =>
-      provider.verifyCheck({ reference, acceptedAt: null }, never);
+      provider.verifyCheck({ reference, handle: null, acceptedAt: null }, never);
     /** The answer to a request that is carried out. */
     const answered = (kind: CheckState['kind']) =>
       harness.ways.results === 'at_once' ? kind : 'pending';
@@ -199,7 +199,7 @@ export function describeIdentityProvider(
     test('a call to an unreachable identity provider is unknown, never an error and never a rejection', async () => {
       const request = order('nameMismatch');
       const away = { kind: 'unknown', reason: 'connection', providerRequestId: null };
-      const about = { reference: request.reference, acceptedAt: null };
+      const about = { reference: request.reference, handle: null, acceptedAt: null };
       expect(await harness.unreachable.startCheck(request, never)).toEqual(away);
       expect(await harness.unreachable.verifyCheck(about, never)).toEqual(away);
     });

@@ -18,6 +18,7 @@ import { describeCardIssuer } from './card-issuer.js';
 import type { CardIssuerHarness } from './card-subject.js';
 
 const never = new AbortController().signal;
+const R = { reference: 'r', handle: null };
 
 type Traits = { cardBalances?: 'issuer' | 'ours'; cardStateSequence?: 'issuer' | 'ours' };
 
@@ -197,10 +198,10 @@ describe('answers that the issuer’s documentation excludes', () => {
     const issuer = issuerAt(url);
     return Promise.all([
       issuer.issue(cardOrder, never),
-      issuer.findCard('r', never),
+      issuer.findCard(R, never),
       issuer.fund(order, never),
-      issuer.findFunding('r', never),
-      issuer.reverseFunding('r', never),
+      issuer.findFunding(R, never),
+      issuer.reverseFunding(R, never),
       issuer.setState(stateOrder, never),
       issuer.readState('card_1', never),
     ]);
@@ -233,7 +234,7 @@ describe('answers that the issuer’s documentation excludes', () => {
     ['a funding that is still there', funded],
   ])('%s is no proof of a reversal', async (_what, body) => {
     answer = { status: 200, body: JSON.stringify(body) };
-    expect(await issuerAt(url).reverseFunding('r', never)).toMatchObject({ kind: 'unknown' });
+    expect(await issuerAt(url).reverseFunding(R, never)).toMatchObject({ kind: 'unknown' });
   });
 
   test.each([
@@ -241,7 +242,7 @@ describe('answers that the issuer’s documentation excludes', () => {
     ['six digits for the last four', { ...issued, last4: '424242' }],
   ])('%s is not let in', async (_what, body) => {
     answer = { status: 200, body: JSON.stringify(body) };
-    expect(await issuerAt(url).findCard('r', never)).toMatchObject({ kind: 'unknown' });
+    expect(await issuerAt(url).findCard(R, never)).toMatchObject({ kind: 'unknown' });
   });
 
   test.each([
@@ -255,7 +256,7 @@ describe('answers that the issuer’s documentation excludes', () => {
   test('a card refusal with an unknown reason is a refusal with a code of ours', async () => {
     const body = { ...funded, status: 'refused', code: 'it said: 4242' };
     answer = { status: 200, body: JSON.stringify(body) };
-    expect(await issuerAt(url).findFunding('r', never)).toMatchObject({
+    expect(await issuerAt(url).findFunding(R, never)).toMatchObject({
       kind: 'rejected',
       code: 'provider_declined',
     });

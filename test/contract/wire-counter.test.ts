@@ -112,8 +112,14 @@ function submissions(): [string, (signal: AbortSignal) => Promise<unknown>][] {
           signal,
         ),
     ],
-    ['withdraw a dispute', async (signal) => issuer.withdrawDispute?.('cop_1', signal)],
-    ['reverse a funding', (signal) => issuer.reverseFunding('cop_1', signal)],
+    [
+      'withdraw a dispute',
+      async (signal) => issuer.withdrawDispute?.({ reference: 'cop_1', handle: null }, signal),
+    ],
+    [
+      'reverse a funding',
+      (signal) => issuer.reverseFunding({ reference: 'cop_1', handle: null }, signal),
+    ],
     [
       'set the state of a card',
       (signal) =>

@@ -54,9 +54,9 @@ describe('identity checks by Paystack', () => {
 
   const start = (request: CheckRequest) => provider.startCheck(request, never);
   const verify = ({ reference, requestedAt: acceptedAt }: CheckRequest) =>
-    provider.verifyCheck({ reference, acceptedAt }, never);
+    provider.verifyCheck({ reference, handle: null, acceptedAt }, never);
   const verifyUnaccepted = ({ reference }: CheckRequest) =>
-    provider.verifyCheck({ reference, acceptedAt: null }, never);
+    provider.verifyCheck({ reference, handle: null, acceptedAt: null }, never);
   const resultOf = ({ reference }: CheckRequest) =>
     eventually('the result is told', () => {
       const found = receiver.received.find(({ raw }) => raw.toString().includes(reference));
@@ -102,7 +102,7 @@ describe('identity checks by Paystack', () => {
       expect(await start(request)).toMatchObject({ kind: 'pending' });
       expect(await verify(request)).toMatchObject({ kind: 'pending' });
       const later = adapterFor(fake.url, 2_000, () => new Date(Date.now() + 25 * 3_600_000));
-      const about = { reference: request.reference, acceptedAt: new Date() };
+      const about = { reference: request.reference, handle: null, acceptedAt: new Date() };
       expect(await later.verifyCheck(about, never)).toMatchObject({
         kind: 'rejected',
         code: 'not_checked',
@@ -207,7 +207,7 @@ describe('identity checks by Paystack', () => {
 
   test.each(ENDINGS)('a question is one request, also after %s', async (_how, end, timeoutMs) => {
     const counter = await startCounter(end);
-    const about = { reference: newId('identityCheck'), acceptedAt: null };
+    const about = { reference: newId('identityCheck'), handle: null, acceptedAt: null };
     expect(await adapterFor(counter.url, timeoutMs).verifyCheck(about, never)).toMatchObject({
       kind: 'unknown',
     });

@@ -7,6 +7,7 @@ import { paymentAgrees } from '../../core/reconciliation/payment-answers.js';
 import { FUNDING_TYPES, bookedMinor, type Funding } from '../cards/card-operation.js';
 import { reconciledOperations, type OperationComparisonDeps } from '../cards/index.js';
 import { commitFundingFact } from './mutations.js';
+import { aboutFunding } from './provider-calls.js';
 import { cardFundingContract } from './workflow-contract.js';
 
 /**
@@ -23,8 +24,9 @@ export const reconciledFundings = (
       $nor: [{ 'failure.code': 'deadline_exceeded', type: 'jit_fund', submissions: { $gt: 0 } }],
     },
     labels: cardFundingContract.labels,
-    async ask({ _id: id, reverses_operation_id: reversesId }, issuer, signal) {
-      return asPaymentAnswer(await issuer.findFunding(reversesId ?? id, signal));
+    async ask(operation, issuer, signal) {
+      const about = await aboutFunding(deps.cards.operations, operation);
+      return asPaymentAnswer(await issuer.findFunding(about, signal));
     },
     agrees: (operation, answer) => fundingAgrees(operation as Funding, answer),
     applyFact: (operation, fact) => commitFundingFact(deps.groupCommit, operation, fact),

@@ -1,4 +1,5 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { aboutOf } from '../../core/instructions/instruction.js';
 import { asPaymentAnswer } from '../../core/providers/card-issuer.js';
 import type { VerifyAnswer } from '../../core/providers/transfer-provider.js';
 import { ProviderNotConfigured } from '../../core/providers/not-configured.js';
@@ -30,9 +31,9 @@ export const reconciledUnloads = (
     kind: 'card-unloads',
     types: ['unload'],
     labels: cardUnloadContract.labels,
-    async ask({ _id: id }, issuer, signal) {
+    async ask(operation, issuer, signal) {
       if (!issuer.findUnload) throw new ProviderNotConfigured(issuer.name, 'unloadings');
-      return asPaymentAnswer(await issuer.findUnload(id, signal));
+      return asPaymentAnswer(await issuer.findUnload(aboutOf(operation), signal));
     },
     agrees: unloadAgrees,
     applyFact: (operation, fact) => commitUnloadFact(deps.groupCommit, operation, fact),

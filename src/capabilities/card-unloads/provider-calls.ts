@@ -1,5 +1,6 @@
 import type { Act } from '../../core/audit/entry.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
+import { aboutOf } from '../../core/instructions/instruction.js';
 import type { CardIssuer } from '../../core/providers/card-issuer.js';
 import { ProviderNotConfigured } from '../../core/providers/not-configured.js';
 import { bookedMinor, type Funding } from '../cards/card-operation.js';
@@ -47,13 +48,11 @@ export async function askAboutDoubted(
 }
 
 /** The answer to the query; null if there is no such issuer any more, or if it has no such query. */
-async function findUnload(
-  providers: { issuer(name: string): CardIssuer },
-  { _id: reference, provider }: Funding,
-) {
+async function findUnload(providers: { issuer(name: string): CardIssuer }, operation: Funding) {
   try {
     const { signal } = new AbortController();
-    return (await providers.issuer(provider).findUnload?.(reference, signal)) ?? null;
+    const issuer = providers.issuer(operation.provider);
+    return (await issuer.findUnload?.(aboutOf(operation), signal)) ?? null;
   } catch (error) {
     if (error instanceof ProviderNotConfigured) return null;
     throw error;

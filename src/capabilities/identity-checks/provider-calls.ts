@@ -1,4 +1,5 @@
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
+import { aboutOf } from '../../core/instructions/instruction.js';
 import { MAX_SUBMISSIONS } from '../../core/instructions/workflow-contract.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import type {
@@ -68,7 +69,7 @@ export function createIdentityCheckCalls({
     },
 
     async verify(check: IdentityCheck, signal: AbortSignal): Promise<ProviderOutcome> {
-      const about = { reference: check._id, acceptedAt: check.acknowledged_at };
+      const about = { ...aboutOf(check), acceptedAt: check.acknowledged_at };
       const answer = await providers.identity(check.provider).verifyCheck(about, signal);
       const { kind, providerRequestId } = answer;
       return kind === 'not_found' && isGivenUp(check, clock())

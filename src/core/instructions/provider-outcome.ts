@@ -10,9 +10,11 @@ type RejectedTemporarily = CallTrace & {
 
 /**
  * A provider's answer, as a capability returns it. `result` is set if the capability has decided the result itself; for
- * `not_submitted` the counts are added from the record. `unlessFailed` is explained at `InstructionFact`.
+ * `not_submitted` the counts are added from the record. `unlessFailed` is explained at `InstructionFact`. `handle`: the provider's id
+ * of what was submitted.
  */
 export type ProviderOutcome = (SubmitAnswer | VerifyAnswer | RejectedTemporarily) & {
   result?: 'not_submitted' | Extract<ProviderCallResult, { kind: 'pending' | 'mismatch' }>;
   unlessFailed?: true;
+  handle?: string;
 };

@@ -241,6 +241,14 @@ function returnedPermits<R extends InstructionRecord>({
 
 function handleWrites<R extends InstructionRecord>({ collection }: InstructionStoreSettings<R>) {
   return {
+    /** Keeps the provider's id of what was submitted, if the record has none. `record`: as it was submitted. */
+    async learnHandle(record: Answered, handle: string) {
+      await collection.updateOne(
+        { ...atAttempt(record), handle: null },
+        { $set: { handle }, $inc: { version: 1 } },
+      );
+    },
+
     /** Forgets a handle that the provider has declared void, once. */
     async forgetHandle(tenantId: string, id: string, handle: string) {
       await collection.updateOne(

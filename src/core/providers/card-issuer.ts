@@ -1,4 +1,4 @@
-import type { Traits } from './port.js';
+import type { About, Traits } from './port.js';
 import type { MessageReader } from './provider-message.js';
 import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './transfer-provider.js';
 
@@ -55,9 +55,12 @@ export type IssuedCard = {
 export type IssueState =
   ({ kind: 'issued' } & IssuedCard) | { kind: 'pending' } | { kind: 'rejected'; code: string };
 
+/** The issuer's id of what it answers about, if questions are to name it. The record keeps it from the answer to a submission. */
+type Named = { handle?: string };
+
 /** The answer to a request to issue a card. */
-export type IssueAnswer = CallTrace & (IssueState | Throttled | Unknown);
-/** The answer to the query of an issuance by its reference. */
+export type IssueAnswer = CallTrace & Named & (IssueState | Throttled | Unknown);
+/** The answer to the query of an issuance. */
 export type FindCardAnswer = CallTrace & (IssueState | NotFound | Unknown);
 
 /** A request to move money to a card, or from it. The issuer executes one reference once. */
@@ -89,13 +92,13 @@ export type UnloadState =
   { kind: 'unloaded'; amountMinor: bigint | null } | Exclude<FundingState, { kind: 'funded' }>;
 
 /** The answer to a request to unload a card. */
-export type UnloadAnswer = CallTrace & (UnloadState | Throttled | Unknown);
-/** The answer to the query of an unloading by its reference. */
+export type UnloadAnswer = CallTrace & Named & (UnloadState | Throttled | Unknown);
+/** The answer to the query of an unloading. */
 export type FindUnloadAnswer = CallTrace & (UnloadState | NotFound | Unknown);
 
 /** The answer to a request to fund a card. */
-export type FundAnswer = CallTrace & (FundingState | Throttled | Unknown);
-/** The answer to the query of a funding by its reference. */
+export type FundAnswer = CallTrace & Named & (FundingState | Throttled | Unknown);
+/** The answer to the query of a funding. */
 export type FindFundingAnswer = CallTrace & (FundingState | NotFound | Unknown);
 
 type MovedAnswer = FundAnswer | FindFundingAnswer | UnloadAnswer | FindUnloadAnswer;
@@ -106,9 +109,13 @@ export function asPaymentAnswer<Answer extends MovedAnswer>(answer: Answer) {
   const { kind } = answer;
   if (kind !== 'funded' && kind !== 'unloaded' && kind !== 'reversed') return answer as Kept;
   const { amountMinor, providerRequestId } = answer;
-  const payment = { amountMinor, sessionId: null, providerRequestId };
+  const payment = { amountMinor, sessionId: null, providerRequestId, ...namedBy(answer) };
   return { ...payment, kind: kind === 'reversed' ? kind : ('succeeded' as const) };
 }
+
+/** The issuer's id in an answer, as a part of another one. */
+export const namedBy = (answer: object): Named =>
+  'handle' in answer && typeof answer.handle === 'string' ? { handle: answer.handle } : {};
 
 /** `reversed`: nothing of this funding is on the card, and nothing will be. The request is safe to repeat. */
 export type ReverseAnswer = CallTrace &
@@ -207,6 +214,7 @@ export type CardDisputeReport = { state: CardDisputeState; at: Date };
 
 /** The answer to the submission of a dispute. `pending`: the issuer has it, and reports later that it pursues it. */
 export type SubmitDisputeAnswer = CallTrace &
+  Named &
   (
     | { kind: 'submitted' }
     | { kind: 'pending' }
@@ -214,7 +222,7 @@ export type SubmitDisputeAnswer = CallTrace &
     | Throttled
     | Unknown
   );
-/** The answer to the query of a dispute by our reference: everything that was reported. Without a report it is pending. */
+/** The answer to the query of a dispute: everything that was reported. Without a report it is pending. */
 export type FindDisputeAnswer = CallTrace &
   ({ kind: 'dispute'; reports: CardDisputeReport[] } | NotFound | Unknown);
 /** The answer to the withdrawal of a dispute. The request is safe to repeat. */
@@ -348,18 +356,18 @@ export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   name: string;
   cards: CardTraits;
   issue(request: CardRequest, signal: AbortSignal): Promise<IssueAnswer>;
-  findCard(reference: string, signal: AbortSignal): Promise<FindCardAnswer>;
+  findCard(about: About, signal: AbortSignal): Promise<FindCardAnswer>;
   fund(request: CardFundingRequest, signal: AbortSignal): Promise<FundAnswer>;
-  findFunding(reference: string, signal: AbortSignal): Promise<FindFundingAnswer>;
-  reverseFunding(reference: string, signal: AbortSignal): Promise<ReverseAnswer>;
+  findFunding(about: About, signal: AbortSignal): Promise<FindFundingAnswer>;
+  reverseFunding(about: About, signal: AbortSignal): Promise<ReverseAnswer>;
   /** Moves money from a card back to us, also from a closed card. Absent where the balances are ours. */
   unload?(request: CardFundingRequest, signal: AbortSignal): Promise<UnloadAnswer>;
-  findUnload?(reference: string, signal: AbortSignal): Promise<FindUnloadAnswer>;
+  findUnload?(about: About, signal: AbortSignal): Promise<FindUnloadAnswer>;
   /** Absent where the issuer takes no disputes. With it comes `findDispute`. */
   submitDispute?(request: CardDisputeRequest, signal: AbortSignal): Promise<SubmitDisputeAnswer>;
-  findDispute?(reference: string, signal: AbortSignal): Promise<FindDisputeAnswer>;
-  /** By our reference. Absent where a dispute cannot be withdrawn. */
-  withdrawDispute?(reference: string, signal: AbortSignal): Promise<WithdrawDisputeAnswer>;
+  findDispute?(about: About, signal: AbortSignal): Promise<FindDisputeAnswer>;
+  /** Absent where a dispute cannot be withdrawn. */
+  withdrawDispute?(about: About, signal: AbortSignal): Promise<WithdrawDisputeAnswer>;
   setState(request: CardStateRequest, signal: AbortSignal): Promise<SetStateAnswer>;
   /** By the issuer's id. */
   readState(card: string, signal: AbortSignal): Promise<ReadStateAnswer>;

@@ -1,5 +1,5 @@
 import type { MessageReader } from './provider-message.js';
-import type { Rejected, ResendSafety, Submit, Verify } from './port.js';
+import type { About, Rejected, ResendSafety, Submit, Verify } from './port.js';
 
 /**
  * The port of identity providers. As for transfers: plain values, a missing answer is the value `unknown`, only an explicit
@@ -51,16 +51,17 @@ export type CheckRequest = {
 
 /** The state of a check. Codes are those of Bursar, never the provider's own text. */
 export type CheckState =
-  | { kind: 'pending' }
+  /** `handle`: the provider's id of the check, if questions are to name it. The record keeps it from the answer to the request. */
+  | { kind: 'pending'; handle?: string }
   | { kind: 'verified' }
   /** The provider says that the data do not match. */
   | { kind: 'rejected'; code: RejectionCode };
 
 /**
- * A check at its provider: our reference, and the time at which the provider said for the first time that it has the check;
- * null if it has not said so, because the request was not answered or never sent.
+ * A check at its provider, and the time at which the provider said for the first time that it has the check; null if it has not said
+ * so, because the request was not answered or never sent.
  */
-export type CheckAbout = { reference: string; acceptedAt: Date | null };
+export type CheckAbout = About & { acceptedAt: Date | null };
 
 /** An event of a check, as its provider reports it. */
 export type IdentityEvent = {

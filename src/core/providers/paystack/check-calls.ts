@@ -35,7 +35,7 @@ export const accountIn = ({ checkType, subject }: CheckRequest) =>
  */
 export function readCheck(
   found: Data,
-  { reference, acceptedAt }: CheckAbout,
+  { reference, acceptedAt }: Omit<CheckAbout, 'handle'>,
   settings: CustomerSettings,
   now: Date,
 ) {

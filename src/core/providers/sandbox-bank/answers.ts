@@ -32,6 +32,8 @@ export type SandboxBankOptions = {
   cardBalances?: 'issuer' | 'ours';
   /** The party that keeps changes of a card's state in order; the issuer if missing. */
   cardStateSequence?: 'issuer' | 'ours';
+  /** `id`: the issuer finds cards, fundings and disputes by its own ids alone. */
+  cardLookup?: 'reference' | 'id';
   /** Bound of one call, from the first byte to the last. */
   timeoutMs: number;
   callsPerSecond: number;

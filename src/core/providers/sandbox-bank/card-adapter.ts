@@ -1,15 +1,17 @@
 import { toWireAmount } from '../../../shared/money.js';
 import { OWN_REFERENCES } from '../port.js';
-import type {
-  CardCall,
-  CardIssuer,
-  CardDisputeRequest,
-  CardFundingRequest,
-  ReverseAnswer,
-  SubmitDisputeAnswer,
-  WithdrawDisputeAnswer,
-  SetStateAnswer,
-  CardStateRequest,
+import { createCardNames, type CardNames } from './card-names.js';
+import {
+  namedBy,
+  type CardCall,
+  type CardIssuer,
+  type CardDisputeRequest,
+  type CardFundingRequest,
+  type ReverseAnswer,
+  type SubmitDisputeAnswer,
+  type WithdrawDisputeAnswer,
+  type SetStateAnswer,
+  type CardStateRequest,
 } from '../card-issuer.js';
 import {
   bankHttp,
@@ -48,6 +50,7 @@ const DECISION_DEADLINE_MS = 1_500;
 /** Creates the sandbox bank's adapter of the card port. */
 export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer {
   const http = bankHttp(options);
+  const names = createCardNames(options.cardLookup ?? 'reference');
   return {
     name: 'sandbox-bank',
     cards: traitsOf(options),
@@ -55,38 +58,16 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
       const requested_at = requestedAt.toISOString();
       const body = { reference, client_reference: clientReference, type, name, requested_at };
       const reply = await http({ method: 'POST', path: '/v1/cards', body }, signal);
-      return readSubmitReply(reply, (answer) => readCard(answer, reference));
+      return readSubmitReply(reply, (answer) => names.named(readCard(answer, reference), answer));
     },
-    async findCard(reference, signal) {
-      const path = `/v1/cards/by-reference/${encodeURIComponent(reference)}`;
-      const reply = await http({ method: 'GET', path }, signal);
-      return readLookup(reply, 'card_not_found', (answer) => readCard(answer, reference));
-    },
-    async fund(order, signal) {
-      const body = fundingBody(order);
-      const reply = await http({ method: 'POST', path: '/v1/fundings', body }, signal);
-      return readSubmitReply(reply, (answer) => readFunding(answer, order.reference));
-    },
-    async findFunding(reference, signal) {
-      const path = `/v1/fundings/${encodeURIComponent(reference)}`;
-      const reply = await http({ method: 'GET', path }, signal);
-      return readLookup(reply, 'funding_not_found', (answer) => readFunding(answer, reference));
-    },
-    async reverseFunding(reference, signal) {
-      const path = `/v1/fundings/${encodeURIComponent(reference)}/reverse`;
-      return readReversal(await http({ method: 'POST', path }, signal), reference);
-    },
-    async unload(order, signal) {
-      const body = fundingBody(order);
-      const reply = await http({ method: 'POST', path: '/v1/unloads', body }, signal);
-      return readSubmitReply(reply, (answer) => readUnload(answer, order.reference));
-    },
-    async findUnload(reference, signal) {
-      const path = `/v1/unloads/${encodeURIComponent(reference)}`;
-      const reply = await http({ method: 'GET', path }, signal);
-      return readLookup(reply, 'funding_not_found', (answer) => readUnload(answer, reference));
-    },
-    ...disputesAt(http),
+    findCard: (about, signal) =>
+      names.ask(about, async (name) => {
+        const path = `/v1/cards/by-reference/${name}`;
+        const reply = await http({ method: 'GET', path }, signal);
+        return readLookup(reply, 'card_not_found', (answer) => readCard(answer, about.reference));
+      }),
+    ...fundingsAt(http, names),
+    ...disputesAt(http, names),
     async setState(order, signal) {
       const path = `/v1/cards/${encodeURIComponent(order.card)}/state`;
       const body = stateBody(order);
@@ -112,43 +93,93 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
   };
 }
 
+/** The calls about money that moves to a card, or from it. */
+const fundingsAt = (
+  http: ReturnType<typeof bankHttp>,
+  names: CardNames,
+): Pick<CardIssuer, 'fund' | 'findFunding' | 'reverseFunding' | 'unload' | 'findUnload'> => ({
+  async fund(order, signal) {
+    const body = fundingBody(order);
+    const reply = await http({ method: 'POST', path: '/v1/fundings', body }, signal);
+    return readSubmitReply(reply, (answer) =>
+      names.named(readFunding(answer, order.reference), answer),
+    );
+  },
+  findFunding: (about, signal) =>
+    names.ask(about, async (name) => {
+      const reply = await http({ method: 'GET', path: `/v1/fundings/${name}` }, signal);
+      return readLookup(reply, 'funding_not_found', (answer) =>
+        readFunding(answer, about.reference),
+      );
+    }),
+  reverseFunding: (about, signal) =>
+    names.ask(about, async (name) => {
+      const reply = await http({ method: 'POST', path: `/v1/fundings/${name}/reverse` }, signal);
+      return readReversal(reply, about.reference);
+    }),
+  async unload(order, signal) {
+    const body = fundingBody(order);
+    const reply = await http({ method: 'POST', path: '/v1/unloads', body }, signal);
+    return readSubmitReply(reply, (answer) =>
+      names.named(readUnload(answer, order.reference), answer),
+    );
+  },
+  findUnload: (about, signal) =>
+    names.ask(about, async (name) => {
+      const reply = await http({ method: 'GET', path: `/v1/unloads/${name}` }, signal);
+      return readLookup(reply, 'funding_not_found', (answer) =>
+        readUnload(answer, about.reference),
+      );
+    }),
+});
+
 /** The calls about disputes. */
 const disputesAt = (
   http: ReturnType<typeof bankHttp>,
+  names: CardNames,
 ): Pick<CardIssuer, 'submitDispute' | 'findDispute' | 'withdrawDispute'> => ({
   async submitDispute(order, signal): Promise<SubmitDisputeAnswer> {
     const body = disputeBody(order);
     const reply = await http({ method: 'POST', path: '/v1/disputes', body }, signal);
-    const read = readSubmitReply(reply, (answer) => readDispute(answer, order.reference));
+    const read = readSubmitReply(reply, (answer) =>
+      names.named(readDispute(answer, order.reference), answer),
+    );
     if (read.kind !== 'dispute') return read;
     const { providerRequestId, reports } = read;
     const refused = reports.find(({ state }) => state.kind === 'rejected')?.state;
     if (refused?.kind === 'rejected') {
       return { kind: 'rejected', code: refused.code, providerRequestId };
     }
-    return { kind: reports.length === 0 ? 'pending' : 'submitted', providerRequestId };
+    const kind = reports.length === 0 ? 'pending' : 'submitted';
+    return { kind, providerRequestId, ...namedBy(read) };
   },
-  async findDispute(reference, signal) {
-    const path = `/v1/disputes/${encodeURIComponent(reference)}`;
-    const reply = await http({ method: 'GET', path }, signal);
-    return readLookup(reply, 'dispute_not_found', (answer) => readDispute(answer, reference));
-  },
-  async withdrawDispute(reference, signal): Promise<WithdrawDisputeAnswer> {
-    const path = `/v1/disputes/${encodeURIComponent(reference)}/withdraw`;
-    const reply = await http({ method: 'POST', path }, signal);
-    const { requestId: providerRequestId } = reply;
-    // That it does not know the dispute contradicts what it has said: the answer is unknown.
-    const isRefused = reply.kind === 'answer' && reply.status === 422;
-    const code = isRefused ? errorCode(reply.body) : '';
-    if (isRefusal(code)) return { kind: 'rejected', code, providerRequestId };
-    return readSubmitReply(reply, (answer) => {
-      const read = readDispute(answer, reference);
-      const isDone =
-        read.kind === 'dispute' && read.reports.some(({ state }) => state.kind === 'withdrawn');
-      return isDone ? { kind: 'withdrawn' as const } : unreadable();
-    });
-  },
+  findDispute: (about, signal) =>
+    names.ask(about, async (name) => {
+      const reply = await http({ method: 'GET', path: `/v1/disputes/${name}` }, signal);
+      return readLookup(reply, 'dispute_not_found', (answer) =>
+        readDispute(answer, about.reference),
+      );
+    }),
+  withdrawDispute: (about, signal) =>
+    names.ask(about, async (name) => {
+      const reply = await http({ method: 'POST', path: `/v1/disputes/${name}/withdraw` }, signal);
+      return readWithdrawal(reply, about.reference);
+    }),
 });
+
+function readWithdrawal(reply: Reply, reference: string): WithdrawDisputeAnswer {
+  const { requestId: providerRequestId } = reply;
+  // That it does not know the dispute contradicts what it has said: the answer is unknown.
+  const isRefused = reply.kind === 'answer' && reply.status === 422;
+  const code = isRefused ? errorCode(reply.body) : '';
+  if (isRefusal(code)) return { kind: 'rejected', code, providerRequestId };
+  return readSubmitReply(reply, (answer) => {
+    const read = readDispute(answer, reference);
+    const isDone =
+      read.kind === 'dispute' && read.reports.some(({ state }) => state.kind === 'withdrawn');
+    return isDone ? { kind: 'withdrawn' as const } : unreadable();
+  });
+}
 
 const CALLS: readonly CardCall[] = ['issue', 'state', 'fund', 'unload', 'dispute', 'find'];
 

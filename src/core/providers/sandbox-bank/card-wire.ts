@@ -20,6 +20,9 @@ const face = {
 const changer = z.enum(['client', 'issuer']).nullish();
 const state = z.enum(['inactive', 'open', 'locked', 'closed']);
 
+/** The issuer's own id of a request, in an answer about it. */
+export const ownId = z.object({ id });
+
 const cardFields = {
   reference: z.string(),
   state,
