@@ -762,8 +762,21 @@ export type CardAuthorization = {
     /** Country code, ISO 3166. */
     country: string;
   } | null;
+  /** The part of the amount that the cardholder gets in cash, as the first request that says so has it. */
+  cash_minor: number | null;
+  /** The amount in the merchant’s currency; null if the issuer does not say. */
+  merchant_amount: {
+    /** Amount in minor units of that currency. */
+    amount_minor: number;
+    /** ISO 4217. */
+    currency: string;
+  } | null;
+  /** The party that began the payment; null if the issuer does not say. */
+  initiator: ('cardholder' | 'merchant') | null;
   /** The party that approved the payment in our place; null: none did. */
   stand_in: ('issuer' | 'network') | null;
+  /** The network has taken money by force: without a request, or beyond it. */
+  forced: boolean;
   /** Time and reason of the call for one of our operators; null without one. */
   attention: {
     /** When the attention began. */
@@ -771,7 +784,7 @@ export type CardAuthorization = {
     /** The reason, for people. */
     reason: string;
   } | null;
-  /** When the issuer is asked about the hold if it reports nothing. */
+  /** The end of the hold, as the issuer has named it, or by our terms: the issuer is asked then if it reports nothing. */
   expires_at: string | null;
   /** When the authorization was decided. */
   created_at: string;

@@ -14,6 +14,8 @@ export type AuthorizationMessage = {
   code: string | null;
   /** Of a clearing: the last one. Of a reversal: all that is held and taken. */
   isFinal: boolean;
+  /** Of a clearing that nobody was asked about. */
+  isForced: boolean;
   at: number;
 };
 
@@ -47,6 +49,7 @@ export function createAuthorizationState(effects: JournalEffects, cards: CardRec
       amountMinor: order.amount_minor,
       code: null,
       isFinal: true,
+      isForced: false,
       at,
     };
     if (number < authorizations.all.length) {
@@ -114,6 +117,7 @@ const outcome = (
   order: null,
   code: null,
   isFinal: record.is_final,
+  isForced: record.forced === true,
   at: record.at,
 });
 

@@ -43,6 +43,7 @@ export type OutcomeRequest = {
   outcome: keyof typeof OUTCOMES;
   amount_minor?: number | undefined;
   final: boolean;
+  forced?: true | undefined;
   report: boolean;
   /** The time of the outcome, and the number of its callbacks; only of scripts. */
   at?: number;
@@ -79,14 +80,16 @@ type DecisionParts = {
 /** Creates the request to the client. It is sent at most twice; null if no readable answer arrived in time. */
 const createDecisionRequest =
   ({ log, callbackSender, url, answerWithinMs }: DecisionParts) =>
-  async (body: object): Promise<Decision | null> => {
+  async (body: object, answerBy: number): Promise<Decision | null> => {
     if (url === null) return null;
     await log.flushed();
-    const first = await callbackSender.post('authorization', url, body, answerWithinMs);
+    const send = async () => {
+      const withinMs = Math.min(answerWithinMs, answerBy - Date.now());
+      return withinMs > 0 ? callbackSender.post('authorization', url, body, withinMs) : null;
+    };
+    const first = await send();
     const isAnswered = first !== null && first.status < 500;
-    return read(
-      isAnswered ? first : await callbackSender.post('authorization', url, body, answerWithinMs),
-    );
+    return read(isAnswered ? first : await send());
   };
 
 /** Decides a request: by the client, unless the card's state or the network has decided it already. */
@@ -99,7 +102,8 @@ const createDecisionOn =
     if (request.order?.kind === 'advice') return [STAND_IN, 'card.authorization_advice'];
     const state = shownState(authorization.card);
     if (state !== 'open') return [{ approved: false, code: `card_${state}` }, null];
-    const decision = (await requestDecision(requestBody(authorization, request))) ?? NO_ANSWER;
+    const body = requestBody(authorization, request);
+    const decision = (await requestDecision(body, answerByOf(request) ?? Infinity)) ?? NO_ANSWER;
     return [decision, decision.approved ? null : 'card.declined'];
   };
 
@@ -197,12 +201,12 @@ export function createAuthorizations(
         ...(available != null && { available_minor: available }),
       });
     },
-    end(token, { outcome, amount_minor: given, final, report, at: when, times = 1 }) {
+    end(token, { outcome, amount_minor: given, final, forced, report, at: when, times = 1 }) {
       const one = authorizations.withToken(token);
       if (!one) return noSuchAuthorization();
       const refusal = refusalOf(one, outcome);
       if (refusal) return refusal;
-      const { event, ...record } = outcomeOf(one, { outcome, amount_minor: given, final });
+      const { event, ...record } = outcomeOf(one, { outcome, amount_minor: given, final, forced });
       const about = { authorization: one.number, message: record.message };
       const at = when ?? nextTime(one);
       const happened = { ...record, seq: journal.nextSeq(), at };
@@ -274,7 +278,7 @@ const nextTime = (one: Authorization | undefined): number =>
 /** The outcome as the journal stores it, and the event that reports it. */
 function outcomeOf(
   one: Authorization,
-  { outcome, amount_minor: given, final }: Omit<OutcomeRequest, 'report'>,
+  { outcome, amount_minor: given, final, forced }: Omit<OutcomeRequest, 'report'>,
 ) {
   const [kind, event] = OUTCOMES[outcome];
   const taken = Math.max(0, one.takenMinor);
@@ -287,6 +291,7 @@ function outcomeOf(
     message_id: randomUUID(),
     amount_minor: given ?? (whole > 0 ? whole : taken),
     is_final: outcome === 'cleared' ? final : given === undefined,
+    ...(forced && { forced }),
   };
 }
 
@@ -311,8 +316,11 @@ function messageOf({ messages }: Authorization, number: number): AuthorizationMe
 }
 
 /** A repeat of the request has the same body. */
-function requestBody({ token, card }: Authorization, { id, order, at }: AuthorizationMessage) {
+function requestBody({ token, card }: Authorization, request: AuthorizationMessage) {
+  const { id, order, at } = request;
   const requestedAt = new Date(at).toISOString();
+  const { answer_within_ms: _, ...asked } = order ?? {};
+  const answerBy = answerByOf(request);
   return {
     id,
     event: 'card.authorization_requested',
@@ -322,12 +330,17 @@ function requestBody({ token, card }: Authorization, { id, order, at }: Authoriz
       message_id: id,
       client_reference: card.order.reference,
       card: card.face?.id,
-      ...order,
+      ...asked,
       currency: 'NGN',
       requested_at: requestedAt,
+      ...(answerBy !== null && { answer_by: new Date(answerBy).toISOString() }),
     },
   };
 }
+
+/** The time by which the client is told to answer; null if it is told none. */
+const answerByOf = ({ order, at }: AuthorizationMessage): number | null =>
+  order?.answer_within_ms === undefined ? null : at + order.answer_within_ms;
 
 function read(reply: CallbackResponse): Decision | null {
   if (reply?.status !== 200) return null;

@@ -62,7 +62,8 @@ const increment: Step = {
     if (!first?.order) return;
     const amount_minor = share(one, 50);
     const card = one.card.order.reference;
-    const order = { ...first.order, kind: 'increment', hold_minor: null, amount_minor } as const;
+    const alone = { kind: 'increment', hold_minor: null, amount_minor } as const;
+    const order = { ...first.order, ...alone, cash_minor: undefined, merchant_amount: undefined };
     void authorizations.authorize({ ...order, card, authorization: one.token });
   },
 };
@@ -84,7 +85,7 @@ const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
   '005': [outcome(1_000, 'reversed', 50), clearing(1_000)],
   '006': [],
   '007': [],
-  '008': [clearing(0, 100)],
+  '008': [clearing(0, 100, { forced: true })],
   '009': [shuffled],
   '010': [outcome(1_000, 'expired'), clearing(1_000, 100)],
   '011': [clearing(1_000), outcome(1_000, 'refunded', 100)],

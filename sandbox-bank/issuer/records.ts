@@ -57,6 +57,14 @@ export type AuthorizationRequest = {
   partial_approval: boolean;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: { name: string; category: string; country: string };
+  /** The part in cash, the amount in the merchant's currency, and the party that began the payment. Missing: not told. */
+  cash_minor?: number | undefined;
+  merchant_amount?: { amount_minor: number; currency: string } | undefined;
+  initiator?: 'cardholder' | 'merchant' | undefined;
+  /** The end of the hold, as the client is told. Nothing ends by it. */
+  hold_until?: string | undefined;
+  /** The client is told to answer within this time, and no later answer counts. Missing: only the issuer's own limit counts. */
+  answer_within_ms?: number | undefined;
 };
 
 /** A client's request to dispute a card payment. */
@@ -140,5 +148,7 @@ export type CardRecord =
       amount_minor: number;
       /** Of a clearing: the last one. Of a reversal: all that is held and taken. */
       is_final: boolean;
+      /** Of a clearing that nobody was asked about. */
+      forced?: true;
       at: number;
     };

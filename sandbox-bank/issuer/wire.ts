@@ -73,6 +73,13 @@ export const authorizationBody = z.strictObject({
   authorization: z.string().min(1).max(100).optional(),
   /** Zero verifies the account. */
   amount_minor: z.int().min(0).default(0),
+  cash_minor: z.int().min(0).optional(),
+  merchant_amount: z
+    .strictObject({ amount_minor: z.int().min(0), currency: z.string().regex(/^[A-Z]{3}$/) })
+    .optional(),
+  initiator: z.enum(['cardholder', 'merchant']).optional(),
+  hold_until: z.iso.datetime({ offset: true }).optional(),
+  answer_within_ms: z.int().min(1).max(60_000).optional(),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']).default('online'),
   merchant: z
     .strictObject({
@@ -95,8 +102,14 @@ export const endBody = z
     outcome: z.enum(['cleared', 'reversed', 'expired', 'refunded', 'refund_reversed', 'corrected']),
     amount_minor: z.int().optional(),
     final: z.boolean().default(true),
+    /** Of a clearing that nobody was asked about. */
+    forced: z.literal(true).optional(),
     /** False: no callback reports it, and only a look-up finds it. */
     report: z.boolean().default(true),
+  })
+  .refine((body) => body.outcome === 'cleared' || body.forced === undefined, {
+    path: ['forced'],
+    message: 'only a clearing may be forced',
   })
   .refine((body) => body.outcome !== 'expired' || body.amount_minor === undefined, {
     path: ['amount_minor'],
@@ -197,7 +210,7 @@ export function presentAuthorization(one: Authorization) {
 
 /** The data of the event that reports a message about a card payment. */
 export function reportData({ token, card }: Authorization, message: AuthorizationMessage) {
-  const { id, status, isFinal, amountMinor: amount_minor, code } = message;
+  const { id, status, isFinal, isForced, amountMinor: amount_minor, code } = message;
   return {
     reference: token,
     message_id: id,
@@ -206,7 +219,7 @@ export function reportData({ token, card }: Authorization, message: Authorizatio
     amount_minor,
     currency: 'NGN',
     code,
-    ...(status === 'cleared' && { final: isFinal }),
+    ...(status === 'cleared' && { final: isFinal, ...(isForced && { forced: true }) }),
     ...(status === 'authorization_reversed' && { whole: isFinal }),
   };
 }

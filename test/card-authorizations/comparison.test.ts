@@ -19,10 +19,10 @@ import { NOW } from '../support/transfers.js';
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
 const of = (amountMinor: bigint, messageId: string) => ({ amountMinor, messageId });
 const STATES: Record<string, AuthorizationState> = {
-  clearing: { ...of(4_200n, 'clr_1'), kind: 'cleared', final: true },
-  'clearing again': { ...of(4_200n, 'clr_9'), kind: 'cleared', final: true },
-  'second clearing': { ...of(300n, 'clr_2'), kind: 'cleared', final: true },
-  'smaller clearing': { ...of(4_000n, 'clr_1'), kind: 'cleared', final: true },
+  clearing: { ...of(4_200n, 'clr_1'), kind: 'cleared', final: true, forced: false },
+  'clearing again': { ...of(4_200n, 'clr_9'), kind: 'cleared', final: true, forced: false },
+  'second clearing': { ...of(300n, 'clr_2'), kind: 'cleared', final: true, forced: false },
+  'smaller clearing': { ...of(4_000n, 'clr_1'), kind: 'cleared', final: true, forced: false },
   refund: { ...of(1_200n, 'rfd_1'), kind: 'refunded' },
   'whole reversal': { messageId: 'rev_1', kind: 'reversed', amountMinor: null },
   expiry: { messageId: 'exp_1', kind: 'expired' },

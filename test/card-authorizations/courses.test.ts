@@ -84,6 +84,56 @@ eachAtOnce(COURSES)(
   },
 );
 
+test('a payment shows what its issuer says of it: cash, the amount abroad, who began it, and the end of its hold', async () => {
+  const card = await fundedCard();
+  const end = new Date(Date.now() + 3 * 86_400_000).toISOString();
+  const said = {
+    cash_minor: 2_000,
+    merchant_amount: { amount_minor: 90_000, currency: 'GHS' },
+    initiator: 'merchant' as const,
+  };
+  const { token } = await issuer.pay(card, { amount_minor: AMOUNT, ...said, hold_until: end });
+  const more = { authorization: token, kind: 'increment', amount_minor: 100 } as const;
+  expect(await issuer.pay(card, more)).toMatchObject({ approved: true });
+  const of = async (id: string) =>
+    (await cards.call<object[]>('GET', `/cards/authorizations?card_id=${id}`)).body.data[0];
+  expect(await of(card)).toMatchObject({ ...said, expires_at: end, forced: false });
+  const other = await fundedCard();
+  await issuer.pay(other, { amount_minor: AMOUNT });
+  const unsaid = { cash_minor: null, merchant_amount: null, initiator: null };
+  expect(await of(other)).toMatchObject(unsaid);
+});
+
+test('a forced clearing is booked, marked, told on the timeline and in the event, and calls an operator', async () => {
+  const card = await fundedCard();
+  const merchant = { name: 'Mama Put 008' };
+  await issuer.pay(card, { amount_minor: AMOUNT, merchant }).catch(() => null);
+  const { _id: id } = await eventually('it is cleared', async () => {
+    const found = await ofCard(card);
+    return found?.status === 'cleared' ? found : undefined;
+  });
+  const one = (await cards.call<object>('GET', `/cards/authorizations/${id}`)).body.data;
+  expect(one).toMatchObject({
+    forced: true,
+    cleared_minor: AMOUNT,
+    attention: { reason: 'money was taken that we had not approved' },
+  });
+  const path = `/cards/authorizations/${id}/timeline`;
+  const { data } = (await cards.call<TimelineEntry[]>('GET', path)).body;
+  expect(data.map(({ detail }) => detail)).toContain(`cleared by force: ${AMOUNT}`);
+});
+
+test('an issuer that wants its answer at once gets a decline, and nothing is held', async () => {
+  const card = await fundedCard();
+  const hasty = await issuer.pay(card, { amount_minor: AMOUNT, answer_within_ms: 1 });
+  expect(hasty).toMatchObject({ approved: false });
+  await eventually('nothing is held', async () => {
+    const found = await ofCard(card);
+    return found === null || found.held_minor === 0n ? true : undefined;
+  });
+  expect((await cards.balance(card)).available_minor).toBe(FUNDED);
+});
+
 test('a balance inquiry, a partial approval and a financial request are answered by their kind', async () => {
   const card = await fundedCard();
   const inquiry = await issuer.pay(card, { kind: 'balance_inquiry', amount_minor: 0 });

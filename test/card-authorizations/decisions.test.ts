@@ -225,6 +225,29 @@ describe('a decision that is not committed in time', () => {
     await decisions.idle();
   });
 
+  test('a request with an earlier deadline of its own is answered by then, and one that arrives after it is declined', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const slow = heldBack();
+    const decisions = decisionsOf(slow.through, { deadlineMs: 120_000 });
+    const short = { ...pay(), answerBy: new Date(Date.now() + 300) };
+    expect(await decisions.decide('sandbox-bank', short)).toEqual(LATE);
+    slow.release();
+    await decisions.idle();
+    expect(await cards().findOne({ _id: id })).toMatchObject({ held_minor: 0n, open_holds: 0 });
+    const past = { ...pay(), answerBy: new Date(Date.now() - 1) };
+    expect(await decisions.decide('sandbox-bank', past)).toEqual(LATE);
+    await decisions.idle();
+    expect(await storedAuthorization(past.token)).toMatchObject({ status: 'declined' });
+    // A later one of its own does not prolong the issuer's.
+    const never = heldBack();
+    const hasty = decisionsOf(never.through, { deadlineMs: 300 });
+    const long = { ...pay(), answerBy: new Date(Date.now() + 120_000) };
+    expect(await hasty.decide('sandbox-bank', long)).toEqual(LATE);
+    never.release();
+    await hasty.idle();
+    expect(await cards().findOne({ _id: id })).toMatchObject({ held_minor: 0n, open_holds: 0 });
+  });
+
   test('an approval committed after its deadline is voided, and a repeat is declined', async () => {
     const { id, pay } = await cardWith(20_000n);
     const payment = pay();

@@ -9,11 +9,17 @@ import type { Mutation, MutationInput } from '../../src/core/commit/mutation.js'
 import { decide } from '../../src/core/commit/unit-of-work.js';
 import type { AuthorizationReport } from '../../src/core/providers/card-issuer.js';
 import type { Database } from '../../src/platform/database/client.js';
-import { stateWith, standInMutation, TERMS, voidMutation } from '../support/authorizations.js';
+import {
+  decideAuthorizationMutation,
+  stateWith,
+  standInMutation,
+  TERMS,
+  voidMutation,
+} from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';
 import { apply, run } from '../support/decisions.js';
 import type { AnyMutation } from '../support/mutations.js';
-import { checkBooks, message, seconds } from '../support/one-payment.js';
+import { after, checkBooks, message, seconds } from '../support/one-payment.js';
 import { withEmptyParts } from '../support/parts.js';
 import { NOW } from '../support/transfers.js';
 
@@ -133,7 +139,13 @@ test.each([
 });
 
 test('a clearing that the answer reports is taken, and an increment since the question stays held', async () => {
-  const state = { kind: 'cleared', messageId: 'c1', final: true, amountMinor: 1_000n } as const;
+  const state = {
+    kind: 'cleared',
+    messageId: 'c1',
+    final: true,
+    forced: false,
+    amountMinor: 1_000n,
+  } as const;
   const reports = [{ state, at: seconds(-1) }];
   const one = await askedBetween([message('m1', 1_000n, -2)], [message('m2', 500n, 1)], {
     reports,
@@ -154,4 +166,40 @@ test('an answer that the hold stands postpones the next question, and leaves the
     over: false,
   });
   expect(later.postponed).toBeNull();
+});
+
+describe('the end of a hold that the issuer names', () => {
+  const until = (messageId: string, end: number | null, at = 0) =>
+    decideAuthorizationMutation({
+      messageId,
+      amountMinor: 1_000n,
+      requestedAt: seconds(at),
+      holdUntil: end === null ? null : seconds(end),
+    });
+  const endOf = (...mutations: AnyMutation[]) => after(mutations).one;
+
+  test('decides when the issuer is asked, also before and after our own term, and ends nothing', () => {
+    expect(endOf(until('m1', null)).expires_at).toEqual(seconds(60));
+    const short = endOf(until('m1', 10));
+    expect([short.expires_at, short.verify_at]).toEqual([seconds(10), seconds(10)]);
+    const day = 86_400;
+    const long = endOf(until('m1', 30 * day));
+    expect([long.expires_at, long.verify_at]).toEqual([seconds(30 * day), seconds(day)]);
+    const past = endOf(until('m1', -10));
+    expect([past.expires_at, past.verify_at]).toEqual([seconds(-10), seconds(day)]);
+    expect(past).toMatchObject({ status: 'approved', held_minor: 1_000n });
+  });
+
+  test('of several messages is the latest, in whatever order they arrive, and stays if a message names none', () => {
+    const messages = [until('m1', 20), until('m2', 90, 1), until('m3', null, 2)];
+    const orders = [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+    ];
+    for (const order of orders) {
+      const arrived = order.flatMap((i) => messages[i] ?? []);
+      expect(endOf(...arrived).expires_at).toEqual(seconds(90));
+    }
+  });
 });

@@ -26,7 +26,7 @@ const kind = fc.constantFrom('authorization' as const, 'increment' as const, 'fi
 /** A report of the network about one payment. Without other times, its place in the list is its time. */
 type Report =
   | { kind: 'stand-in' | 'refunded' | 'reversed' | 'corrected'; minor: bigint }
-  | { kind: 'cleared'; minor: bigint; partial: boolean }
+  | { kind: 'cleared'; minor: bigint; partial: boolean; forced: boolean }
   | { kind: 'whole reversal' | 'expired' }
   /** About a request: its decline, its approval in our place, or the issuer's clearing of it. */
   | { kind: 'declined' | 'advice' | 'taken'; of: number; minor: bigint };
@@ -37,7 +37,12 @@ const report: fc.Arbitrary<Report> = fc.oneof(
     minor: amount,
   }),
   fc.record({ kind: fc.constant('corrected' as const), minor: fc.constantFrom(-700n, 300n) }),
-  fc.record({ kind: fc.constant('cleared' as const), minor: amount, partial: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('cleared' as const),
+    minor: amount,
+    partial: fc.boolean(),
+    forced: fc.boolean(),
+  }),
   fc.record({ kind: fc.constantFrom('whole reversal' as const, 'expired' as const) }),
   {
     // Several reports about one request are rare otherwise.
@@ -219,11 +224,15 @@ const isCalledForNetwork = (state: Snapshot): boolean =>
 /** True if no later report changes what these reports mean. */
 const arePlain = (reports: readonly Report[]) => reports.every((one) => !('of' in one));
 
-/** A request about the payment, at its place in the sequence. */
+/** A request about the payment, at its place in the sequence. What it says beside its amount moves no money. */
 const request = (minor: bigint, i: number, more: object = {}) =>
   decideAuthorizationMutation({
     messageId: `m${i}`,
     amountMinor: minor,
+    cashMinor: minor / 2n,
+    merchantAmount: { amountMinor: minor * 9n, currency: 'GHS' },
+    initiator: 'merchant',
+    holdUntil: new Date(NOW.getTime() - i),
     requestedAt: new Date(NOW.getTime() + i),
     ...more,
   });

@@ -35,6 +35,11 @@ export function describeCardEvents(at: Subject): void {
             category: expect.stringMatching(/^\d{4}$/) as string,
             country: expect.stringMatching(/^[A-Z]{2}$/) as string,
           },
+          cashMinor: null,
+          merchantAmount: null,
+          initiator: null,
+          holdUntil: null,
+          answerBy: null,
           requestedAt: expect.any(Date) as Date,
         },
       });

@@ -304,8 +304,12 @@ describe('card events of the sandbox bank', () => {
   const minutes = (n: number) => new Date(now.getTime() + n * 60_000);
 
   const reports = [
-    ['card.cleared', {}, { kind: 'cleared', amountMinor: 700n, final: true }],
-    ['card.cleared', { final: false }, { kind: 'cleared', amountMinor: 700n, final: false }],
+    ['card.cleared', {}, { kind: 'cleared', amountMinor: 700n, final: true, forced: false }],
+    [
+      'card.cleared',
+      { final: false, forced: true },
+      { kind: 'cleared', amountMinor: 700n, final: false, forced: true },
+    ],
     ['card.declined', {}, { kind: 'declined', whole: false, code: 'no_answer' }],
     ['card.authorization_reversed', {}, { kind: 'reversed', amountMinor: null }],
     ['card.authorization_reversed', { whole: false }, { kind: 'reversed', amountMinor: 700n }],
@@ -379,6 +383,55 @@ describe('card events of the sandbox bank', () => {
       kind: 'unreadable',
       name: nameIn(content),
       dedupeKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+  });
+
+  const asked = {
+    ...event,
+    event: 'card.authorization_requested',
+    data: {
+      reference: 'token',
+      card: 'card_1',
+      amount_minor: 700,
+      currency: 'NGN',
+      channel: 'pos',
+      merchant: { name: 'Kofi Stores', category: '5411', country: 'GH' },
+      requested_at: '2026-11-20T09:00:00Z',
+    },
+  };
+  const told = {
+    cash_minor: 200,
+    merchant_amount: { amount_minor: 6_300, currency: 'GHS' },
+    initiator: 'merchant',
+    hold_until: '2026-12-20T09:00:00+01:00',
+    answer_by: '2026-11-20T09:00:01Z',
+  };
+
+  test('a request has what the issuer says of its cash, its amount abroad, its initiator, the end of its hold and its own deadline', () => {
+    expect(read({ ...asked, data: { ...asked.data, ...told } })).toMatchObject({
+      kind: 'authorization',
+      request: {
+        cashMinor: 200n,
+        merchantAmount: { amountMinor: 6_300n, currency: 'GHS' },
+        initiator: 'merchant',
+        holdUntil: new Date('2026-12-20T08:00:00Z'),
+        answerBy: new Date('2026-11-20T09:00:01Z'),
+      },
+    });
+  });
+
+  test.each([
+    { cash_minor: 0.5 },
+    { cash_minor: -1 },
+    { merchant_amount: { amount_minor: '6300', currency: 'GHS' } },
+    { merchant_amount: { amount_minor: 6_300, currency: 'cedi' } },
+    { initiator: 'a bank' },
+    { hold_until: 'tomorrow' },
+    { answer_by: 1_500 },
+  ])('a request with %j is unreadable, and declined', (wrong) => {
+    expect(read({ ...asked, data: { ...asked.data, ...told, ...wrong } })).toMatchObject({
+      kind: 'unreadable',
+      reply: { body: { approved: false } },
     });
   });
 

@@ -42,6 +42,11 @@ export function request(changes: Partial<AuthorizationRequest> = {}): Authorizat
     currency: 'NGN',
     channel: 'pos',
     merchant: { name: 'Mama Put', category: '5812', country: 'NG' },
+    cashMinor: null,
+    merchantAmount: null,
+    initiator: null,
+    holdUntil: null,
+    answerBy: null,
     requestedAt: NOW,
     ...changes,
   };
@@ -79,17 +84,18 @@ export const authorizationFactMutation = (
     at?: number;
     minor?: bigint;
     token?: string;
-    /** Of a clearing: more may follow. */
+    /** Of a clearing: more may follow; the network did not ask. */
     partial?: boolean;
+    forced?: boolean;
     /** Of a decline: the message. */
     message?: string | null;
   } = {},
 ): Named<'applyCardAuthorizationFact'> => {
   const { key = kind, at = 0, minor = 0n, token = 'auth_1', partial = false } = given;
-  const { message = 'msg_1' } = given;
+  const { message = 'msg_1', forced = false } = given;
   const fields = {
     declined: { message_id: message },
-    cleared: { final: !partial },
+    cleared: { final: !partial, ...(forced && { forced: true }) },
     reversed: { whole: minor === 0n },
     expired: {},
     refunded: {},

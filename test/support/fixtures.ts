@@ -198,7 +198,13 @@ async function takenDirectly(
   { deps }: Service,
 ) {
   const about = { tenantId, card, provider, token, key: token, at: new Date() };
-  const state = { kind: 'cleared', messageId: token, amountMinor: 5_000n, final: true } as const;
+  const state = {
+    kind: 'cleared',
+    messageId: token,
+    amountMinor: 5_000n,
+    final: true,
+    forced: false,
+  } as const;
   const { authorization } = await deps.cardAuthorizations.store.applyState({ ...about, state });
   if (!authorization) throw new Error('the payment is not stored');
   return authorization;

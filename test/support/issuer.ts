@@ -17,6 +17,12 @@ export type Payment = {
     | 'advice';
   partial_approval?: boolean;
   hold_minor?: number;
+  cash_minor?: number;
+  merchant_amount?: { amount_minor: number; currency: string };
+  initiator?: 'cardholder' | 'merchant';
+  hold_until?: string;
+  /** The issuer wants its answer within this time. */
+  answer_within_ms?: number;
   /** The token of the payment that this request belongs to. */
   authorization?: string;
 };

@@ -101,7 +101,7 @@ export function createDecisions(deps: DecisionDeps) {
       const current = pending.get(pendingKey(id, request)) ?? start(id, provider, request);
       if (current.answer) return current.answer;
       const timer = new AbortController();
-      const deadlineMs = deadlineMsOf(provider);
+      const deadlineMs = timeFor(request, deadlineMsOf(provider));
       const late = sleep(deadlineMs, null, { signal: timer.signal }).catch(() => null);
       const decision = await Promise.race([current.decided, late]);
       timer.abort();
@@ -112,7 +112,7 @@ export function createDecisions(deps: DecisionDeps) {
         provider,
         result,
         seconds: ms / 1000,
-        ratio: ms / deadlineMs,
+        ratio: ms / Math.max(1, deadlineMs),
       };
       listeners.forEach((listener) => listener(answered));
       return answer;
@@ -143,7 +143,7 @@ function createCommit({
     request: AuthorizationRequest,
     { id, authorizationRequestId }: { id: string; authorizationRequestId: string },
   ): Promise<Committed> => {
-    const answerBy = new Date(Date.now() + deadlineMsOf(provider));
+    const answerBy = new Date(Date.now() + timeFor(request, deadlineMsOf(provider)));
     const unknown = { key: null, authorization: null, decision: declined('card_unknown') };
     let key: AuthorizationKey | null = null;
     try {
@@ -170,6 +170,12 @@ function createCommit({
     }
   };
 }
+
+/** The time that is left for an answer: the issuer's deadline, or less if the request has an earlier one of its own. */
+const timeFor = ({ answerBy }: AuthorizationRequest, deadlineMs: number): number =>
+  answerBy === null
+    ? deadlineMs
+    : Math.max(0, Math.min(deadlineMs, answerBy.getTime() - Date.now()));
 
 /** Another message of the same payment is decided by itself. */
 const pendingKey = (id: string, { messageId }: AuthorizationRequest) => `${id}/${messageId}`;

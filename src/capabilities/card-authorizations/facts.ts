@@ -25,14 +25,16 @@ export type AuthorizationFact = {
       stand_in: 'issuer' | 'network' | null;
       /** The day in Lagos whose limit the amount uses. Missing: that of the payment. */
       day?: string;
+      /** The end of the hold that the issuer has named. Missing: none. */
+      hold_until?: Date;
     }
   /** Our approval of this message does not count; null: of every message so far. */
   | { kind: 'declined'; message_id: string | null }
   /**
    * Not `final`: more of the hold may be cleared later. With `of` it is our own clearing of a financial message, which ends the
-   * hold of that message alone.
+   * hold of that message alone. `forced`: the network did not ask.
    */
-  | { kind: 'cleared'; final: boolean; of?: ClearedMessage }
+  | { kind: 'cleared'; final: boolean; of?: ClearedMessage; forced?: true }
   /** `whole`: all that is held and taken, whatever the amount. */
   | { kind: 'reversed'; whole: boolean }
   | { kind: 'expired' | 'refunded' | 'refund_reversed' | 'corrected' }

@@ -3,6 +3,7 @@ import { timelineEntry } from '../../core/instructions/instruction.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import {
   cardAuthorizations,
+  detailsOf,
   isApproved,
   messageIn,
   NEVER_ASKED,
@@ -77,6 +78,7 @@ export function recordDecline(
     available_minor: null,
     approved: false,
     code,
+    ...detailsOf(request),
     request_ids: requestIds,
   };
   const detail = `declined: ${code}`;

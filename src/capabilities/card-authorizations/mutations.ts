@@ -6,6 +6,7 @@ import { tryAutoReload } from '../card-fundings/mutations.js';
 import {
   cardAuthorizations,
   dayOf,
+  detailsOf,
   messageIn,
   newAuthorization,
   NEVER_ASKED,
@@ -166,7 +167,7 @@ function approve(
   },
   now: Date,
 ): CardAuthorization {
-  const { messageId, requestedAt, kind } = input.request;
+  const { messageId, requestedAt, kind, holdUntil = null } = input.request;
   const { authorizationRequestId, terms } = input;
   const { approvedMinor: amountMinor, holdMinor, issuerHoldMinor, availableMinor } = verdict;
   const message = {
@@ -177,6 +178,7 @@ function approve(
     available_minor: availableMinor,
     approved: true,
     code: 'approved',
+    ...detailsOf(input.request),
     request_ids: [authorizationRequestId],
   };
   const authorization = {
@@ -195,6 +197,7 @@ function approve(
     ...(issuerHoldMinor > holdMinor && { issuer_hold_minor: issuerHoldMinor }),
     stand_in: null,
     day: spendingDay(card.daily_spend, now),
+    ...(holdUntil && { hold_until: holdUntil }),
     at: afterAll(known.facts, requestedAt),
   };
   const applied = { fact, terms, by: 'decision' } as const;

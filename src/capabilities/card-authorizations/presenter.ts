@@ -7,7 +7,9 @@ import type { CardAuthorization } from './record.js';
 export function presentAuthorization(
   authorization: Omit<CardAuthorization, 'timeline'>,
 ): z.infer<typeof cardAuthorizationResource> {
-  const { attention, merchant } = authorization;
+  const { attention, merchant, messages, facts } = authorization;
+  const there = messages.find(({ merchant_amount: said }) => said)?.merchant_amount;
+  const cash = messages.find(({ cash_minor: said }) => said !== undefined)?.cash_minor;
   return {
     id: authorization._id,
     card_id: authorization.card_id,
@@ -28,7 +30,13 @@ export function presentAuthorization(
       category: merchant.category,
       country: merchant.country,
     },
+    cash_minor: cash === undefined ? null : toWireAmount(cash),
+    merchant_amount: there
+      ? { amount_minor: toWireAmount(there.amount_minor), currency: there.currency }
+      : null,
+    initiator: messages.find(({ initiator }) => initiator)?.initiator ?? null,
     stand_in: authorization.stand_in,
+    forced: facts.some((fact) => fact.kind === 'cleared' && fact.forced === true),
     attention: attention && { since: attention.since.toISOString(), reason: attention.reason },
     expires_at: authorization.expires_at?.toISOString() ?? null,
     created_at: authorization.created_at.toISOString(),

@@ -63,7 +63,7 @@ export type CardAuthorization = {
   facts: AuthorizationFact[];
   /** Set if money was taken without funds or without our approval. */
   attention: { since: Date; reason: string } | null;
-  /** The end of the hold if the issuer reports nothing; null if nothing was ever held. */
+  /** The end of the hold, as the issuer has named it, or by our terms: the issuer is asked then. Null if nothing was ever held. */
   expires_at: Date | null;
   /** When the issuer is asked what became of the payment; null if nothing is held. */
   verify_at: Date | null;
@@ -86,9 +86,32 @@ export type AuthorizationMessage = {
   available_minor: bigint | null;
   approved: boolean;
   code: string;
+  /** Details that the request names. Missing: none. The merchant's amount is in minor units of its currency. */
+  cash_minor?: bigint;
+  merchant_amount?: { amount_minor: bigint; currency: string };
+  initiator?: 'cardholder' | 'merchant';
   /** The requests whose answer may have been the approval. A request that was answered otherwise withdraws its id. */
   request_ids: string[];
 };
+
+/** The details that a request names, as its message keeps them. An API of an older release forwards requests without them. */
+export const detailsOf = ({
+  cashMinor = null,
+  merchantAmount = null,
+  initiator = null,
+}: AuthorizationRequest): Pick<
+  AuthorizationMessage,
+  'cash_minor' | 'merchant_amount' | 'initiator'
+> => ({
+  ...(cashMinor !== null && { cash_minor: cashMinor }),
+  ...(merchantAmount && {
+    merchant_amount: {
+      amount_minor: merchantAmount.amountMinor,
+      currency: merchantAmount.currency,
+    },
+  }),
+  ...(initiator && { initiator }),
+});
 
 /** The reason of attention while a hold is past its time and the issuer does not say what became of it. */
 export const ISSUER_SILENT =

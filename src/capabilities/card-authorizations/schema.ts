@@ -24,7 +24,11 @@ const exampleAuthorization = {
   currency: 'NGN',
   channel: 'pos',
   merchant: { name: 'Mama Put', category: '5812', country: 'NG' },
+  cash_minor: null,
+  merchant_amount: null,
+  initiator: 'cardholder',
   stand_in: null,
+  forced: false,
   attention: null,
   expires_at: '2026-11-28T09:30:00.000Z',
   created_at: '2026-11-21T09:30:00.000Z',
@@ -88,10 +92,29 @@ export const cardAuthorizationResource = z
         country: z.string().meta({ description: 'Country code, ISO 3166.' }),
       })
       .nullable(),
+    cash_minor: amountMinor(
+      'The part of the amount that the cardholder gets in cash, as the first request that says so has it.',
+    ).nullable(),
+    merchant_amount: z
+      .object({
+        amount_minor: amountMinor('Amount in minor units of that currency.'),
+        currency: z.string().meta({ description: 'ISO 4217.' }),
+      })
+      .nullable()
+      .meta({
+        description: 'The amount in the merchant’s currency; null if the issuer does not say.',
+      }),
+    initiator: z
+      .enum(['cardholder', 'merchant'])
+      .nullable()
+      .meta({ description: 'The party that began the payment; null if the issuer does not say.' }),
     stand_in: z
       .enum(['issuer', 'network'])
       .nullable()
       .meta({ description: 'The party that approved the payment in our place; null: none did.' }),
+    forced: z.boolean().meta({
+      description: 'The network has taken money by force: without a request, or beyond it.',
+    }),
     attention: z
       .object({ since: timestamp('When the attention began.'), reason: z.string() })
       .nullable()
@@ -99,7 +122,7 @@ export const cardAuthorizationResource = z
         description: 'Time and reason of the call for one of our operators; null without one.',
       }),
     expires_at: timestamp(
-      'When the issuer is asked about the hold if it reports nothing.',
+      'The end of the hold, as the issuer has named it, or by our terms: the issuer is asked then if it reports nothing.',
     ).nullable(),
     created_at: timestamp('When the authorization was decided.'),
     updated_at: timestamp('When the authorization last changed.'),

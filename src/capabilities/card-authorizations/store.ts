@@ -252,6 +252,7 @@ export function factOf(state: AuthorizationState, at: Date): AuthorizationFact {
         kind,
         final: state.final,
         amount_minor: state.amountMinor,
+        ...(state.forced && { forced: true }),
         at,
       };
     case 'reversed': {

@@ -162,7 +162,7 @@ function approvalFields(
   if (fact.kind !== 'approved' || fact.held_minor === 0n) return amount;
   const end = new Date(now.getTime() + terms.holdMs);
   const { expires_at: earlier } = before;
-  const expiresAt = earlier !== null && earlier > end ? earlier : end;
+  const expiresAt = namedEnd(facts) ?? (earlier !== null && earlier > end ? earlier : end);
   const verifyAt = nextVerification(expiresAt, now);
   return {
     ...amount,
@@ -171,6 +171,12 @@ function approvalFields(
     // Nothing is to be done before: the workflow begins when the issuer must be asked.
     next_check_at: verifyAt,
   };
+}
+
+/** The latest end of the hold that the issuer has named; null if it has named none. */
+function namedEnd(facts: readonly AuthorizationFact[]): Date | null {
+  const ends = approvalsIn(facts).flatMap(({ hold_until: end }) => end ?? []);
+  return ends.reduce<Date | null>((latest, end) => (latest && latest > end ? latest : end), null);
 }
 
 function cardAfter(
@@ -290,7 +296,8 @@ function timelineEntries(
 ): TimelineEntry[] {
   const { releasedMinor, takenMinor, returnedMinor, problem } = effect;
   const { kind, key, amount_minor: amount } = fact;
-  const detail = amount === 0n ? kind : `${kind}: ${amount}`;
+  const what = kind === 'cleared' && fact.forced ? 'cleared by force' : kind;
+  const detail = amount === 0n ? what : `${what}: ${amount}`;
   const entries: TimelineEntry[] = [];
   const add = (type: TimelineEntry['type'], text: string) =>
     void entries.push(timelineEntry(now, type, 'bursar', { detail: text }));

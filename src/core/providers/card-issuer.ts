@@ -256,6 +256,8 @@ export type AuthorizationState = { messageId: string } &
         amountMinor: bigint;
         /** False: more of the hold may be cleared later. */
         final: boolean;
+        /** The network takes the money without a request for a decision. */
+        forced: boolean;
       }
     /** Null: all that is held and taken. */
     | { kind: 'reversed'; amountMinor: bigint | null }
@@ -316,6 +318,18 @@ export type AuthorizationRequest = {
     /** Two letters, ISO 3166. */
     country: string;
   };
+  /** The part of the amount that the cardholder gets in cash; null if the issuer does not say. */
+  cashMinor: bigint | null;
+  /** The amount in the merchant's currency and its minor units; null if the issuer does not say. */
+  merchantAmount: { amountMinor: bigint; currency: string } | null;
+  /** The party that began the payment; null if the issuer does not say. */
+  initiator: 'cardholder' | 'merchant' | null;
+  /** The end of the hold that the issuer names: it is asked about the hold then. Null if it names none. */
+  holdUntil: Date | null;
+  /**
+   * The time by which the issuer wants this decision, by our clock; null if it names none. `decision.deadlineMs` counts all the same.
+   */
+  answerBy: Date | null;
   requestedAt: Date;
 };
 

@@ -65,11 +65,12 @@ const AUTHORIZATION_EVENTS = new Map<string, (report: ReportData) => Authorizati
   ],
   [
     'card.cleared',
-    ({ message_id, amount_minor: amountMinor, final }) => ({
+    ({ message_id, amount_minor: amountMinor, final, forced }) => ({
       kind: 'cleared',
       messageId: message_id,
       amountMinor,
       final,
+      forced,
     }),
   ],
   [
@@ -136,6 +137,7 @@ export const CARD_SAFE_FIELDS: SafeFields = {
   message_id: 'value',
   final: 'value',
   whole: 'value',
+  forced: 'value',
   card: 'value',
   brand: 'value',
   last4: 'value',
@@ -150,6 +152,10 @@ export const CARD_SAFE_FIELDS: SafeFields = {
   kind: 'value',
   hold_minor: 'value',
   partial_approval: 'value',
+  cash_minor: 'value',
+  initiator: 'value',
+  hold_until: 'value',
+  answer_by: 'value',
   channel: 'value',
   requested_at: 'value',
 };
@@ -260,8 +266,26 @@ function readRequest(data: unknown): AuthorizationReading | null {
       currency,
       channel,
       merchant: { name, category, country },
+      ...detailsIn(parsed.data),
       requestedAt: new Date(parsed.data.requested_at),
     },
+  };
+}
+
+/** The details that a request names; null where it names none. */
+function detailsIn({
+  cash_minor: cash = null,
+  merchant_amount: there = null,
+  initiator = null,
+  hold_until: end = null,
+  answer_by: by = null,
+}: z.infer<typeof requestData>) {
+  return {
+    cashMinor: cash,
+    merchantAmount: there && { amountMinor: there.amount_minor, currency: there.currency },
+    initiator,
+    holdUntil: end === null ? null : new Date(end),
+    answerBy: by === null ? null : new Date(by),
   };
 }
 

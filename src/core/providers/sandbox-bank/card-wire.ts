@@ -98,8 +98,9 @@ export const authorizationData = z.object({
   card: id,
   amount_minor: signedAmount,
   currency: z.literal('NGN'),
-  /** Of a clearing: whether it is the last one. */
+  /** Of a clearing: whether it is the last one, and whether nobody was asked about it. */
   final: z.boolean().default(true),
+  forced: z.boolean().default(false),
   /** Of a reversal: whether it returns all. */
   whole: z.boolean().default(true),
   code,
@@ -130,6 +131,9 @@ export const authorizationAnswer = z.object({
 /** A report as the issuer lists it. */
 export type Report = z.infer<typeof report>;
 
+const time = z.iso.datetime({ offset: true });
+const currency = z.string().regex(/^[A-Z]{3}$/);
+
 /** The data of an authorization request. */
 export const requestData = z.object({
   reference: id,
@@ -141,14 +145,19 @@ export const requestData = z.object({
   hold_minor: amount.nullish(),
   partial_approval: z.boolean().default(false),
   amount_minor: amount,
-  currency: z.string().regex(/^[A-Z]{3}$/),
+  currency,
+  cash_minor: amount.nullish(),
+  merchant_amount: z.object({ amount_minor: amount, currency }).nullish(),
+  initiator: z.enum(['cardholder', 'merchant']).nullish(),
+  hold_until: time.nullish(),
+  answer_by: time.nullish(),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']),
   merchant: z.object({
     name: z.string().min(1).max(100),
     category: z.string().regex(/^[0-9]{4}$/),
     country: z.string().regex(/^[A-Z]{2}$/),
   }),
-  requested_at: z.iso.datetime({ offset: true }),
+  requested_at: time,
 });
 
 /** The issuer's refusal codes that are ours too. A refusal for any other reason is still a refusal. */
