@@ -91,7 +91,7 @@ const createNames = ({ state: { disputes }, lookup, sendsCallbacks }: CardContex
       dispute,
       presentDispute(dispute, isOutcomeWithheld(dispute, sendsCallbacks)),
     ),
-  namedBy(name: string): DisputeCase | undefined {
+  namedBy: (name: string): DisputeCase | undefined => {
     const reference = lookup.referenceOf('dispute', name, disputes.all);
     return reference === null ? undefined : decisive(disputes.withReference(reference));
   },

@@ -77,6 +77,23 @@ export function describeCardEvents(at: Subject): void {
       expect(after).toMatchObject({ kind: 'authorization', over: false, approved: [messageId] });
     });
 
+    test('without an answer the issuer repeats the request, and decides, as its traits say', async () => {
+      const requests = await at.harness.requestsWithoutAnswer(at.card, 6_420);
+      const asked = requests.map((each) => {
+        const reading = read(each);
+        if (reading.kind !== 'authorization') throw new Error('no request');
+        return reading.request;
+      });
+      const { asksAgain, onSilence } = at.issuer.cards.decision;
+      expect(asked.length > 1).toBe(asksAgain);
+      expect(new Set(asked.map(({ messageId }) => messageId)).size).toBe(1);
+      const found = await at.issuer.findAuthorization(asked[0]?.token ?? '', never);
+      if (found.kind !== 'authorization') throw new Error(`the payment is ${found.kind}`);
+      const kinds = { decline: ['declined'], stand_in: ['approved'], configured: null }[onSilence];
+      if (kinds) expect(found.reports.map(({ state }) => state.kind)).toEqual(kinds);
+      expect(found.approved).toEqual([]);
+    });
+
     test('a report has the same id in its message and in the answer to a query, and no other report has it', async () => {
       const asked = read(await at.harness.authorizationRequest(at.card, 9_000));
       if (asked.kind !== 'authorization') throw new Error('no request');

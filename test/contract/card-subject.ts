@@ -48,6 +48,8 @@ export type CardIssuerHarness = {
     card: string,
     amountMinor: number,
   ): Promise<{ request: Delivered; approve: () => Promise<void> }>;
+  /** Someone pays with the card while no request gets a usable answer; answers the requests that came in. */
+  requestsWithoutAnswer(card: string, amountMinor: number): Promise<Delivered[]>;
   /** Someone pays with the card, and one message has several reports about the payment. Answers its request and the message. */
   reportedTogether(card: string, amountMinor: number): Promise<[Delivered, Delivered]>;
   /** Money of an approved payment is taken in these parts, and each part is reported by a message of its own. */

@@ -167,7 +167,7 @@ function approve(
   },
   now: Date,
 ): CardAuthorization {
-  const { messageId, requestedAt, kind, holdUntil = null } = input.request;
+  const { messageId, requestedAt, kind, holdUntil } = input.request;
   const { authorizationRequestId, terms } = input;
   const { approvedMinor: amountMinor, holdMinor, issuerHoldMinor, availableMinor } = verdict;
   const message = {

@@ -96,19 +96,16 @@ export type AuthorizationMessage = {
 
 /** The details that a request names, as its message keeps them. An API of an older release forwards requests without them. */
 export const detailsOf = ({
-  cashMinor = null,
-  merchantAmount = null,
-  initiator = null,
+  cashMinor,
+  merchantAmount: there,
+  initiator,
 }: AuthorizationRequest): Pick<
   AuthorizationMessage,
   'cash_minor' | 'merchant_amount' | 'initiator'
 > => ({
-  ...(cashMinor !== null && { cash_minor: cashMinor }),
-  ...(merchantAmount && {
-    merchant_amount: {
-      amount_minor: merchantAmount.amountMinor,
-      currency: merchantAmount.currency,
-    },
+  ...(typeof cashMinor === 'bigint' && { cash_minor: cashMinor }),
+  ...(there && {
+    merchant_amount: { amount_minor: there.amountMinor, currency: there.currency },
   }),
   ...(initiator && { initiator }),
 });

@@ -24,8 +24,15 @@ type CardTraits = Traits<CardCall> & {
   stateSequence: 'issuer' | 'ours';
   /** The types of cards that the issuer issues with what Bursar knows of the holder. */
   types: readonly CardRequest['type'][];
-  /** How long the issuer waits for a decision. */
-  decision: { deadlineMs: number };
+  /**
+   * How long the issuer waits for a decision, its own act if none comes (a decline, an approval in our place, or what is set at the
+   * issuer), and whether it repeats the request first. Operators read the last two; a repeat and a stand-in are handled wherever they come.
+   */
+  decision: {
+    deadlineMs: number;
+    onSilence: 'decline' | 'stand_in' | 'configured';
+    asksAgain: boolean;
+  };
 };
 
 /** A request to issue a card. */

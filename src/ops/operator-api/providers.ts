@@ -69,6 +69,7 @@ export const providerRoutes = (deps: OperatorDeps): Route[] => [
     const { healths, faults } = await read(deps, { ended: true });
     sendData(ctx, 200, {
       ...rowOf(name, healths.get(name), faults),
+      card_decisions: decisionsOf(deps, name),
       history: faults.filter(({ provider }) => provider === name).map(presentFault),
     });
   }),
@@ -114,6 +115,18 @@ function rowOf(name: string, health: ProviderHealth | undefined, faults: readonl
       .map((fault) => (fault.kind === 'word' ? `word ${fault.name}` : fault.name))
       .join(', '),
   };
+}
+
+/** The acts of an issuer where a decision about a payment does not reach it in time; null if the provider issues no cards. */
+function decisionsOf({ providers }: OperatorDeps, name: string) {
+  const decision = providers.findIssuer(name)?.cards.decision;
+  return decision
+    ? {
+        deadline_ms: decision.deadlineMs,
+        without_answer: decision.onSilence,
+        asks_again: decision.asksAgain,
+      }
+    : null;
 }
 
 const presentFault = ({

@@ -194,7 +194,11 @@ function traitsOf(options: SandboxBankOptions): CardIssuer['cards'] {
     balances: options.cardBalances ?? 'issuer',
     stateSequence: options.cardStateSequence ?? 'issuer',
     types: ['virtual', 'physical'],
-    decision: { deadlineMs: options.decisionDeadlineMs ?? DECISION_DEADLINE_MS },
+    decision: {
+      deadlineMs: options.decisionDeadlineMs ?? DECISION_DEADLINE_MS,
+      onSilence: 'decline',
+      asksAgain: true,
+    },
   };
 }
 
