@@ -277,7 +277,7 @@ const cards = {
     .max(90)
     .default(7)
     .describe(
-      'after this the issuer is asked about a hold, and an operator is called if it is silent',
+      'after this, or at the end that the issuer names, the issuer is asked about a hold, and an operator is called if it is silent',
     ),
   BURSAR_OVER_CLEARING_PERCENT: whole
     .min(0)

@@ -74,6 +74,11 @@ test('providers list and show name each provider with its faults, and resume end
   expect(await json('providers show sandbox-bank')).toMatchObject({
     faults: '',
     history: [{ name: 'float', needed_minor: 3_000, ended_at: expect.any(String) }],
+    card_decisions: {
+      deadline_ms: expect.any(Number),
+      without_answer: 'decline',
+      asks_again: true,
+    },
   });
 });
 
