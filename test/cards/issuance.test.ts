@@ -128,7 +128,8 @@ describe('POST /cards', () => {
       message: expect.stringContaining('physical'),
     });
     const stored = service.deps.database.db.collection('cards');
-    expect(await stored.countDocuments({ customer_id: physical.customer_id })).toBe(0);
+    const ofTenant = { tenant_id: tenant.id, customer_id: physical.customer_id };
+    expect(await stored.countDocuments(ofTenant)).toBe(0);
     expect((await create(own, virtual, null)).answer.status).toBe(201);
   });
 
