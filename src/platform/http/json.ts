@@ -96,7 +96,7 @@ function checkTree(root: JsonObject): number {
       if (isForbiddenKey(key)) refuse(next, FORBIDDEN_NAME);
       // The name is not in the answer: clients log error messages.
       if (holdsCardNumber(key)) refuse(node, CARD_NUMBER);
-      if (isCardField(key)) refuse(next, CARD_FIELD);
+      if (isCardField(key, child)) refuse(next, CARD_FIELD);
       open.push(next);
     }
   }

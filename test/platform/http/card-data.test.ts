@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { parseJsonObject } from '../../../src/platform/http/json.js';
 import { ApiError } from '../../../src/shared/errors.js';
-import { opaqueId } from '../../../src/shared/card-data.js';
+import { isCardField, opaqueId } from '../../../src/shared/card-data.js';
 
 /** The field for which a body is refused; null if it is accepted. */
 function refusedField(body: unknown): string | null {
@@ -42,11 +43,65 @@ test.each([
 
 test.each(
   [
-    'cvv CVC2 cv2 cvv_code cvc_code security_code card_number pan',
-    'pin Pin-Block pin_number track track2 track3',
+    'pan cardPan card_pan primary_account_number primaryAccountNumber payer_primary_account_number',
+    'card_number cardnum card-no cc_number ccNum credit_card_number debitCardNumber',
+    'cvv CVV2 cvv3 iCVV dcvv cvc CVC2 cvc3 cv2 csc cvn cvv_code cvcCode card_cvv card_cvc cardCvv2 card_cvv2 card_cvc2',
+    'cvv_number CVVNumber payer_cvv cvvcode cardcvv security_code cardSecurityCode card_security_code_2',
+    'card_verification_value card_verification_code cardVerificationNumber',
+    'pin card_pin cardPIN pin_number Pin-Block PINBlock encrypted_pin_block',
+    'track track1 track2 track3 track_1 track1_data track2Data track_3_data track_data raw_track2 card_track_data',
+    'track2_equivalent_data track_2_equivalent_data trackEquivalentData magstripe mag_stripe magnetic_stripe_data',
   ].flatMap((line) => line.split(' ')),
-)('a field %s is refused at any depth, whatever it holds', (name) => {
-  expect(refusedField({ metadata: { list: [{ [name]: 'x' }] } })).toBe(`metadata.list.0.${name}`);
+)('a field %s is refused at any depth, whatever text, number, list or object it holds', (name) => {
+  for (const value of ['x', '123', 7, ['x'], { value: 'x' }]) {
+    expect(refusedField({ metadata: { list: [{ [name]: value }] } })).toBe(
+      `metadata.list.0.${name}`,
+    );
+  }
+});
+
+test.each([
+  ['a PIN', ['pin_code', 'pinCode', 'atm_pin', 'new_pin', 'pin2', 'cardpin_1'], ['4321', 123456]],
+  [
+    'a security code',
+    ['cid', 'card_cid', 'cardCsc', 'card_cvn', 'cvd', 'cav2', 'card_cv2'],
+    ['123', 1234],
+  ],
+] as const)('a field that may hold %s is refused if it holds one', (_what, names, values) => {
+  for (const field of names) {
+    for (const value of [...values, ` ${values[0]} `, [values[0]]]) {
+      expect([field, refusedField({ [field]: value })]).toEqual([field, field]);
+    }
+    for (const value of ['Lagos', '12', null, true, 'a 4321']) {
+      expect([field, value, refusedField({ [field]: value })]).toEqual([field, value, null]);
+    }
+  }
+});
+
+test('a name that only has the letters of such a field is accepted, and one that names the result of a check', () => {
+  const names = [
+    'shipping spinner pinned pinterest_id opinion mapping tracking_number trackId soundtrack',
+    'track_title company japan_office expand customer_cid cid_number cv_url tcv_currency card_id card_count',
+    'card_brand card_verification verification_code account_number incident_code',
+  ].flatMap((line) => line.split(' '));
+  for (const name of names) {
+    expect([name, refusedField({ [name]: '4321' })]).toEqual([name, null]);
+  }
+  for (const name of ['cvv_check', 'cvcResult', 'cvc_response_code', 'security_code_status']) {
+    expect([name, refusedField({ [name]: 'M' })]).toEqual([name, null]);
+    expect([name, refusedField({ [name]: '123' })]).toEqual([name, name]);
+  }
+  expect(refusedField({ has_cvv: true, cvv_checked: false, payer_cvv: null })).toBeNull();
+});
+
+test('no field of the API has the name of a field for card data', () => {
+  const text = readFileSync('openapi.json', 'utf8');
+  const names = new Set([...text.matchAll(/"([A-Za-z0-9_]+)":/g)].map(([, name]) => String(name)));
+  expect(names.size).toBeGreaterThan(100);
+  const refused = [...names].filter((name) =>
+    ['x', '123', '4321'].some((value) => isCardField(name, value)),
+  );
+  expect(refused).toEqual([]);
 });
 
 test('an opaque id of another system is accepted in any form, unless it is a card number', () => {
@@ -141,13 +196,48 @@ test('metadata with a card number as a field name is refused', () => {
 test('a hexadecimal id or digest is not a card number; separate digits in the same text still are', () => {
   const digits = '4242424242424242';
   for (const length of [24, 32, 40, 64]) {
-    const id = `a${digits}`.padEnd(length, 'b');
+    const id = `a${digits}`.padEnd(length, 'bcdefa0');
     for (const text of [id, id.toUpperCase(), `auth_${id}`, `orders ${id}, ${id}`]) {
       expect([text, refusedField({ text })]).toEqual([text, null]);
     }
     for (const text of [`${id}c`, `${id} ${digits}`, `card${digits}`]) {
       expect([text, refusedField({ text })]).toEqual([text, 'text']);
     }
+  }
+});
+
+test('a card number within a hexadecimal word is refused, as far as the word cannot be a random id', () => {
+  const track = '4111111111111111d29122011234567800000f93'.slice(0, 32);
+  const words = [
+    track,
+    track.toUpperCase(),
+    '4111111111111111'.padEnd(24, 'f'),
+    '4111111111111111'.padEnd(32, 'f'),
+    'deadbeef4111111111111111',
+    'abcd4111111111111111abcd',
+    'a5061020000000000094'.padEnd(40, 'b'),
+    'ab378282246310005'.padEnd(64, 'c'),
+  ];
+  for (const text of [...words, ...words.map((word) => `order ${word}, paid`)]) {
+    expect([text, refusedField({ text })]).toEqual([text, 'text']);
+  }
+  const others = ['4111111111111112', '9111111111111111', '4111111111111'];
+  for (const text of others.map((digits) => digits.padEnd(32, 'f'))) {
+    expect([text, refusedField({ text })]).toEqual([text, null]);
+  }
+});
+
+test('of random hexadecimal ids, practically none is refused', () => {
+  // A generator of its own, so that each run sees the same ids.
+  let state = 1n;
+  const next = () => (state = (state * 6_364_136_223_846_793_005n + 1n) % (1n << 64n)) >> 32n;
+  const word = (length: number) =>
+    Array.from({ length: length / 8 }, () => next().toString(16).padStart(8, '0')).join('');
+  for (const length of [24, 32, 40, 64]) {
+    const refused = Array.from({ length: 5_000 }, () => word(length)).filter((id) =>
+      refusedField({ id }),
+    );
+    expect(refused).toEqual([]);
   }
 });
 
