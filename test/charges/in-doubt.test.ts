@@ -2,6 +2,7 @@ import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
 import type { Charge } from '../../src/capabilities/charges/record.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
 import {
+  accepts,
   days,
   merchantCharge,
   of,
@@ -14,14 +15,6 @@ import {
 import { NOW } from '../support/transfers.js';
 
 const half = paid({ amountMinor: 150_000n, feeMinor: null });
-const accepts = (amountMinor: bigint): ChargeFact => ({
-  ...of('operator_confirmed'),
-  kind: 'operator_confirmed',
-  via: 'operator',
-  attempt: null,
-  amountMinor,
-});
-
 describe('a charge whose customer has paid otherwise than was requested is not charged again', () => {
   const waiting = transition(sent(merchantCharge()), refused()).next;
   const throttled = { ...sent(waiting, days(1)), rejected_submissions: 1 };

@@ -32,7 +32,9 @@ type Payment = { amountMinor: bigint; surchargeMinor: bigint; feeMinor: bigint }
 const WHOLE: Payment = { amountMinor: 300_000n, surchargeMinor: 0n, feeMinor: 14_500n };
 const WITH_SURCHARGE: Payment = { ...WHOLE, surchargeMinor: 102_830n };
 const HALF: Payment = { amountMinor: 150_000n, surchargeMinor: 0n, feeMinor: 2_250n };
-const PAYMENTS = [WHOLE, WITH_SURCHARGE, HALF];
+/** A flat fee may be more than a small payment. */
+const COSTLY: Payment = { ...WHOLE, feeMinor: 310_000n };
+const PAYMENTS = [WHOLE, WITH_SURCHARGE, HALF, COSTLY];
 const UNTIL = days(30);
 
 /** One charge, and what happens to it in a course. The seed makes a failure repeatable. */

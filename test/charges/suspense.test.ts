@@ -7,6 +7,7 @@ import { type ChargeFact } from '../../src/capabilities/charges/facts.js';
 import type { Posting } from '../../src/core/ledger/posting.js';
 import { NOW } from '../support/transfers.js';
 import {
+  accepts,
   days,
   merchantCharge,
   noDebt,
@@ -15,6 +16,7 @@ import {
   paid,
   refused,
   sent,
+  sumsOf,
   transition,
 } from '../support/charge-facts.js';
 
@@ -25,28 +27,11 @@ const whole = paid({ surchargeMinor: SURCHARGE });
 const gross = (changes: object = {}) =>
   paid({ amountMinor: 300_000n + SURCHARGE, feeMinor: null, ...changes });
 
-/** The balances after these postings. */
-function sumsOf(...postings: Posting[]) {
-  const sums = new Map<string, bigint>();
-  for (const { account, amountMinor } of postings.flatMap(({ legs }) => legs)) {
-    sums.set(account, (sums.get(account) ?? 0n) + amountMinor);
-  }
-  return Object.fromEntries([...sums].filter(([, minor]) => minor !== 0n));
-}
-
 /** The legs of postings, by id. */
 const legsOf = (postings: readonly Posting[]) =>
   Object.fromEntries(
     postings.map(({ id, legs }) => [id, legs.map((leg) => [leg.account, leg.amountMinor])]),
   );
-
-const accepts = (amountMinor: bigint, attempt: number | null = null): ChargeFact => ({
-  ...of('operator_confirmed'),
-  kind: 'operator_confirmed',
-  via: 'operator',
-  attempt,
-  amountMinor,
-});
 
 describe('a payment', () => {
   test('of a second attempt is booked in suspense, calls an operator, and is credited once', () => {

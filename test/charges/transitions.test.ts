@@ -46,18 +46,16 @@ describe('a payment', () => {
     ]);
   });
 
-  test.each([
-    ['another currency', { currency: 'USD' }],
-    ['a fee above the amount', { feeMinor: 300_001n }],
-  ])('with %s posts nothing and raises attention, once', (_what, changes) => {
+  test('with another currency posts nothing and raises attention, once', () => {
+    const usd = paid({ currency: 'USD' });
     for (const charge of [
       sent(pageCharge()),
       transition(sent(pageCharge()), of('cancelled')).next,
     ]) {
-      const first = transition(charge, paid(changes));
+      const first = transition(charge, usd);
       expect(first).toMatchObject({ verdict: 'attention', postings: [], availableMinor: 0n });
       expect(first.next).toMatchObject({ status: charge.status, attention: { since: NOW } });
-      expect(transition(first.next, paid(changes)).verdict).toBe('unchanged');
+      expect(transition(first.next, usd).verdict).toBe('unchanged');
     }
   });
 

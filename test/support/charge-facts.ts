@@ -1,6 +1,7 @@
 import { newCharge, type Charge, type NewCharge } from '../../src/capabilities/charges/record.js';
 import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
 import { transitionCharge } from '../../src/capabilities/charges/transitions.js';
+import type { Posting } from '../../src/core/ledger/posting.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
 import { byProvider, NOW } from './transfers.js';
 
@@ -75,3 +76,21 @@ export const of = (
 });
 export const transition = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt) =>
   transitionCharge(charge, fact, now, wallet);
+
+/** An operator accepts a payment in suspense. */
+export const accepts = (amountMinor: bigint, attempt: number | null = null): ChargeFact => ({
+  ...of('operator_confirmed'),
+  kind: 'operator_confirmed',
+  via: 'operator',
+  attempt,
+  amountMinor,
+});
+
+/** The balances after these postings. */
+export function sumsOf(...postings: Posting[]) {
+  const sums = new Map<string, bigint>();
+  for (const { account, amountMinor } of postings.flatMap(({ legs }) => legs)) {
+    sums.set(account, (sums.get(account) ?? 0n) + amountMinor);
+  }
+  return Object.fromEntries([...sums].filter(([, minor]) => minor !== 0n));
+}

@@ -6,7 +6,6 @@ import type { Wallet } from '../../core/ledger/wallet.js';
 import {
   ANOTHER_CURRENCY,
   attemptReference,
-  IMPOSSIBLE_FEE,
   paidMinorOf,
   UNPROVEN_FAILURES,
   type Charge,
@@ -66,14 +65,16 @@ export const ANOTHER_FEE = 'the provider reports another fee than before';
 /** The reason for attention if a payment has another amount. */
 export const ANOTHER_AMOUNT = 'the provider reports another amount than was requested';
 
+/** The reason for attention if a fee is below zero, or above the amount: a flat fee of a small payment, or a wrong unit. */
+export const ODD_FEE = 'the provider reports a fee that is below zero or above the amount';
+
+/** True if an operator has to look at the fee of a payment. */
+export const hasOddFee = ({ amountMinor, feeMinor }: Pick<Paid, 'amountMinor' | 'feeMinor'>) =>
+  feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor);
+
 /** The reason why a reported payment cannot be booked; null if it can. */
-export function findMismatch(
-  charge: Charge,
-  { amountMinor, currency, feeMinor }: Paid,
-): string | null {
-  if (currency !== charge.currency) return ANOTHER_CURRENCY;
-  return feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor) ? IMPOSSIBLE_FEE : null;
-}
+export const findMismatch = (charge: Charge, { currency }: Paid): string | null =>
+  currency === charge.currency ? null : ANOTHER_CURRENCY;
 
 /** The reason for attention if an earlier attempt was paid and the present one may have been paid too; else null. */
 export function alsoOut(charge: Charge, { attempt: paid }: Pick<Paid, 'attempt'>): string | null {

@@ -158,16 +158,16 @@ export const RETURNED_PAYMENT =
 export const SUSPENDED_DIFFERS =
   'the provider reports another amount of the payment that is in suspense';
 
-/** The reasons for attention if a payment is reported that cannot be booked. */
+/** The reason for attention if a payment is reported that cannot be booked. */
 export const ANOTHER_CURRENCY = 'the provider reports another currency than was requested';
-export const IMPOSSIBLE_FEE = 'the provider reports a fee that is not between zero and the amount';
 
 /** Reasons about money that may be at the provider and is nowhere in the books: only an operator ends them. */
 const UNBOOKED: ReadonlySet<string> = new Set([
   RETURNED_PAYMENT,
   SUSPENDED_DIFFERS,
   ANOTHER_CURRENCY,
-  IMPOSSIBLE_FEE,
+  // The reason of earlier versions for an odd fee: they booked nothing.
+  'the provider reports a fee that is not between zero and the amount',
 ]);
 
 /** True while an operator decides about a payment. Meanwhile nothing is sent: its customer has paid, so nobody charges them again. */

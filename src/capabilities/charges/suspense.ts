@@ -1,5 +1,5 @@
 import { MONITOR_MS, raiseAttention } from '../../core/instructions/transition.js';
-import { payReceivable } from '../../core/ledger/receivable.js';
+import { payFromAvailable, payReceivable } from '../../core/ledger/receivable.js';
 import {
   alsoOut,
   alsoOutReason,
@@ -113,10 +113,13 @@ export function standBy(charge: Charge, now: Date): ChargeChange | 'unchanged' {
 /** Books a payment in suspense, once for each attempt. An operator accepts it, or it is refunded at the provider. */
 export function suspend(
   charge: Charge,
-  fact: Paid,
+  report: Paid,
   now: Date,
   reason: string,
 ): ChargeChange | 'unchanged' | 'stale' {
+  // No provider pays a fee: what it keeps is not known yet.
+  const isBelowZero = report.feeMinor !== null && report.feeMinor < 0n;
+  const fact = isBelowZero ? { ...report, feeMinor: null } : report;
   const known = suspendedOf(charge, fact);
   if (known) return repeatSuspended(charge, { fact, known }, now);
   const payment: SuspendedPayment = {
@@ -205,7 +208,7 @@ export function accept(
   const suspended = charge.suspended.filter((other) => other !== payment);
   const out = alsoOut(charge, payment);
   const paid = { ...charge, settled_amount_minor: settled, provider_fee_minor: feeMinor };
-  const { repaidMinor, restMinor } = payReceivable(wallet, amountMinor - (feeMinor ?? 0n));
+  const { repaidMinor, restMinor } = payNet(wallet, amountMinor - (feeMinor ?? 0n));
   const suspenseFeeMinor = suspenseFeeOf(charge, attempt);
   return {
     set: {
@@ -230,4 +233,11 @@ export function accept(
     availableMinor: restMinor,
     receivableMinor: -repaidMinor,
   };
+}
+
+/** Divides what a payment leaves after its fee. A fee above the amount is paid by the wallet, and the rest of it is owed. */
+function payNet(wallet: WalletBalances, netMinor: bigint) {
+  if (netMinor >= 0n) return payReceivable(wallet, netMinor);
+  const { paidMinor, owedMinor } = payFromAvailable(wallet, -netMinor);
+  return { repaidMinor: -owedMinor, restMinor: -paidMinor };
 }

@@ -30,7 +30,9 @@ import {
   ANOTHER_AMOUNT,
   ANOTHER_FEE,
   findMismatch,
+  hasOddFee,
   isSettledBy,
+  ODD_FEE,
   withoutSurcharge,
   type ChargeChange,
   type ChargeFact,
@@ -64,8 +66,8 @@ export type Transition = {
 
 /**
  * The state machine of charges: pure, and the only place where a charge ends. Money comes in, so nothing is held: a payment
- * completes a charge whenever it is proven. Another amount than requested, and the payment of a second attempt, are booked in
- * suspense with attention. A fact that contradicts the record moves no money and raises attention.
+ * completes a charge whenever it is proven. Another amount than requested, an odd fee, and the payment of a second attempt, are
+ * booked in suspense with attention. A fact that contradicts the record moves no money and raises attention.
  */
 export function transitionCharge(
   charge: Charge,
@@ -135,13 +137,14 @@ function pay(
   wallet: WalletBalances,
 ): ChargeChange | 'unchanged' | 'stale' {
   const isOther = fact.amountMinor !== charge.amount_minor;
-  const mismatch = findMismatch(charge, fact) ?? (isOther ? null : findReturn(charge, fact));
+  const why = isOther ? ANOTHER_AMOUNT : hasOddFee(fact) ? ODD_FEE : null;
+  const mismatch = findMismatch(charge, fact) ?? (why === null ? findReturn(charge, fact) : null);
   if (mismatch !== null) {
     const attempt = fact.attempt ?? charge.attempt;
     if (isSettledBy(charge, mismatch, attempt)) return 'stale';
     return endUnsent(charge, aboutAttempt(raiseAttention(charge, now, mismatch), attempt));
   }
-  if (isOther) return endUnsent(charge, suspend(charge, fact, now, ANOTHER_AMOUNT));
+  if (why !== null) return endUnsent(charge, suspend(charge, fact, now, why));
   const known = suspendedOf(charge, fact);
   const suspended = charge.suspended.filter((payment) => payment !== known);
   const suspenseFee = known ? suspenseFeeOf(charge, known.attempt) : null;
@@ -210,6 +213,7 @@ function paidAgain(
     if (typeof change === 'string' || fact.attempt !== charge.open_attempt) return change;
     return { ...change, set: { ...change.set, open_attempt: null, monitor_until: null } };
   }
+  if (fact.feeMinor !== null && fact.feeMinor < 0n) return raiseAttention(charge, now, ODD_FEE);
   const same = withoutSurcharge(charge, fact);
   if (same.amountMinor !== paidMinorOf(charge)) return raiseAttention(charge, now, ANOTHER_AMOUNT);
   return laterFee(charge, same, now, wallet);
@@ -224,15 +228,18 @@ function laterFee(
 ): ChargeChange | 'unchanged' {
   const { provider_fee_minor: known } = charge;
   if (feeMinor === null || feeMinor === known) return 'unchanged';
-  if (known !== null) {
-    return raiseAttention(charge, now, ANOTHER_FEE);
-  }
-  const set = { provider_fee_minor: feeMinor };
+  if (known !== null) return raiseAttention(charge, now, ANOTHER_FEE);
+  const isOdd = feeMinor > paidMinorOf(charge);
+  const set = {
+    provider_fee_minor: feeMinor,
+    ...(isOdd && { attention: { since: now, reason: ODD_FEE } }),
+  };
   if (feeMinor === 0n) return { set, entry: ['note', 'the provider reports no fee'] };
   const { paidMinor, owedMinor } = payFromAvailable(wallet, feeMinor);
   return {
     set,
     entry: ['captured', `the provider’s fee ${feeMinor}, which it reported later`],
+    ...(isOdd && { verdict: 'attention' }),
     postings: [feePosting(charge, now, { feeMinor, owedMinor })],
     availableMinor: -paidMinor,
     receivableMinor: owedMinor,
