@@ -1181,7 +1181,7 @@ export type RecurringCharge = {
   count: number | null;
   /** It ends after so many failed periods in a row. */
   max_failed_periods: number | null;
-  /** `past_due`: a charge was declined, or the payment token was deleted. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it, if its payment token is not deleted. */
+  /** `past_due`: a charge was declined, or the payment token was revoked. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it, if its payment token is not revoked. */
   status: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
   /** When the next period is charged. */
   next_charge_at: string | null;

@@ -62,6 +62,15 @@ describe('another end', () => {
   });
 });
 
+/** The charge of a period, without its end. */
+const ofPeriod = ({ _id: id, payment_token_id }: RecurringCharge, period: number) => ({
+  _id: `chg_${period}`,
+  reference: `rec-${period}`,
+  first_declined_at: null,
+  recurring: { id, period },
+  payment_token_id,
+});
+
 describe('a bound on failed periods', () => {
   /** The recurring charge after charges of its next periods that end so, with the names of its events. */
   function ended(changes: Partial<RecurringCharge>, ...ends: ('completed' | 'failed')[]) {
@@ -71,7 +80,7 @@ describe('a bound on failed periods', () => {
       if (recurring.next_charge_at === null) break;
       const charge = { _id: `chg_${period}`, reference: `rec-${period}` };
       const charged = markCharged(recurring, charge, after(period)).next;
-      const known = { first_declined_at: null, recurring: { id: recurring._id, period } };
+      const known = { ...ofPeriod(recurring, period), failure: null };
       const step = afterChargeChange(charged, { ...charge, ...known, status }, after(period));
       recurring = step.next;
       events.push(...step.events);
@@ -104,6 +113,35 @@ describe('a bound on failed periods', () => {
     const { recurring } = ended({}, 'failed', 'failed', 'failed');
     expect(recurring).toMatchObject({ status: 'past_due', charged_periods: 3 });
     expect(recurring.next_charge_at).not.toBeNull();
+  });
+});
+
+describe('a recurring charge whose token can never be charged again', () => {
+  const fails = (code: string, changes: Partial<RecurringCharge> = {}) => {
+    const recurring = recurringCharge({ interval: 'day', start_at: START, ...changes });
+    const failed = { status: 'failed' as const, failure: { code, message: 'It failed.' } };
+    const charge = { ...ofPeriod(recurring, 0), ...failed, payment_token_id: 'tok_a' };
+    return afterChargeChange(recurring, charge, after(1)).next;
+  };
+
+  test.each(['expired_card', 'lost_card', 'stolen_card', 'authorization_revoked', 'token_revoked'])(
+    'by %s is past due until it has another one, also after a resumption',
+    (code) => {
+      const resumed = resume(fails(code), after(2));
+      expect([resumed.next.status, resumed.events]).toEqual(['past_due', []]);
+      const terms = { payment_token_id: 'tok_b' };
+      expect(changeTerms(resumed.next, terms, after(3)).next.status).toBe('active');
+    },
+  );
+
+  test('is active again after a resumption if another decline has failed it, or it has another token by then', () => {
+    for (const failed of [
+      fails('insufficient_funds'),
+      fails('expired_card', { payment_token_id: 'tok_b' }),
+    ]) {
+      expect(failed.status).toBe('past_due');
+      expect(resume(failed, after(2)).next.status).toBe('active');
+    }
   });
 });
 

@@ -35,6 +35,8 @@ test('a card that has expired is charged in one period: the charge of the next o
   }
 
   expect(await codeOf(0)).toBe('expired_card');
+  const resumed = await payments.call<RecurringView>('POST', `${RECURRING_PATH}/${id}/resume`, {});
+  expect([resumed.status, resumed.body.data.status]).toEqual([200, 'past_due']);
   await service.deps.database.db
     .collection<RecurringCharge>('recurring_charges')
     .updateOne(

@@ -22,7 +22,7 @@ import {
   revokeLateMethod,
   type PaymentToken,
 } from '../payment-tokens/record.js';
-import { charges, earlierOf, isOfPage, type Charge } from './record.js';
+import { charges, earlierOf, isOfPage, NEVER_AGAIN, type Charge } from './record.js';
 import type { ChargeFact } from './facts.js';
 import { transitionCharge, type Transition } from './transitions.js';
 import { withChargeEvent } from './webhook-events.js';
@@ -236,15 +236,6 @@ function bind(
   const next = bindToken(token, method, now) ?? revokeLateMethod(token, method, now);
   if (next) changeToken(uow, token, next);
 }
-
-/** Codes of declines after which a token can never be charged again. */
-const NEVER_AGAIN = new Set([
-  'authorization_revoked',
-  'authorization_not_found',
-  'expired_card',
-  'lost_card',
-  'stolen_card',
-]);
 
 /** Revokes a token that can never be charged again, so that no later charge uses it. */
 function revoke(

@@ -7,7 +7,14 @@ import type { ProviderOutcome } from '../../core/instructions/provider-outcome.j
 import { channelOf, type Tokens } from '../payment-tokens/index.js';
 import type { PaymentToken } from '../payment-tokens/record.js';
 import { createAnswerRecorder } from './provider-answers.js';
-import { aboutAttempt, attemptReference, awaitsCustomer, isOfPage, type Charge } from './record.js';
+import {
+  aboutAttempt,
+  attemptReference,
+  awaitsCustomer,
+  isOfPage,
+  TOKEN_REVOKED,
+  type Charge,
+} from './record.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { NotSubmitted } from '../../core/instructions/submit-permit.js';
 import type { Charges } from './store.js';
@@ -33,9 +40,6 @@ type Verify = {
   opensPages?: boolean;
   inEveryMode?: boolean;
 };
-
-/** The code of a charge whose token was deleted before it was submitted. */
-const TOKEN_REVOKED = 'token_revoked';
 
 /** The decline of an attempt that a cancellation has proven to be without effect. */
 const NOT_EXECUTED = { kind: 'declined', code: 'not_executed', decline: 'hard' } as const;

@@ -241,6 +241,18 @@ export const PAYMENT_MISMATCH = 'payment_mismatch';
 /** Codes of failures that prove nothing about the provider: a submission may still be executed. */
 export const UNPROVEN_FAILURES: ReadonlySet<string> = new Set(['operator', PAYMENT_MISMATCH]);
 
+/** The code of a charge whose token was revoked before it was submitted. */
+export const TOKEN_REVOKED = 'token_revoked';
+
+/** Codes of declines after which a token can never be charged again. */
+export const NEVER_AGAIN: ReadonlySet<string> = new Set([
+  'authorization_revoked',
+  'authorization_not_found',
+  'expired_card',
+  'lost_card',
+  'stolen_card',
+]);
+
 /** A failure with its message. An unknown code gets a general message. */
 export const chargeFailure = failureWith(
   {
@@ -251,7 +263,7 @@ export const chargeFailure = failureWith(
     card_declined: 'The card was declined.',
     expired_card: 'The card has expired.',
     authorization_revoked: 'The customer’s authorization is no longer valid.',
-    token_revoked: 'The payment token was revoked.',
+    [TOKEN_REVOKED]: 'The payment token was revoked.',
     recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
     not_executed: 'The provider did not execute it, and never will.',
     payment_returned: 'The customer paid another amount, which was returned to them.',

@@ -56,7 +56,7 @@ export type RecurringCharge = {
   description: string | null;
   metadata: Record<string, unknown> | null;
   status: RecurringStatus;
-  /** True from the deletion of the payment token until the recurring charge gets another one: it is past due meanwhile. */
+  /** True from the end of the payment token until the recurring charge gets another one: it is past due meanwhile. */
   token_revoked: boolean;
   /** The first period that has been neither charged nor skipped, and its time. Null after the last one. */
   next_period: number;

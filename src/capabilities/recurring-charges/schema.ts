@@ -240,8 +240,8 @@ export const recurringChargeResource = z
     }),
     status: z.enum(RECURRING_STATUSES).meta({
       description:
-        '`past_due`: a charge was declined, or the payment token was deleted. Later periods are still charged. It becomes ' +
-        '`active` again when a later charge is paid or when you resume it, if its payment token is not deleted.',
+        '`past_due`: a charge was declined, or the payment token was revoked. Later periods are still charged. It becomes ' +
+        '`active` again when a later charge is paid or when you resume it, if its payment token is not revoked.',
     }),
     next_charge_at: timestamp('When the next period is charged.').nullable(),
     charged_periods: z.int().min(0),

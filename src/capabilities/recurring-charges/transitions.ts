@@ -1,5 +1,5 @@
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import type { Charge } from '../charges/record.js';
+import { NEVER_AGAIN, TOKEN_REVOKED, type Charge } from '../charges/record.js';
 import { firstPeriodAt, nextPeriod, isOver, type RecurringCharge, type Unpaid } from './record.js';
 
 /** The event of a change. */
@@ -39,11 +39,12 @@ export function markCharged(
 
 /**
  * Applies the change of a charge to its recurring charge. A decline or a failure makes it `past_due`. Later periods are
- * still charged. It returns to `active` when no charge is being retried and a period after the failed one is paid.
+ * still charged. It returns to `active` when no charge is being retried and a period after the failed one is paid. If its token can
+ * never be charged again, it stays `past_due` until it gets another one.
  */
 export function afterChargeChange(
   recurring: RecurringCharge,
-  charge: Pick<Charge, '_id' | 'reference' | 'status' | 'first_declined_at' | 'recurring'>,
+  charge: EndedCharge,
   now: Date,
 ): Step {
   const period = charge.recurring?.period ?? 0;
@@ -53,12 +54,33 @@ export function afterChargeChange(
     const { _id: id, reference } = charge;
     const known = outcome === 'failed' ? others.filter(isNotFailedBefore(period)) : others;
     const unpaid = [...known, { charge_id: id, reference, period, status: outcome }];
-    const after = { ...recurring, unpaid: unpaid.toSorted(byPeriod) };
+    const token_revoked = recurring.token_revoked || hasLostToken(recurring, charge);
+    const after = { ...recurring, token_revoked, unpaid: unpaid.toSorted(byPeriod) };
     return step(recurring, outcome === 'failed' ? countFailed(after) : after, now);
   }
   const unpaid = others.filter(isNotFailedBefore(period));
   const paid = { unpaid, last_paid_reference: charge.reference, failed_periods: 0 };
   return step(recurring, { ...recurring, ...paid }, now, ['renewed']);
+}
+
+type EndedCharge = Pick<
+  Charge,
+  | '_id'
+  | 'reference'
+  | 'status'
+  | 'first_declined_at'
+  | 'recurring'
+  | 'failure'
+  | 'payment_token_id'
+>;
+
+/** True if the charge has failed because the token of the recurring charge can never be charged again. */
+function hasLostToken(
+  { payment_token_id: token }: RecurringCharge,
+  { failure, payment_token_id: charged }: EndedCharge,
+): boolean {
+  const code = failure?.code ?? '';
+  return charged === token && (code === TOKEN_REVOKED || NEVER_AGAIN.has(code));
 }
 
 /** Counts a failed period. After as many as are allowed in a row no further period is charged. */
