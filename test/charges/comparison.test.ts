@@ -1,7 +1,7 @@
 import { charges, readAttempt, type Charge } from '../../src/capabilities/charges/record.js';
 import { chargeAgrees, reconciledCharges } from '../../src/capabilities/charges/comparison.js';
 import type { ChargeFact } from '../../src/capabilities/charges/facts.js';
-import { createChargeCalls } from '../../src/capabilities/charges/provider-calls.js';
+import { askAttempts, createChargeCalls } from '../../src/capabilities/charges/provider-calls.js';
 import type {
   PaymentProvider,
   VerifyChargeAnswer,
@@ -12,6 +12,7 @@ import {
   chargeFields,
   days,
   merchantCharge,
+  of,
   pageCharge,
   paid as paidFact,
   refused,
@@ -34,6 +35,7 @@ const paid = (amountMinor: bigint): VerifyChargeAnswer => ({
   method: null,
 });
 const notFound: VerifyChargeAnswer = { ...trace, kind: 'not_found' };
+const unknown: VerifyChargeAnswer = { ...trace, kind: 'unknown', reason: 'unrecognized' };
 const answers: Record<string, VerifyChargeAnswer> = {
   paid: paid(AMOUNT),
   'paid another amount': paid(AMOUNT - 1n),
@@ -86,14 +88,24 @@ test('a paid charge whose fee is not known here does not agree with an answer th
   expect(chargeAgrees({ ...charge, provider_fee_minor: 100n }, withFee)).toBe(true);
 });
 
-/** Compares a charge with a provider that has these attempts paid, and applies what differs. Returns the charge afterwards. */
-async function compared(charge: Charge, paidAttempts: number[], fee: bigint | null = null) {
+/**
+ * Compares a charge with a provider that has these attempts paid, and applies what differs. Returns the charge afterwards.
+ * `unclear`: the attempts of which the provider says a word that Bursar does not know.
+ */
+async function compared(
+  charge: Charge,
+  paidAttempts: number[],
+  fee: bigint | null = null,
+  unclear: number[] = [],
+) {
   let state = { ...emptySnapshot(), records: recordSet() };
   state.records.set(charges, charge);
   const stored = () => state.records.get(charges, charge._id) as Charge;
   const provider = withEmptyParts<PaymentProvider>({
     verifyCharge({ reference }: About) {
-      const isPaid = paidAttempts.includes(readAttempt(reference)?.attempt ?? 0);
+      const attempt = readAttempt(reference)?.attempt ?? 0;
+      if (unclear.includes(attempt)) return Promise.resolve(unknown);
+      const isPaid = paidAttempts.includes(attempt);
       return Promise.resolve(isPaid ? { ...paid(AMOUNT), feeMinor: fee } : notFound);
     },
   });
@@ -131,6 +143,46 @@ async function compared(charge: Charge, paidAttempts: number[], fee: bigint | nu
   );
   return { charge: stored(), report };
 }
+
+describe('a page of which the provider says nothing usable', () => {
+  const second = sent(transition(sent(pageCharge()), of('page_lost')).next);
+  const third = sent(transition(second, { ...of('page_lost'), attempt: 2 }).next);
+
+  test('hides no payment of another page', async () => {
+    for (const page of [2, 3]) {
+      const { charge, report } = await compared(third, [page], null, [1]);
+      expect(charge).toMatchObject({ status: 'completed', attempt: page });
+      expect(report.differing).toBe(1);
+    }
+    expect((await compared(second, [1], null, [2])).charge.status).toBe('completed');
+  });
+
+  test('keeps a completed charge from agreeing, and hides no later fee of its payment', async () => {
+    const completed = transition(third, paidFact({ attempt: 3, feeMinor: null })).next;
+    expect((await compared(completed, [3], null, [1])).report).toMatchObject({ unanswered: 1 });
+    const { charge } = await compared(completed, [3], 100n, [1]);
+    expect(charge.provider_fee_minor).toBe(100n);
+  });
+
+  test('may have been paid: the present page proves nothing then', async () => {
+    for (const present of ['not_found', 'pending', 'abandoned', 'declined', 'cancelled']) {
+      const said = [notFound, unknown, answers[present] as VerifyChargeAnswer];
+      const ask = ({ attempt }: Charge) => Promise.resolve(said[attempt - 1] as VerifyChargeAnswer);
+      const { of: page, answer } = await askAttempts(third, ask, { inEveryMode: false });
+      expect([present, page.attempt, answer]).toEqual([present, 2, unknown]);
+    }
+  });
+
+  test('is the last one that is asked about if the provider answers no question', async () => {
+    const attempts: number[] = [];
+    const ask = ({ attempt }: Charge): Promise<VerifyChargeAnswer> => {
+      attempts.push(attempt);
+      return Promise.resolve({ ...trace, kind: 'unknown', reason: 'timeout' });
+    };
+    await askAttempts(third, ask, { inEveryMode: false });
+    expect(attempts).toEqual([1]);
+  });
+});
 
 describe('a customer who confirms an earlier attempt after its decline, and whose message is lost', () => {
   const waiting = transition(sent(merchantCharge()), refused()).next;

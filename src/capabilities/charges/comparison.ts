@@ -12,7 +12,7 @@ import { kindOf } from '../../core/reconciliation/payment-answers.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import type { Database } from '../../platform/database/client.js';
 import { aboutAttempt, paidMinorOf, statusOf, type Charge } from './record.js';
-import { findOtherAttempt, type ChargeCalls } from './provider-calls.js';
+import { askAttempts, type ChargeCalls } from './provider-calls.js';
 import type { Charges } from './store.js';
 
 type Deps = {
@@ -44,8 +44,8 @@ const compared = ({
   async ask(charge, signal) {
     const { verifyCharge } = providers.payment(charge.provider);
     const verify = (of: Charge) => verifyCharge(aboutAttempt(of), signal);
-    const other = await findOtherAttempt(charge, verify, { inEveryMode: true });
-    return other ? { ...other.answer, other: other.of.attempt } : verify(charge);
+    const { of, answer } = await askAttempts(charge, verify, { inEveryMode: true });
+    return of === charge ? answer : { ...answer, other: of.attempt };
   },
   agrees: chargeAgrees,
   describe: describeCharge,

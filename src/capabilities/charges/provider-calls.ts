@@ -1,6 +1,6 @@
 import type { WithoutDeadline } from '../../platform/http/context.js';
 import type { VerifyChargeAnswer } from '../../core/providers/payment-provider.js';
-import type { ResendSafety } from '../../core/providers/port.js';
+import type { ResendSafety, UnknownReason } from '../../core/providers/port.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { PrepareAnswer } from '../../core/providers/transfer-provider.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
@@ -33,7 +33,7 @@ export type ChargeCalls = ReturnType<typeof createChargeCalls>;
 
 /**
  * How a charge is asked about. `withoutDeadline` excludes the provider's time from the deadline of the request. `opensPages`: a
- * page whose address was lost is given up, and another one is opened. `inEveryMode`: as in `findOtherAttempt`.
+ * page whose address was lost is given up, and another one is opened. `inEveryMode`: as in `askAttempts`.
  */
 type Verify = {
   withoutDeadline?: WithoutDeadline | undefined;
@@ -133,9 +133,8 @@ export function createChargeCalls({
       // A cancellation that was not answered is asked for again. Its answer is the charge's state.
       const ask = (isToCancel(charge) && provider.cancelCharge) || provider.verifyCharge;
       const verify = (of: Charge) => withoutDeadline(ask(aboutAttempt(of), signal));
-      const other = await findOtherAttempt(charge, verify, { inEveryMode });
-      if (other) return recordAnswer(other.of, other.answer, 'poll');
-      return recordAnswer(charge, await verify(charge), 'poll', { opensPages });
+      const { of, answer } = await askAttempts(charge, verify, { inEveryMode });
+      return recordAnswer(of, answer, 'poll', { opensPages: opensPages && of === charge });
     },
 
     verifyAttempt: createAttemptVerification(providers, recordAnswer),
@@ -229,17 +228,25 @@ const createCancellation =
     return outcome.kind === 'fact' ? outcome.charge : charge;
   };
 
+/** Reasons that are those of every question. */
+const UNANSWERED: ReadonlySet<UnknownReason> = new Set(['timeout', 'connection', 'throttled']);
+
+/** An attempt, and what its provider says about it. */
+type AttemptAnswer = { of: Charge; answer: VerifyChargeAnswer };
+
 /**
- * Another attempt than the present one that was paid, or that the provider says nothing about, or a later one that has ended; null if
- * there is none. `inEveryMode`: an attempt with a saved method may have had a page for its confirmation, which the customer can still
- * pay after its decline.
+ * Asks about the attempts of a charge, and returns the answer that decides: the payment of another attempt than the present one, or the
+ * end of a later one; then what is new about a payment of the present one; then that the provider says nothing usable about another
+ * one, so that the present one proves nothing; else the answer about the present one. `inEveryMode`: an attempt with a saved method may
+ * have had a page for its confirmation, which the customer can still pay after its decline.
  */
-export async function findOtherAttempt(
+export async function askAttempts(
   charge: Charge,
   verify: (of: Charge) => Promise<VerifyChargeAnswer>,
   { inEveryMode }: { inEveryMode: boolean },
-): Promise<{ of: Charge; answer: VerifyChargeAnswer } | null> {
+): Promise<AttemptAnswer> {
   const { open_attempt: open = null } = charge;
+  let silent: AttemptAnswer | null = null;
   for (const attempt of otherAttempts(charge, inEveryMode)) {
     if (isBooked(charge, attempt)) continue;
     const of = ofAttempt(charge, attempt);
@@ -247,9 +254,14 @@ export async function findOtherAttempt(
     const { kind } = answer;
     if (kind === 'succeeded' && isKnown(charge, attempt, answer)) continue;
     const isOver = attempt === open && (kind === 'declined' || kind === 'cancelled');
-    if (kind === 'succeeded' || kind === 'unknown' || isOver) return { of, answer };
+    if (kind === 'succeeded' || isOver) return { of, answer };
+    if (kind !== 'unknown') continue;
+    silent ??= { of, answer };
+    // The provider answers no question now.
+    if (UNANSWERED.has(answer.reason)) return silent;
   }
-  return null;
+  const answer = await verify(charge);
+  return silent === null || isNews(charge, answer) ? { of: charge, answer } : silent;
 }
 
 /** The attempts that are asked about beside the present one. Charges of earlier versions have no `last_attempt`. */
@@ -260,6 +272,14 @@ export function otherAttempts(charge: Charge, inEveryMode: boolean): number[] {
   const asksAll = isOfPage(charge) || inEveryMode;
   return all.filter((each) => each !== attempt && (asksAll || each === open));
 }
+
+/** True for a payment of the present attempt that is not booked, or whose fee is not. */
+const isNews = (
+  { status, provider_fee_minor: known }: Charge,
+  answer: VerifyChargeAnswer,
+): boolean =>
+  answer.kind === 'succeeded' &&
+  (status !== 'completed' || (known === null && answer.feeMinor !== null));
 
 /** True if the payment of an attempt is in suspense with its fee, or was returned: a question about it tells nothing new. */
 const isBooked = (charge: Charge, attempt: number): boolean =>
