@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import { mapWithConcurrency } from '../src/shared/concurrency.js';
 import type { BulkTransferStore } from '../src/capabilities/bulk-transfers/store.js';
 import { idsOf } from '../src/capabilities/bulk-transfers/record.js';
+import { provesArrival } from '../src/core/instructions/transition.js';
 import type { RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { BulkTransferChunk } from '../src/capabilities/bulk-transfers/workflow-contract.js';
 import { transferRateLimitKey } from '../src/platform/temporal/queues.js';
@@ -41,18 +42,30 @@ export function createBulkTransferActivities(deps: Deps) {
     /**
      * Submits the transfers of a chunk that were not submitted yet, and applies final answers. The next check of every
      * other open transfer is set to now, so the dispatcher starts its own workflow. Repeatable: nothing is submitted
-     * twice.
+     * twice. Returns the transfers that the bank has acknowledged and whose records do not say so: `acknowledgeTransfers` is for
+     * them.
      */
-    async submitBulkTransferChunk({ tenantId, id, from, to }: BulkTransferChunk): Promise<void> {
+    async submitBulkTransferChunk({
+      tenantId,
+      id,
+      from,
+      to,
+    }: BulkTransferChunk): Promise<RecordRef[] | undefined> {
       const stopHeartbeat = startHeartbeat();
       try {
         const { ids, provider } = await bulkTransfers.chunk(tenantId, id, from, to);
         const unsent = await transfers.unsent(tenantId, ids);
-        await mapWithConcurrency(SUBMISSIONS_AT_ONCE, unsent, (one) =>
-          submitOne({ ...deps, submitTransfer }, { tenantId, id: one }, provider),
-        );
+        const unrecorded: RecordRef[] = [];
+        await mapWithConcurrency(SUBMISSIONS_AT_ONCE, unsent, async (one) => {
+          const ref = { tenantId, id: one };
+          const isRecorded = await submitOne({ ...deps, submitTransfer }, ref, provider);
+          if (!isRecorded) unrecorded.push(ref);
+        });
+        // A write that fails would fail the chunk, and its repeat would not know them. The end of the bulk transfer schedules too.
+        if (unrecorded.length > 0) return unrecorded;
         await transfers.scheduleOwnWorkflows(tenantId, ids);
         await bulkTransfers.progressed(tenantId, id);
+        return undefined;
       } finally {
         stopHeartbeat();
       }
@@ -68,7 +81,10 @@ export function createBulkTransferActivities(deps: Deps) {
   };
 }
 
-/** Submits one transfer and applies a final answer. Submits again only if the provider has throttled it. */
+/**
+ * Submits one transfer and applies a final answer. Submits again only if the provider has throttled it. False if the bank has
+ * acknowledged it and its record does not say so.
+ */
 async function submitOne(
   {
     transfers: { store: transfers },
@@ -78,22 +94,25 @@ async function submitOne(
   }: Deps & Pick<TransferActivities, 'submitTransfer'>,
   ref: RecordRef,
   provider: string,
-): Promise<void> {
+): Promise<boolean> {
   const signal = Context.current().cancellationSignal;
   const rateLimit = transferRateLimitKey(provider);
+  let isRecorded = true;
   try {
     for (let submissions = 0, postponed = 0; ; postponed += 1) {
-      if (!(await callRates.takeWithin(rateLimit, 'bulk', TURN_WITHIN_MS, signal))) return;
+      if (!(await callRates.takeWithin(rateLimit, 'bulk', TURN_WITHIN_MS, signal))) return true;
       const input = { ...ref, submissions, suppressTimeline: postponed > 0 };
       const count = countAnswer(callRates, rateLimit);
       const result = await notingAnswer(() => submitTransfer(input), count);
       if (isFactResult(result)) {
+        isRecorded = !provesArrival(result.kind);
         const { via, providerRequestId } = result;
         const origin = { via, actor: provider, providerRequestId, note: null };
         await transfers.applyFact(ref.tenantId, ref.id, toFact(result, origin));
-        return;
+        return true;
       }
-      if (result.kind !== 'throttled' || postponed === MAX_POSTPONED) return;
+      if (result.kind === 'pending') return result.unrecorded !== true;
+      if (result.kind !== 'throttled' || postponed === MAX_POSTPONED) return true;
       submissions = result.submissions;
       const pauseMs = Math.min(result.retryAfterMs, MAX_PAUSE_MS);
       // The pause may exceed the stall timeout; without this the dispatcher would start a second workflow meanwhile.
@@ -103,6 +122,7 @@ async function submitOne(
   } catch (error) {
     // A failure concerns this transfer alone: its own workflow takes over, and the chunk goes on.
     log.warn({ err: error, ...logIds(ref) }, 'instruction handed to its own workflow');
+    return isRecorded;
   }
 }
 

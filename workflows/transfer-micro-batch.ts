@@ -1,10 +1,11 @@
 import { CancellationScope, setCurrentDetails } from '@temporalio/workflow';
 import type { TransferMicroBatchInput } from '../src/capabilities/transfers/workflow-contract.js';
 import { localActivities } from './local-activities.js';
-import { localMicroBatch, ownStore } from './policies.js';
+import { localMicroBatch, ownAcknowledgements, ownStore } from './policies.js';
 
 const local = localActivities(localMicroBatch);
 const store = localActivities(ownStore);
+const acknowledgements = localActivities(ownAcknowledgements);
 
 /**
  * Submits transfers that were accepted within moments, and applies final answers. Every other transfer gets a workflow of
@@ -12,12 +13,13 @@ const store = localActivities(ownStore);
  * Its id is `transfer-micro-batch/<id of the first transfer>`.
  */
 export async function transferMicroBatch(input: TransferMicroBatchInput): Promise<void> {
-  await CancellationScope.nonCancellable(() =>
-    local
+  await CancellationScope.nonCancellable(async () => {
+    const unrecorded = await local
       .submitTransferMicroBatch(input)
       .catch(() => store.scheduleTransferWorkflows(input))
       // Each open transfer has a next check, at which the dispatcher starts its own workflow.
-      .catch(() => undefined),
-  );
+      .catch(() => undefined);
+    if (unrecorded) await acknowledgements.acknowledgeTransfers({ transfers: unrecorded });
+  });
   setCurrentDetails('Done: every transfer has ended or has a workflow of its own.');
 }

@@ -119,9 +119,10 @@ export type ProviderCallResult =
   | FactResult
   /**
    * `idle`: somebody else has to act first, for example a customer, so no answer is overdue. `untilMs`: poll again within
-   * this time. `monitored`: the record is closed, and its provider is monitored.
+   * this time. `monitored`: the record is closed, and its provider is monitored. `unrecorded`: the record does not say yet that
+   * the provider has acknowledged the submission.
    */
-  | { kind: 'pending'; idle?: boolean; untilMs?: number; monitored?: boolean }
+  | { kind: 'pending'; idle?: boolean; untilMs?: number; monitored?: boolean; unrecorded?: true }
   | ({ kind: 'throttled'; retryAfterMs: number; resendSafety?: ResendSafety } & SubmissionCounts)
   /** Explicitly not executed, for a temporary reason: submitted again until the provider accepts it. */
   | ({

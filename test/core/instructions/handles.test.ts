@@ -15,7 +15,7 @@ import type { BillPayment } from '../../../src/capabilities/bill-payments/record
 import { createBillPayments } from '../../../src/capabilities/bill-payments/store.js';
 import { comparedTransfers } from '../../../src/capabilities/transfers/comparison.js';
 import type { Transfer } from '../../../src/capabilities/transfers/record.js';
-import { createTransfers } from '../../../src/capabilities/transfers/store.js';
+import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import type { BillProvider } from '../../../src/core/providers/bill-provider.js';
 import { createCallRates } from '../../../src/core/providers/call-rates.js';
@@ -23,6 +23,7 @@ import { NO_TURN, type About } from '../../../src/core/providers/port.js';
 import type {
   SubmitAnswer,
   TransferProvider,
+  VerifyAnswer,
 } from '../../../src/core/providers/transfer-provider.js';
 import { transferRateLimitKey } from '../../../src/platform/temporal/queues.js';
 import { newId } from '../../../src/shared/ids.js';
@@ -55,21 +56,26 @@ const STALE: SubmitAnswer = {
   afterMs: 0,
   ...trace,
 };
-const PENDING: SubmitAnswer = { kind: 'pending', handle: 'payment_1', ...trace };
+const PENDING = { kind: 'pending', handle: 'payment_1', ...trace } as const;
 
 /**
  * A stored transfer of a provider with a fence that knows no transfer, and the questions about it. `prepared`: the handles of its
- * preparations; none if it prepares nothing.
+ * preparations; none if it prepares nothing. `verified`: the provider's answers to verifications before "not found". `writes`: those
+ * about answers, if they fail.
  */
 async function transferOf({
   prepared,
   answers,
   questionsPerSecond,
+  verified = [],
+  writes = {},
 }: {
   prepared: string[];
   answers: SubmitAnswer[];
   /** Left out if all calls have one rate. */
   questionsPerSecond?: number;
+  verified?: VerifyAnswer[];
+  writes?: Partial<Pick<Transfers, 'recordAnswer' | 'countPoll'>>;
 }) {
   const transfer = pendingTransfer({ tenant_id: newId('tenant'), polls: 3 });
   await database.db.collection<Transfer>('transfers').insertOne(transfer);
@@ -88,14 +94,17 @@ async function transferOf({
     submit: () => Promise.resolve(answers.shift() ?? SILENCE),
     verify(about) {
       asked.push(['verify', about]);
-      return traced({ kind: 'not_found' } as const);
+      return Promise.resolve(verified.shift() ?? { kind: 'not_found', ...trace });
     },
     cancel(about) {
       asked.push(['cancel', about]);
       return traced({ kind: 'cancelled' } as const);
     },
   });
-  const store = createTransfers(database, createGroupCommit(database), 1_000);
+  const store = {
+    ...createTransfers(database, createGroupCommit(database), 1_000),
+    ...writes,
+  };
   const { submissions, callsPerSecond } = provider.traits;
   const limit = { name: transferRateLimitKey('bank'), callsPerSecond, submissions };
   const callRates = createCallRates({
@@ -180,6 +189,22 @@ test('a submission whose preparation has no turn uses no permit, and is made onc
   expect(answers).toEqual([SILENCE]);
   const having = await transferOf({ ...starved, questionsPerSecond: 1_000 });
   expect(await having.submit(0)).toMatchObject({ kind: 'unknown', submissions: 1 });
+});
+
+test('an acknowledgement that cannot be stored reaches the run', async () => {
+  const away = () => Promise.reject(new Error('the database is away'));
+  const writes = { recordAnswer: away, countPoll: away };
+  const lost = await transferOf({ prepared: [], answers: [PENDING], writes });
+  expect(await lost.submit(0)).toEqual({ kind: 'pending', unrecorded: true });
+
+  const { submit, verify } = await transferOf({
+    prepared: [],
+    answers: [SILENCE],
+    verified: [PENDING],
+    writes,
+  });
+  await submit(0);
+  expect(await verify()).toEqual({ kind: 'pending' });
 });
 
 test('a bill payment is looked up by the id of its acknowledgement', async () => {
