@@ -22,6 +22,7 @@ import {
   applyWrites,
   bookingTime,
   boundedNow,
+  claimedAt,
   ledgerCollections,
   ownWallets,
   readSnapshot,
@@ -328,7 +329,12 @@ function createTransact(
       return {
         results,
         before: snapshot.records,
-        writes: { ...writes, postings: writes.postings.map((p) => ({ ...p, at })) },
+        writes: {
+          ...writes,
+          postings: writes.postings.map((p) => ({ ...p, at })),
+          newKeys: writes.newKeys.map((key) => claimedAt(key, at)),
+          renewedKeys: writes.renewedKeys.map((key) => claimedAt(key, at)),
+        },
       };
     };
     try {

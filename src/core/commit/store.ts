@@ -321,6 +321,16 @@ export function boundedNow(operationTime: Timestamp | undefined, clock = new Dat
 }
 
 /**
+ * The key as claimed at this time. A claim has its times from the clock of the process that got the request: if that is behind, a
+ * repeat of the request would find the key expired.
+ */
+export const claimedAt = (key: ClaimedKey, at: Date): ClaimedKey => ({
+  ...key,
+  createdAt: at,
+  expiresAt: new Date(at.getTime() + key.expiresAt.getTime() - key.createdAt.getTime()),
+});
+
+/**
  * The time of the postings of a commit: that of its decision, but never before the database server's time. A process whose
  * clock is behind, or an acceptance that has waited, therefore can't book on a day that is closed.
  */

@@ -121,8 +121,8 @@ describe('group commit', () => {
 
   test('keys and references in use are detected without a read before the write, also with an empty wallet', async () => {
     const tenantId = await tenantWith(251_000n * 2n);
-    const keyed = (key: string, fingerprint: string, at = now()) => ({
-      claim: claimOf(`${tenantId}/secret/${key}`, fingerprint, at),
+    const keyed = (key: string, fingerprint: string) => ({
+      claim: claimOf(`${tenantId}/secret/${key}`, fingerprint, now()),
     });
     const earlier = createGroupCommit(database);
     const first = await commitNamed(
@@ -132,8 +132,10 @@ describe('group commit', () => {
     const yesterday = new Date(now().getTime() - 25 * 60 * 60 * 1000);
     await commitNamed(
       earlier,
-      acceptTransferMutation(fresh(tenantId, { reference: 'r' }), keyed('old', 'f', yesterday)),
+      acceptTransferMutation(fresh(tenantId, { reference: 'r' }), keyed('old', 'f')),
     );
+    const keys = database.db.collection<{ _id: string }>('idempotency_keys');
+    await keys.updateOne({ _id: `${tenantId}/secret/old` }, { $set: { expires_at: yesterday } });
     const repeatAll = async () => {
       const later = createGroupCommit(other);
       return {

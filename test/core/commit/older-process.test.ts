@@ -3,6 +3,7 @@ import { OPEN_SECURITY, type Card } from '../../../src/capabilities/cards/record
 import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { transfers, type Transfer } from '../../../src/capabilities/transfers/record.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { saveRefusal } from '../../../src/core/idempotency/save-refusal.js';
 import type { Mutation, MutationInput } from '../../../src/core/commit/mutation.js';
 import { lagosDay } from '../../../src/core/ledger/wallet.js';
 import { newId } from '../../../src/shared/ids.js';
@@ -92,6 +93,24 @@ describe('a process of an older version, or with a wrong clock', () => {
     const wallet = await wallets().findOne({ _id: tenantId });
     expect(wallet?.limit_day).toBe(lagosDay(new Date()));
     expect(wallet?.limit_used_minor).toBe(750_000n);
+  });
+
+  test('keeps an idempotency key for a day after its commit', async () => {
+    const tenantId = newId('tenant');
+    const now = new Date();
+    const claim = {
+      id: `${tenantId}/secret/key`,
+      fingerprint: 'a request',
+      createdAt: new Date(now.getTime() - DAY_MS),
+      expiresAt: now,
+    };
+    const send = () =>
+      commit().commit(saveRefusal, { tenantId, claim, answer: { status: 422, body: '{}' } });
+    expect(await send()).toMatchObject({ replayed: false });
+    expect(await send()).toMatchObject({ replayed: true });
+    const keys = database.db.collection<{ _id: string; expires_at: Date }>('idempotency_keys');
+    const expiresAt = (await keys.findOne({ _id: claim.id }))?.expires_at.getTime();
+    expect(expiresAt).toBeGreaterThan(now.getTime() + DAY_MS / 2);
   });
 
   test('leaves no transfer that is checked only when its clock would be right', async () => {
