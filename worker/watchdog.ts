@@ -28,12 +28,12 @@ export function createWatchdog(
   const leased = createLeasedWork(db, { name: 'watchdog', everyMs });
 
   /** A collection that fails does not stop the others. True if records are left for the next look. */
-  async function look(): Promise<boolean> {
+  async function look(now: Date): Promise<boolean> {
     let left = false;
     for (const [name, { store }] of Object.entries(supervised)) {
       try {
-        left = (await store.clearStalled()) || left;
-        const { raised, records, more } = await store.raiseStalled(attentionAfterMs);
+        left = (await store.clearStalled(now)) || left;
+        const { raised, records, more } = await store.raiseStalled(attentionAfterMs, now);
         for (const record of records)
           logAttention(log, { ...logIdsOf(name, record), reason: STALLED });
         if (raised > records.length)

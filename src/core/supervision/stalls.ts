@@ -10,6 +10,9 @@ export const STALLED = 'its workflow does not make progress';
 /** Longest pause between two checks of a record, in stall timeouts. */
 export const MAX_STALL_TIMEOUTS = 10;
 
+/** A dispatcher's clock may be ahead of the server's by this much: its claims end later. */
+const CLOCK_SKEW_MS = 5_000;
+
 /** Starts without an effect that show that a workflow does nothing: the first may only have found workers behind. */
 const FRUITLESS_STARTS = 2;
 
@@ -22,7 +25,7 @@ export type RaisedStalls = { raised: number; records: StalledRecord[]; more: boo
 /** The field that every progress of a workflow changes. A start by the dispatcher alone leaves it as the start has set it. */
 type ProgressField = 'next_check_at' | 'next_charge_at';
 
-/** The value of the progress field. The dispatcher's claim of a record is no progress. */
+/** The value of the progress field. The dispatcher's claim of a record is no progress, and makes no check due later. */
 const progressOf = (field: ProgressField) =>
   field === 'next_check_at' ? checkWithoutClaim : `$${field}`;
 
@@ -103,12 +106,18 @@ export function stallsOf<R extends { _id: string }>(
   return {
     /**
      * Raises attention on stalled records that were accepted longer ago than `attentionAfterMs` and a slack. Returns their
-     * number, and the first of them.
+     * number, and the first of them. `now`: the time of the database server where clocks may be wrong: one
+     * that is ahead finds every check due for long.
      */
-    async raiseStalled(attentionAfterMs: number): Promise<RaisedStalls> {
-      const now = clock();
+    async raiseStalled(attentionAfterMs: number, now = clock()): Promise<RaisedStalls> {
       const before = { $lt: new Date(now.getTime() - slackMs), ...isDate };
       const overdue = { next_check_at: before };
+      // While Temporal hangs, one dispatcher after the other claims it. The first condition bounds the part of the index.
+      const claimed = {
+        next_check_at: { $lt: new Date(now.getTime() + stallTimeoutMs + CLOCK_SKEW_MS), ...isDate },
+        'claim.from': before,
+        $expr: { $eq: ['$claim.until', '$next_check_at'] },
+      };
       const fruitless = {
         'stalled.since': before,
         'stalled.starts': { $gte: FRUITLESS_STARTS },
@@ -118,14 +127,14 @@ export function stallsOf<R extends { _id: string }>(
       const filter: Filter<Document> = {
         attention: null,
         [acceptedField]: { $lt: new Date(now.getTime() - attentionAfterMs - slackMs) },
-        $and: [open, { $or: [overdue, fruitless] }],
+        $and: [open, { $or: [overdue, claimed, fruitless] }],
       };
       const { updated, seen, more } = await updatePages(records, filter, [
         {
           $set: {
             attention: { since: now, reason: STALLED },
             stalled: {
-              since: { $ifNull: ['$stalled.since', '$next_check_at'] },
+              since: { $ifNull: ['$stalled.since', checkWithoutClaim] },
               starts: { $ifNull: ['$stalled.starts', 0] },
               progress,
             },
@@ -138,10 +147,10 @@ export function stallsOf<R extends { _id: string }>(
       return { raised: Math.max(updated, named.length), records: named, more };
     },
 
-    /** Forgets stalls that are over, with their attention. True if there may be more of them. */
-    async clearStalled(): Promise<boolean> {
+    /** Forgets stalls that are over, with their attention. True if there may be more of them. `now` as in `raiseStalled`. */
+    async clearStalled(now = clock()): Promise<boolean> {
       const over = { 'stalled.since': isDate, $expr: { $ne: ['$stalled.progress', progress] } };
-      const { more } = await updatePages(records, over, [{ $set: withoutStall(clock()) }]);
+      const { more } = await updatePages(records, over, [{ $set: withoutStall(now) }]);
       return more;
     },
   };

@@ -74,8 +74,8 @@ type SupervisionStore<Due extends Supervised> = {
   claimDue(limit: number): Promise<Claimed<Due>>;
   releaseClaim(claimed: Due[]): Promise<void>;
   rescheduleCheck(claimed: Due[]): Promise<void>;
-  raiseStalled(attentionAfterMs: number): Promise<RaisedStalls>;
-  clearStalled(): Promise<boolean>;
+  raiseStalled(attentionAfterMs: number, now?: Date): Promise<RaisedStalls>;
+  clearStalled(now?: Date): Promise<boolean>;
 };
 
 /** Starts the workflows of due records: each record alone, or in groups of those that share a workflow. */

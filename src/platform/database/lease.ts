@@ -57,15 +57,15 @@ export function createLeasedWork(db: Db, { name, everyMs }: { name: string; ever
   }
 
   /**
-   * Does the work if it is due and no other process does it. `work` answers whether there is more to do now; so does this. If it
-   * throws, it is due again as after its end.
+   * Does the work if it is due and no other process does it. `work` gets the server's time, and answers whether there is more to do
+   * now; so does this. If it throws, it is due again as after its end.
    */
-  return async (work: () => Promise<boolean>): Promise<boolean> => {
+  return async (work: (now: Date) => Promise<boolean>): Promise<boolean> => {
     const until = (await take()) ?? ((await create()) ? await take() : null);
     if (until === null) return false;
     let more = false;
     try {
-      more = await work();
+      more = await work(new Date(until.getTime() - HELD_FOR_MS));
     } finally {
       await leases.updateOne({ _id: name, until }, inMs(more ? 0 : everyMs));
     }

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { MAX_STALL_TIMEOUTS, STALLED, stallsOf } from '../../../src/core/supervision/stalls.js';
 import {
   claimsOf,
   supervised,
@@ -76,7 +77,6 @@ test('a worker counts the records that it claims, the claims that had run out, a
   expect((await processAt(-HOUR_MS).claimDue(1)).claimed).toHaveLength(1);
   const registry = new Registry();
   const observe = measureClaims(registry, ['claimed_records', 'others']);
-  const away = Object.assign(new Error('away'), { code: 14, details: '', metadata: {} });
   const store = {
     ...processAt(),
     rescheduleCheck: () => Promise.reject(new Error('nothing was started')),
@@ -86,7 +86,7 @@ test('a worker counts the records that it claims, the claims that had run out, a
   const claimed_records = supervised(store, {
     start() {
       loop.stop();
-      return Promise.reject(away);
+      return Promise.reject(temporalIsAway());
     },
   });
   const log = createLog({ level: 'silent', name: 'test' });
@@ -101,6 +101,75 @@ test('a worker counts the records that it claims, the claims that had run out, a
     'bursar_claims_released_total{collection="claimed_records"} 3',
     'bursar_claims_released_total{collection="others"} 0',
   ]);
+});
+
+/** A Temporal that is away, as a start sees it. */
+const temporalIsAway = () =>
+  Object.assign(new Error('away'), { code: 14, details: '', metadata: {} });
+
+test('the watchdog finds records that one dispatcher after the other claims while Temporal hangs', async () => {
+  const all = await dueRecords(3);
+  const longAgo = new Date(Date.now() - 2 * MAX_STALL_TIMEOUTS * STALL_TIMEOUT_MS);
+  const waiting = { next_check_at: longAgo, created_at: longAgo, attention: null };
+  await records().updateMany({}, { $set: waiting });
+  const rules = { acceptedField: 'created_at', open: {} };
+  const watchdog = stallsOf(records(), rules, { stallTimeoutMs: STALL_TIMEOUT_MS });
+  const log = createLog({ level: 'silent', name: 'test' });
+  const raised: number[] = [];
+  for (let i = 0; i < 2; i += 1) {
+    let looks: Promise<void> | null = null;
+    const hanging = supervised(dispatchedStore(), {
+      async start() {
+        loop.stop();
+        // All of them are claimed now.
+        await (looks ??= watchdog.raiseStalled(0).then((found) => void raised.push(found.raised)));
+        throw temporalIsAway();
+      },
+    });
+    const loop = createDispatcher({ transfers: hanging }, log);
+    await loop.run();
+  }
+  expect(raised).toEqual([all.length, 0]);
+  const found = await records().find().toArray();
+  expect(found).toEqual(
+    found.map(({ _id }) =>
+      expect.objectContaining({
+        _id,
+        attention: expect.objectContaining({ reason: STALLED }) as unknown,
+        stalled: expect.objectContaining({ since: longAgo }) as unknown,
+        next_check_at: longAgo,
+      }),
+    ),
+  );
+  expect(await watchdog.clearStalled()).toBe(false);
+  expect(await records().countDocuments({ 'stalled.since': longAgo })).toBe(all.length);
+});
+
+test('a dispatcher claims few records at a time while Temporal is away, and full pages after it', async () => {
+  const all = await dueRecords(500);
+  const claimed: number[] = [];
+  let starts = 0;
+  const own = dispatchedStore();
+  const store = {
+    ...own,
+    async claimDue(limit: number) {
+      const page = await own.claimDue(limit);
+      claimed.push(page.claimed.length);
+      if (page.claimed.length === 0) loop.stop();
+      return page;
+    },
+    rescheduleCheck: () => Promise.resolve(),
+  };
+  const transfers = supervised(store, {
+    async start() {
+      starts += 1;
+      if (claimed.length < 3) throw temporalIsAway();
+    },
+  });
+  const loop = createDispatcher({ transfers }, createLog({ level: 'silent', name: 'test' }));
+  await loop.run();
+  expect(claimed).toEqual([200, 20, 20, 200, 200, 80, 0]);
+  expect(starts).toBeGreaterThanOrEqual(all.length);
 });
 
 /** The claims of a process as a dispatcher has them, which is no watchdog. */

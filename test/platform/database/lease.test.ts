@@ -38,6 +38,19 @@ test('while one process does the work, no other one begins it, and more work is 
   expect(other.done.times).toBe(1);
 });
 
+test('work gets the time of the server, whatever the clock of its process says', async () => {
+  const { leased } = processOf('timed', HOUR_MS);
+  const clock = Date.now;
+  const times: number[] = [];
+  Date.now = () => clock() + 48 * HOUR_MS;
+  try {
+    await leased((now) => Promise.resolve(times.push(now.getTime()) > 1));
+  } finally {
+    Date.now = clock;
+  }
+  expect(Math.abs(Number(times[0]) - clock())).toBeLessThan(HOUR_MS);
+});
+
 test('work that fails is due again after its time, for every process', async () => {
   const [one, other] = [processOf('failing', 1), processOf('failing', 1)];
   await expect(one.leased(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
