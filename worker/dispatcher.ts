@@ -7,7 +7,10 @@ import type { Log } from '../src/shared/log.js';
 import { createLoop, type Loop } from './loop.js';
 
 const BATCH = 200;
-/** Starts in flight at once. Bounded, so that Temporal is not flooded when it returns after an outage. */
+/**
+ * Starts in flight at once. Bounded, so that Temporal is not flooded when it returns after an outage. While it is away, no more
+ * records than these are claimed: each claim is a write, and so is its end.
+ */
 const PARALLEL = 20;
 
 /**
@@ -20,16 +23,21 @@ export function createDispatcher(
   log: Log,
   observe: ObserveClaims = () => undefined,
 ): Loop {
+  /** The collections whose last page has failed. */
+  const failed = new Set<string>();
+
   /** A collection that fails does not stop the others. */
   async function tick(): Promise<boolean> {
     let more = false;
     for (const [name, { store, starter }] of Object.entries(records)) {
       try {
-        const about = { name, log, observe };
+        const about = { name, log, observe, limit: failed.has(name) ? PARALLEL : BATCH };
         const { started, left } = await startPage(store, starter, about);
+        failed.delete(name);
         if (started > 0) log.info({ [name]: started }, 'dispatched');
         more ||= left;
       } catch (error) {
+        failed.add(name);
         log.warn({ err: error, collection: name }, 'dispatch failed, trying again');
       }
     }
@@ -46,9 +54,9 @@ export function createDispatcher(
 async function startPage(
   store: SupervisedRecords['store'],
   starter: SupervisedRecords['starter'],
-  { name, log, observe }: { name: string; log: Log; observe: ObserveClaims },
+  { name, log, observe, limit }: { name: string; log: Log; observe: ObserveClaims; limit: number },
 ): Promise<{ started: number; left: boolean }> {
-  const page = await store.claimDue(BATCH);
+  const page = await store.claimDue(limit);
   const { claimed, expired, refused = [] } = page;
   const left = readsOn(page);
   observe(name, { claimed: claimed.length, expired });
