@@ -25,6 +25,11 @@ const CHANGES: Changes = {
     since: '2026-11-25',
     description: 'a submission after an attested absence needs the approval of a second person',
   },
+  'attested-submission': {
+    since: '2026-11-28',
+    description:
+      'a change of the record does not replace a submission that an operator has attested',
+  },
   'unanswered-pages': {
     since: '2026-11-25',
     description:

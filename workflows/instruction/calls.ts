@@ -26,8 +26,14 @@ export async function call<Own>(
     if (ended) return [progress, ended];
   }
   if (messages.commands.length + messages.malformed.length > 0) return [progress, step];
-  const recordChanged = messages.recordChanged;
-  messages.recordChanged = false;
+  // A verification would use up the operator's word. The permit is denied if the record has ended or the provider has acknowledged it.
+  const isKept =
+    messages.recordChanged &&
+    step.do === 'submit' &&
+    step.attested === true &&
+    changed('attested-submission');
+  const recordChanged = messages.recordChanged && !isKept;
+  if (recordChanged) messages.recordChanged = false;
   const askedMs = Date.now();
   const result = await (
     step.do === 'submit' && !recordChanged

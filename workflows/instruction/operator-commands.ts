@@ -53,7 +53,7 @@ export async function handleOperatorCommand<Own>(
     command.absent === true && (await mayAttest(state, { pending, evidence }, decide));
   const [learned, first] = decide(attests);
   const next = { ...learned, absenceAttested: false };
-  let step: Step<Own> = first;
+  let step: Step<Own> = attests && first.do === 'submit' ? { ...first, attested: true } : first;
   if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
   // The attention that is left after the provider's own answer.
   const unsettled = first.do === 'applyOutcome' ? stuckBy(step) : status.attention;

@@ -45,8 +45,11 @@ export type ExecutionRules = {
 export type Step<Own = never> =
   /** `afterMs`: the store has refused the outcome, and it is tried again after this pause. */
   | { do: 'applyOutcome'; fact: FactResult<Own>; afterMs?: number }
-  /** `suppressTimeline`: the last submission was explicitly not accepted, and the timeline has that already. */
-  | { do: 'submit'; afterMs: number; suppressTimeline?: boolean }
+  /**
+   * `suppressTimeline`: the last submission was explicitly not accepted, and the timeline has that already. `attested`: an operator's
+   * word permits it, which counts for this submission alone.
+   */
+  | { do: 'submit'; afterMs: number; suppressTimeline?: boolean; attested?: true }
   /** `stuck`: reason to raise attention. `closed`: the record has ended; attention or monitoring keeps the run. */
   | { do: 'verify'; afterMs: number; stuck: string | null; closed?: boolean }
   | { do: 'end' };
