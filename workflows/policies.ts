@@ -29,10 +29,10 @@ export const localMicroBatch: LocalActivityOptions = {
 };
 
 /**
- * A pause between two attempts of a local activity that is longer than this is a timer, so that the workflow task ends.
- * By default the task is kept for pauses of up to a minute, and it occupies one of the process's few slots.
+ * A pause between two attempts of a local activity that is longer than this is a timer, so that the workflow task ends after each
+ * attempt. By default the task is kept for pauses of up to a minute, and it occupies one of the process's few slots.
  */
-const LOCAL_RETRY_THRESHOLD = '2s';
+const LOCAL_RETRY_THRESHOLD = '100ms';
 
 /** A read in our own database, or a write that no document can refuse: retried until it succeeds. */
 export const ownReads: LocalActivityOptions = {
@@ -41,11 +41,14 @@ export const ownReads: LocalActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
-/** A repeatable write in our own database: a series of attempts within seconds. instruction/blocked.ts repeats the series. */
+/**
+ * A repeatable write in our own database: a series of attempts, which lasts longer than a failover. instruction/blocked.ts repeats
+ * the series.
+ */
 export const ownStore: LocalActivityOptions = {
   startToCloseTimeout: '15s',
   localRetryThreshold: LOCAL_RETRY_THRESHOLD,
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumAttempts: 5 },
+  retry: { initialInterval: '200ms', backoffCoefficient: 4, maximumAttempts: 4 },
 };
 
 /** A write that must not be late, because it keeps transfers from another submission: retried until it succeeds. */

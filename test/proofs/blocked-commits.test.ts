@@ -8,8 +8,8 @@ import type { TestTenant } from '../support/tenant.js';
 
 /** Workflow task slots of the only worker, and as many transfers whose outcome cannot be committed. */
 const SLOTS = 2;
-/** Events that a history with a blocked commit does not exceed in this test: one series of attempts adds six. */
-const MAX_EVENTS = 120;
+/** Events that a history with a blocked commit does not exceed in this test: one series of attempts adds six for each. */
+const MAX_EVENTS = 200;
 /** Account suffix of transfers that stay pending until the test sets their outcome at the bank. */
 const PENDING = '006';
 
@@ -44,6 +44,15 @@ const block = (tenant: TestTenant, id: string) =>
 
 const needsAttention = async (id: string) =>
   Boolean((await workflow(id).describe()).searchAttributes['NeedsAttention']?.[0]);
+
+/** The timers of a run, in milliseconds. */
+async function timersOf(id: string): Promise<number[]> {
+  const { events } = await workflow(id).fetchHistory();
+  return (events ?? []).flatMap((event) => {
+    const time = event.timerStartedEventAttributes?.startToFireTimeout;
+    return time ? [Number(time.seconds ?? 0) * 1_000 + (time.nanos ?? 0) / 1e6] : [];
+  });
+}
 
 /** Verifies a transfer, again if a busy machine does not answer within the deadline of the command. */
 const verify = (tenant: TestTenant, id: string) =>
@@ -92,6 +101,18 @@ test('outcomes that cannot be committed call an operator, answer commands and bl
     expect((await workflow(id).describe()).historyLength).toBeLessThan(MAX_EVENTS);
   }
   expect(await service.problems()).toEqual([]);
+});
+
+test('a commit that fails leaves its slot to other workflows after each attempt', async () => {
+  const tenant = await service.tenant();
+  const id = await tenant.send(PENDING);
+  await block(tenant, id);
+  await service.bank.decideTransfer(id, 'paid');
+  await eventually('it has attention', async () => (await needsAttention(id)) || undefined);
+  // A pause that is a timer ends the workflow task.
+  expect(await timersOf(id)).toEqual(expect.arrayContaining([200, 800, 3_200]));
+  await postings().deleteOne({ _id: `${id}/resolve` });
+  await tenant.waitFor(id, 'completed');
 });
 
 test('a run calls an operator by its search attribute if the store refuses the note too, and still answers a command', async () => {
