@@ -72,7 +72,9 @@ async function startPage(
   const unstarted: Supervised[] = [];
   let away: unknown = null;
   const runner = async () => {
-    for (let next = queue.shift(); next && away === null; next = queue.shift()) {
+    while (away === null) {
+      const next = queue.shift();
+      if (!next) return;
       try {
         await starter.start(next);
         done.push(...next);
