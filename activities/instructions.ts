@@ -163,8 +163,9 @@ async function submit<R extends InstructionRecord, Own>(
     return resultOf(handler, answer.result, record);
   }
   const refused = isRefusedRequest(record, answer);
+  // Later questions, such as those of a comparison, need the id that a final answer names.
   if (isFinal(answer) && answer.handle !== undefined)
-    await learnHandle(handler, record, answer.handle);
+    await isRecorded(handler, record, records.learnHandle(record, answer.handle));
   if (!isFinal(answer) || refused) {
     const wasRejected = isRejectedTemporarily(answer) || refused;
     const extra = { wasRejected, suppressTimeline, acknowledged };
@@ -260,22 +261,6 @@ async function callsOfPermit<R extends InstructionRecord, Own>(
   } catch (error) {
     return logUnsent(handler, record, error);
   }
-}
-
-/** Keeps the id that a final answer names: later questions, such as those of a comparison, need it. */
-async function learnHandle<R extends InstructionRecord, Own>(
-  { records, log }: InstructionHandler<R, Own>,
-  record: R,
-  handle: string,
-): Promise<void> {
-  await records
-    .learnHandle(record, handle)
-    .catch((error: unknown) =>
-      log.warn(
-        { err: error, ...logIds({ tenantId: record.tenant_id, id: record._id }) },
-        'could not keep the id at the provider',
-      ),
-    );
 }
 
 /** The answer to a submission; null if it says itself that nothing was submitted. */
