@@ -29,8 +29,6 @@ const KINDS: readonly (readonly [number, Omit<Payment, 'amount_minor'> & { suffi
   [60, {}],
   [10, { kind: 'financial' }],
   [6, { partial_approval: true }],
-  // Sooner than the issuer's own deadline: while everything is disturbed, some are decided too late.
-  [6, { answer_within_ms: 300, cash_minor: 100, initiator: 'cardholder' }],
   [3, { kind: 'verification' }],
   [3, { kind: 'balance_inquiry' }],
   [3, { kind: 'credit' }],
