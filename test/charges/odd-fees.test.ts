@@ -28,6 +28,8 @@ describe('a payment with a fee above its amount', () => {
         'provider-fees:sandbox-bank': 310_000n,
       });
       expect(transition(next, costly)).toMatchObject({ verdict: 'unchanged', postings: [] });
+      const withoutFee = transition(next, paid({ feeMinor: null }));
+      expect(withoutFee).toMatchObject({ verdict: 'unchanged', postings: [] });
     }
   });
 

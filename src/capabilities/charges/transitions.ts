@@ -132,10 +132,11 @@ function decideFact(
  */
 function pay(
   charge: Charge,
-  fact: Paid,
+  report: Paid,
   now: Date,
   wallet: WalletBalances,
 ): ChargeChange | 'unchanged' | 'stale' {
+  const fact = withKnownFee(charge, report);
   const isOther = fact.amountMinor !== charge.amount_minor;
   const why = isOther ? ANOTHER_AMOUNT : hasOddFee(fact) ? ODD_FEE : null;
   const mismatch = findMismatch(charge, fact) ?? (why === null ? findReturn(charge, fact) : null);
@@ -179,6 +180,13 @@ function pay(
     availableMinor: restMinor,
     receivableMinor: -repaidMinor,
   };
+}
+
+/** A report without a fee says nothing against the one that the same payment in suspense was reported with. */
+function withKnownFee(charge: Charge, fact: Paid): Paid {
+  const known = suspendedOf(charge, fact);
+  const isSame = known?.amount_minor === fact.amountMinor;
+  return isSame && fact.feeMinor === null ? { ...fact, feeMinor: known.fee_minor } : fact;
 }
 
 /**
