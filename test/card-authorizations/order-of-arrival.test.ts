@@ -1,15 +1,47 @@
 import { cardAuthorizations } from '../../src/capabilities/card-authorizations/record.js';
 import type { Card } from '../../src/capabilities/cards/record.js';
-import { decideAuthorizationMutation } from '../support/authorizations.js';
+import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { accounts, posting } from '../../src/core/ledger/posting.js';
+import { emptyWallet } from '../../src/core/ledger/wallet.js';
+import { decideAuthorizationMutation, standInMutation } from '../support/authorizations.js';
 import { balances, run } from '../support/decisions.js';
 import type { AnyMutation } from '../support/mutations.js';
 import { after, checkBooks, cleared, fact, message } from '../support/one-payment.js';
+import { NOW } from '../support/transfers.js';
 
 /** The end of a payment after these messages, with the books checked. */
 function endOf(messages: AnyMutation[], card: Partial<Card>, walletMinor: bigint) {
   const { state, one, ledger } = after(messages, card, walletMinor);
   checkBooks(state);
   return { ledger, payments: one.payments, called: one.attention?.reason ?? null };
+}
+
+/** The tenant has transferred the whole wallet out. */
+function withoutWallet(state: Snapshot): Snapshot {
+  const wallet = state.wallets.get('ten_a') ?? emptyWallet('ten_a');
+  const out = posting('out', 'ten_a', NOW, [
+    { account: accounts.external, amountMinor: wallet.availableMinor },
+    { account: accounts.available('ten_a'), amountMinor: -wallet.availableMinor },
+  ]);
+  return {
+    ...state,
+    wallets: new Map([['ten_a', { ...wallet, availableMinor: 0n }]]),
+    postings: new Map([...state.postings, [out.id, out]]),
+  };
+}
+
+/** The balances and the payment, with the books checked. */
+function seen(state: Snapshot) {
+  checkBooks(state);
+  const books = balances(state);
+  const of = (account: string) => books.get(account) ?? 0n;
+  const [one] = state.records.all(cardAuthorizations);
+  const ledger = {
+    card: of('card:crd_a:available'),
+    wallet: of('wallet:ten_a:available'),
+    owed: -of('receivable:ten_a'),
+  };
+  return { ledger, payments: one?.payments, called: one?.attention?.reason ?? null };
 }
 
 describe('a refund that is reported before its clearing', () => {
@@ -71,6 +103,82 @@ test('the division between card and wallet is that of the time of a report, what
   const inOrder = endOf([message('m', 5_000n), corrected, expired], own, 4_000n);
   expect(inOrder.ledger).toMatchObject({ card: 5_000n, wallet: 3_700n });
   expect(endOf([message('m', 5_000n), expired, corrected], own, 4_000n)).toEqual(inOrder);
+});
+
+describe('a late report takes from card and wallet what they have, and nobody borrows to move money between them', () => {
+  const own = { available_minor: 5_000n };
+
+  test('from a wallet that has spent the refund: the card gets nothing', () => {
+    const jit = { funding: 'jit', ...own } as const;
+    const { state } = after([message('m', 5_000n), fact('refunded', 2, { minor: 5_000n })], jit);
+    const left = withoutWallet(state);
+    const { ledger, payments, called } = seen(run(left, [[cleared(5_000n, 1)]]).state);
+    expect(ledger).toEqual({ card: 0n, wallet: 0n, owed: 0n });
+    expect([payments, called]).toEqual([[], null]);
+    // What returns to the wallet later pays the card back.
+    const again = run(left, [[cleared(5_000n, 1)], [fact('refunded', 3, { minor: 9_000n })]]).state;
+    expect(seen(again).ledger).toEqual({ card: 5_000n, wallet: 4_000n, owed: 0n });
+  });
+
+  test('from the card, where the wallet has nothing', () => {
+    const [corrected, expired] = [fact('corrected', 1, { minor: 300n }), fact('expired', 2)];
+    const { ledger, called } = endOf([message('m', 5_000n), expired, corrected], own, 0n);
+    expect(ledger).toMatchObject({ card: 4_700n, wallet: 0n, owed: 0n, network: 300n });
+    expect(called).toBeNull();
+  });
+
+  test('from the wallet, and an operator is called for what the card has spent', () => {
+    const messages = [
+      message('m', 5_000n),
+      fact('refunded', 2, { minor: 6_000n }),
+      decideAuthorizationMutation({ token: 'auth_2', messageId: 'other', amountMinor: 6_000n }),
+      cleared(6_000n, 1),
+    ];
+    const { ledger, called } = endOf(messages, own, 9_000n);
+    expect(ledger).toMatchObject({ card: 0n, wallet: 8_000n, owed: 0n, network: 0n });
+    expect(called).toBe('the wallet has paid what the card had spent');
+  });
+});
+
+describe('an approval in our place that is reported late', () => {
+  const [taken, standIn] = [cleared(5_000n, 2), standInMutation(5_000n, { message: 'm', at: 1 })];
+
+  test('leaves to a jit card what it has paid', () => {
+    const jit = { funding: 'jit', available_minor: 5_000n } as const;
+    const inOrder = endOf([standIn, taken], jit, 100_000n);
+    expect(inOrder.ledger).toMatchObject({ card: 0n, wallet: 100_000n });
+    const { ledger, payments } = endOf([taken, standIn], jit, 100_000n);
+    expect({ ledger, payments, called: null }).toEqual(inOrder);
+  });
+
+  test('takes nothing from what has come to the card since', () => {
+    const funded = fact('refunded', 3, { minor: 10_000n, token: 'auth_2' });
+    const { ledger } = endOf([taken, funded, standIn], { available_minor: 3_000n }, 10_000n);
+    expect(ledger).toMatchObject({ card: 10_000n, wallet: 8_000n, held: 0n });
+  });
+
+  test('is held on the card as far as its earlier payments leave money there', () => {
+    const jit = { funding: 'jit', available_minor: 5_000n } as const;
+    const messages = [cleared(3_000n, 0, true), standIn];
+    const inOrder = endOf(messages, jit, 9_000n);
+    expect(inOrder.ledger).toMatchObject({ card: 0n, held: 2_000n, wallet: 6_000n });
+    expect(endOf(messages.toReversed(), jit, 9_000n)).toEqual(inOrder);
+  });
+});
+
+test('the report of a financial message takes from the card what it has when the report comes', () => {
+  const asked = decideAuthorizationMutation({
+    messageId: 'm',
+    amountMinor: 5_000n,
+    kind: 'financial',
+  });
+  const report = fact('cleared', 2, { key: 'cleared-m', minor: 6_000n });
+  const funded = fact('refunded', 1, { minor: 50_000n, token: 'auth_2' });
+  const { ledger } = endOf([asked, funded, report], { available_minor: 5_000n }, 0n);
+  expect(ledger).toMatchObject({ card: 49_000n, wallet: 0n, owed: 0n });
+  const spent = decideAuthorizationMutation({ token: 'auth_2', amountMinor: 5_000n });
+  const later = endOf([asked, spent, report], { available_minor: 10_000n }, 2_000n);
+  expect(later.ledger).toMatchObject({ card: 0n, wallet: 1_000n, owed: 0n });
 });
 
 test('money that comes to the card later does not pay for what the wallet has paid', () => {

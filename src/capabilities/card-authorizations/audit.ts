@@ -353,19 +353,22 @@ function movementOf(
 type Payers = { held: { card: bigint; wallet: bigint }; paid: Payment[] };
 
 /**
- * Those who have paid after these facts. What is released of a hold pays first, on the card and then in the wallet; then the card
- * pays as far as it had money, then the wallet. What is returned goes to the last payers.
+ * Those who have paid after these facts. What is released of a hold pays first, on the card as far as it had money, and then in the
+ * wallet; then the card pays as far as it had more, then the wallet. What is returned goes to the last payers.
  */
 function payersByFacts(facts: readonly AuthorizationFact[], otherwise: 'card' | 'wallet'): Payers {
   const payers: Payers = { held: { card: 0n, wallet: 0n }, paid: [] };
   const { held, paid } = payers;
   for (const { fact, before, after } of historyOf(facts)) {
     const ofCard = paid.reduce((sum, { from, minor }) => (from === 'card' ? sum + minor : sum), 0n);
-    const free = positive((fact.card_had_minor ?? 0n) - held.card - ofCard);
+    const most = positive((fact.card_had_minor ?? 0n) - ofCard);
+    const free = positive(most - held.card);
     let released = before.heldMinor - after.heldMinor;
     if (fact.kind === 'approved') {
-      held.wallet += fact.held_wallet_minor ?? 0n;
-      held.card += fact.held_minor - (fact.held_wallet_minor ?? 0n);
+      const late = fact.stand_in === null ? 0n : positive(fact.held_minor - free);
+      const inWallet = fact.held_wallet_minor ?? late;
+      held.wallet += inWallet;
+      held.card += fact.held_minor - inWallet;
       released = 0n;
     }
     let rest = netOf(after) - netOf(before);
@@ -376,8 +379,8 @@ function payersByFacts(facts: readonly AuthorizationFact[], otherwise: 'card' | 
       if (minor > 0n) paid.push({ from, minor });
       return minor;
     };
-    const byCard = pay('card', least(released, held.card));
-    const byWallet = pay('wallet', released - byCard);
+    const byCard = pay('card', least(least(released, held.card), most));
+    const byWallet = pay('wallet', least(released - byCard, held.wallet));
     pay('card', free);
     pay('wallet', positive(rest));
     const toWallet = least(released - byCard - byWallet, held.wallet - byWallet);

@@ -17,7 +17,7 @@ export type AuthorizationFact = {
       message_id: string;
       /** The amount that was held here. */
       held_minor: bigint;
-      /** The part of it that is held in the wallet. Missing: none, or stored by an earlier version. */
+      /** The part of it that is held in the wallet. Missing: none, or divided by what the card had at that time. */
       held_wallet_minor?: bigint;
       /** The issuer's own hold, if it is more. Missing: as much, or all of the amount of an approval in our place. */
       issuer_hold_minor?: bigint;
@@ -188,7 +188,7 @@ const isOfOurs = ({ key }: AuthorizationFact, facts: readonly AuthorizationFact[
   );
 
 /**
- * Our own clearing of a financial message, with the amount that the issuer has reported. If the approval in our place counts
+ * Our own clearing of a financial message, with the amount that the issuer has reported, and what the card had then. If the approval in our place counts
  * instead of ours, that one is taken and no longer held: a financial message that the network approved is paid.
  */
 function asReported(
@@ -205,7 +205,13 @@ function asReported(
     held_minor: instead?.held_minor ?? fact.of.held_minor,
     open_minor: approval ? heldAtIssuer(approval) : fact.of.held_minor,
   };
-  return { ...fact, amount_minor: amount, of: { message_id: messageId, ...of } };
+  const had = reported?.card_had_minor ?? fact.card_had_minor;
+  return {
+    ...fact,
+    amount_minor: amount,
+    of: { message_id: messageId, ...of },
+    ...(had !== undefined && { card_had_minor: had }),
+  };
 }
 
 /** The issuer's hold for an approval. An approval in our place holds all of its amount there, whatever there is here. */

@@ -310,8 +310,7 @@ function withHold(
     : spendable(card, uow.wallet(card.tenant_id));
   const { cardMinor, walletMinor } = holdAsFarAs(fact.amount_minor, has);
   const day = spendingDay(card.daily_spend, now);
-  const hold = { held_minor: cardMinor + walletMinor, held_wallet_minor: walletMinor };
-  return { ...fact, ...hold, at, day };
+  return { ...fact, held_minor: cardMinor + walletMinor, at, day };
 }
 
 /** The kind of change that a fact is for the tenant. Null: none, because our own approval of the message is in force. */

@@ -41,13 +41,24 @@ export function payersOf(
     (division, { fact, before, after }) =>
       divide(
         division,
-        deltaOf(before, after, (minor) => holdsOf(fact, minor)),
-        (fact.card_had_minor ?? 0n) - partOf(division, 'card'),
+        deltaOf(before, after, (minor) => holdsAt(fact, division, minor)),
+        fact.card_had_minor ?? 0n,
         otherwise,
       ),
     { holds: { cardMinor: 0n, walletMinor: 0n }, payments: [] },
   );
 }
+
+/** The parts of what a fact adds to the hold. One in our place is held on the card as far as it had money at that time. */
+function holdsAt(fact: AuthorizationFact, before: Division, minor: bigint): Holds {
+  if (!isDividedByTime(fact)) return holdsOf(fact, minor);
+  const onCard = positive((fact.card_had_minor ?? 0n) - partOf(before, 'card'));
+  return holdAsFarAs(minor, { cardMinor: onCard, walletMinor: minor });
+}
+
+/** True for an approval in our place without one of ours, whose division the hold has. */
+export const isDividedByTime = (fact: AuthorizationFact): boolean =>
+  fact.kind === 'approved' && fact.stand_in !== null && fact.held_wallet_minor === undefined;
 
 /** The parts of what this fact adds to the hold. */
 export function holdsOf(fact: AuthorizationFact, minor: bigint): Holds {
@@ -76,17 +87,19 @@ export function deltaOf(
 
 /**
  * Divides a movement among its payers. The hold pays first (on the card, then in the wallet), then the card as far as it has
- * money, then the wallet. What returns goes to those who paid, the last payer first; what nobody paid goes to `otherwise`.
+ * money, then the wallet. The card pays no more than it had on arrival, also of a hold that was reported later. What returns goes
+ * to those who paid, the last payer first; what nobody paid goes to `otherwise`.
  */
 export function divide(
   before: Division,
   delta: LedgerDelta,
-  cardHasMinor: bigint,
+  cardHadMinor: bigint,
   otherwise: Otherwise,
 ): Division {
-  const released = release(before.holds, delta);
+  const released = release(before.holds, delta, cardHadMinor - paidBy(before.payments, 'card'));
   const rest = delta.takenMinor - released.paid.cardMinor - released.paid.walletMinor;
-  const cardPays = least(rest, positive(cardHasMinor - delta.held.cardMinor));
+  const free = cardHadMinor - partOf(before, 'card') - delta.held.cardMinor;
+  const cardPays = least(rest, positive(free));
   const paid = joined([
     ...before.payments,
     { from: 'card', minor: released.paid.cardMinor },
@@ -125,17 +138,18 @@ export function holdAsFarAs(
 }
 
 /** The released part pays for the part taken, the hold on the card first. The rest returns, that of the wallet first. */
-function release(holds: Holds, { releasedMinor, takenMinor }: LedgerDelta) {
-  const paying = least(releasedMinor, takenMinor);
-  const paidByCard = least(paying, holds.cardMinor);
-  const paid = { cardMinor: paidByCard, walletMinor: paying - paidByCard };
+function release(holds: Holds, { releasedMinor, takenMinor }: LedgerDelta, cardMost: bigint) {
+  const most = least(releasedMinor, takenMinor);
+  const cardMinor = least(most, least(holds.cardMinor, positive(cardMost)));
+  const paid = { cardMinor, walletMinor: least(most - cardMinor, holds.walletMinor) };
+  const back = releasedMinor - paid.cardMinor - paid.walletMinor;
   const unpaid = {
     cardMinor: holds.cardMinor - paid.cardMinor,
     walletMinor: holds.walletMinor - paid.walletMinor,
   };
-  const backToWallet = least(releasedMinor - paying, unpaid.walletMinor);
+  const backToWallet = least(back, unpaid.walletMinor);
   const left = {
-    cardMinor: unpaid.cardMinor - (releasedMinor - paying - backToWallet),
+    cardMinor: unpaid.cardMinor - (back - backToWallet),
     walletMinor: unpaid.walletMinor - backToWallet,
   };
   return { paid, left };

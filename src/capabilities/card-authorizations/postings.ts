@@ -10,35 +10,42 @@ type Settlement = {
   cardMinor: bigint;
   walletMinor: bigint;
   receivableMinor: bigint;
-  /** The amount that the card owes the wallet afterwards. */
+  /** The amount that the card owes the wallet afterwards; negative: the wallet owes it to the card. */
   cardOwesMinor: bigint;
   /** The part that neither card nor wallet can pay: the tenant owes it. */
   shortfallMinor: bigint;
 };
 
 /**
- * The change from one division of a payment to another. The card gives what it has; the wallet pays the rest in its place,
- * until money of this payment comes to the card. What the wallet lacks, the tenant owes.
+ * The change from one division of a payment to another. Card and wallet give what they have, and each pays in place of the
+ * other what that one lacks, until money of this payment comes to it. What both lack, the tenant owes.
  */
 export function settle(
   [before, after]: readonly [Division, Division],
   cardOwesMinor: bigint,
   has: { cardMinor: bigint; wallet: Pick<Wallet, 'availableMinor' | 'receivableMinor'> },
 ): Settlement {
-  const toCard = partOf(before, 'card') - partOf(after, 'card');
-  const repaid = least(cardOwesMinor, positive(toCard));
-  const lacking = positive(-toCard - has.cardMinor);
-  const toWallet = partOf(before, 'wallet') - partOf(after, 'wallet') + repaid - lacking;
+  const freed = (of: 'card' | 'wallet') => partOf(before, of) - partOf(after, of);
+  const byCard = least(positive(cardOwesMinor), positive(freed('card')));
+  const byWallet = least(positive(-cardOwesMinor), positive(freed('wallet')));
+  const cardLacks = positive(-freed('card') - byWallet - has.cardMinor);
+  const cardHas = has.cardMinor + freed('card') - byCard + byWallet + cardLacks;
+  const walletMinor = freed('wallet') + byCard - byWallet - cardLacks;
+  const walletLacks = positive(-walletMinor - positive(has.wallet.availableMinor));
+  const fromCard = least(walletLacks, cardHas);
+  // From the card to the wallet; negative: from the wallet to the card.
+  const moved = byCard - byWallet - cardLacks + fromCard;
+  const toWallet = freed('wallet') + moved;
   // Money that a hold releases is the tenant's own; money that returns pays the receivable first.
-  const returned = paidBy(before.payments, 'wallet') - paidBy(after.payments, 'wallet') + repaid;
+  const returned = paidBy(before.payments, 'wallet') - paidBy(after.payments, 'wallet') + moved;
   const returning = least(positive(returned), positive(toWallet));
   const { repaidMinor } = payReceivable(has.wallet, returning);
   const { paidMinor, owedMinor } = payFromAvailable(has.wallet, positive(-toWallet));
   return {
-    cardMinor: toCard - repaid + lacking,
+    cardMinor: freed('card') - moved,
     walletMinor: positive(toWallet) - repaidMinor - paidMinor,
     receivableMinor: owedMinor - repaidMinor,
-    cardOwesMinor: cardOwesMinor - repaid + lacking,
+    cardOwesMinor: cardOwesMinor - moved,
     shortfallMinor: owedMinor,
   };
 }

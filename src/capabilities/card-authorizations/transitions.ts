@@ -24,6 +24,7 @@ import {
   divide,
   holdAsFarAs,
   holdsOf,
+  isDividedByTime,
   partOf,
   payersOf,
   type Division,
@@ -67,14 +68,13 @@ export function transitionAuthorization(
   const balance = balanceAfter(facts);
   const delta = deltaOf(storedAmounts(authorization), balance, heldBy(fact, { card, wallet }));
   const otherwise = card.funding === 'jit' ? 'wallet' : 'card';
-  const after =
-    payersOf(facts, otherwise) ??
-    divide(divided, delta, cardHad - partOf(divided, 'card'), otherwise);
+  const after = payersOf(facts, otherwise) ?? divide(divided, delta, cardHad, otherwise);
   const has = { cardMinor: card.available_minor, wallet };
   const settled = settle([divided, after], owes, has);
   const problem =
     attentionReason({ before: authorization.facts, facts, fact }, settled, input.terms) ??
-    excessReason(authorization, balance);
+    excessReason(authorization, balance) ??
+    (settled.cardOwesMinor > most(owes, 0n) ? PAID_FOR_CARD : null);
   const next: CardAuthorization = {
     ...authorization,
     version: authorization.version + 1,
@@ -85,7 +85,9 @@ export function transitionAuthorization(
     refunded_minor: balance.refundedMinor,
     credited_minor: balance.creditedMinor,
     payments: after.payments,
-    ...(owes + settled.cardOwesMinor > 0n && { card_owes_minor: settled.cardOwesMinor }),
+    ...((owes !== 0n || settled.cardOwesMinor !== 0n) && {
+      card_owes_minor: settled.cardOwesMinor,
+    }),
     facts,
     ...approvalFields(authorization, { ...input, fact }, facts, now),
     attention: problem === null ? authorization.attention : { since: now, reason: problem },
@@ -108,6 +110,9 @@ export function transitionAuthorization(
     receivableMinor: settled.receivableMinor,
   };
 }
+
+const PAID_FOR_CARD = 'the wallet has paid what the card had spent';
+const most = (a: bigint, b: bigint) => (a > b ? a : b);
 
 const NO_MONEY: MoneyEffects = {
   postings: [],
@@ -134,13 +139,15 @@ const storedAmounts = (one: CardAuthorization) => ({
   creditedMinor: one.credited_minor ?? 0n,
 });
 
-/** Divides a new hold as its approval says. An approval that counts in place of another one holds what there is. */
+/** Divides a new hold as its approval says. An approval in our place, or in place of another one, holds what there is. */
 function heldBy(
   fact: AuthorizationFact,
   { card, wallet }: { card: Card; wallet: Wallet },
 ): (minor: bigint) => Holds {
   return (minor) =>
-    fact.kind === 'approved' ? holdsOf(fact, minor) : holdAsFarAs(minor, spendable(card, wallet));
+    fact.kind === 'approved' && !isDividedByTime(fact)
+      ? holdsOf(fact, minor)
+      : holdAsFarAs(minor, spendable(card, wallet));
 }
 
 /** The balances that an approval in our place may hold. */
