@@ -68,6 +68,22 @@ test('money that goes back to another payer is reported', () => {
   );
   expect(problems).toEqual([
     'aut: the card gave 8000 and the wallet 1000, whose parts are 9000 and 0',
+    'aut/refund: the card keeps 2000 beside what is owed, or paid in its place',
+  ]);
+});
+
+test('two postings whose errors cancel each other are reported', () => {
+  const problems = problemsAfter(({ legs }) => {
+    const move = (step: string, minor: bigint) => {
+      const of = legs.get(step);
+      of?.set(CARD, (of.get(CARD) ?? 0n) + minor);
+      of?.set(WALLET, (of.get(WALLET) ?? 0n) - minor);
+    };
+    move('clear-2', 500n);
+    move('refund', -500n);
+  });
+  expect(problems).toEqual([
+    'aut/clear-2: the card keeps 500 beside what is owed, or paid in its place',
   ]);
 });
 
@@ -91,6 +107,7 @@ test('a refund without a posting is reported', () => {
   expect(problemsAfter(({ legs }) => legs.delete('refund'))).toEqual([
     'aut/refund: by its fact 0 is held and -2000 taken, by its posting 0 and 0',
     'aut: the card gave 10000 and the wallet 1000, whose parts are 9000 and 0',
+    'aut/refund: by its facts 0 is held on the card, 0 in the wallet, and -2000 taken',
   ]);
 });
 

@@ -23,7 +23,7 @@ import {
   type CardAuthorization,
 } from './record.js';
 import { balanceAfter, historyOf, netOf, type AuthorizationFact } from './facts.js';
-import type { Payment } from './payers.js';
+import { paidBy, sumOf, type Payment } from './payers.js';
 import { stepsOfFacts } from './postings.js';
 
 /**
@@ -274,8 +274,8 @@ export function movementsOf(
 }
 
 /**
- * Compares those who have paid for a payment with its postings, and with its facts in the order in which they happened. It derives
- * them in another way than the commit that wrote them.
+ * Compares those who have paid for a payment with its postings, together and one by one, and with its facts in the order in which
+ * they happened. It derives them in another way than the commit that wrote them.
  */
 export function payerProblems(
   one: PaidAuthorization,
@@ -310,7 +310,43 @@ export function payerProblems(
   }
   const [stored, wanted] = [textOf(payments), textOf(derived.paid)];
   if (stored !== wanted) problems.push(`${id} was paid by ${stored}, by its facts by ${wanted}`);
-  return problems;
+  // The time that this takes grows with the cube of the facts.
+  return facts.length > MOST_FACTS
+    ? problems
+    : [...problems, ...wrongPostings(one, postings, otherwise)];
+}
+
+const MOST_FACTS = 100;
+const cardPart = ({ held, paid }: Payers) => held.card + paidBy(paid, 'card');
+
+/** Compares each posting with the facts that were known by then, and with what the card had. */
+function wrongPostings(
+  one: PaidAuthorization,
+  postings: readonly StoredPosting[],
+  otherwise: 'card' | 'wallet',
+): string[] {
+  let before: Payers = { held: { card: 0n, wallet: 0n }, paid: [] };
+  let owes = 0n;
+  return movementsOf(one, postings).flatMap(({ posting, moved }, i) => {
+    const after = payersByFacts(one.facts.slice(0, i + 1), otherwise);
+    const [was, is] = [cardPart(before), cardPart(after)];
+    const held = after.held.card - before.held.card;
+    const heldInWallet = after.held.wallet - before.held.wallet;
+    const taken = sumOf(after.paid) - sumOf(before.paid);
+    const owed = owes + moved.card + is - was;
+    const left = (one.facts[i]?.card_had_minor ?? 0n) - was + owes + moved.card;
+    const lends = moved.receivable < 0n || owed > (owes > 0n ? owes : 0n);
+    before = after;
+    owes = owed;
+    if (held !== moved.cardHeld || heldInWallet !== moved.walletHeld || taken !== moved.network) {
+      return [
+        `${posting}: by its facts ${held} is held on the card, ${heldInWallet} in the wallet, and ${taken} taken`,
+      ];
+    }
+    return left < 0n || (lends && left > 0n)
+      ? [`${posting}: the card keeps ${left} beside what is owed, or paid in its place`]
+      : [];
+  });
 }
 
 /** The amounts that card and wallet have given, according to the record. */
