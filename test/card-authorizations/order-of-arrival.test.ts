@@ -115,7 +115,7 @@ describe('a late report takes from card and wallet what they have, and nobody bo
     const { ledger, payments, called } = seen(run(left, [[cleared(5_000n, 1)]]).state);
     expect(ledger).toEqual({ card: 0n, wallet: 0n, owed: 0n });
     expect([payments, called]).toEqual([[], null]);
-    // What returns to the wallet later pays the card back.
+    // A refund to the wallet pays the card back.
     const again = run(left, [[cleared(5_000n, 1)], [fact('refunded', 3, { minor: 9_000n })]]).state;
     expect(seen(again).ledger).toEqual({ card: 5_000n, wallet: 4_000n, owed: 0n });
   });

@@ -52,7 +52,7 @@ export type CardAuthorization = {
   returnable_minor?: bigint;
   /** The payers of what was taken, in the order of payment; see `payersOf`. */
   payments: Payment[];
-  /** What the wallet has paid in place of the card, which had spent it; negative: the card in place of the wallet. Missing: none. */
+  /** The amount that the wallet has paid in place of the card, which had spent it; negative: the card in place of the wallet. Missing: none. */
   card_owes_minor?: bigint;
   /** The party that approved in our place; null if none did. */
   stand_in: 'issuer' | 'network' | null;
