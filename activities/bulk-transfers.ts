@@ -3,10 +3,10 @@ import { Context } from '@temporalio/activity';
 import { mapWithConcurrency } from '../src/shared/concurrency.js';
 import type { BulkTransferStore } from '../src/capabilities/bulk-transfers/store.js';
 import { idsOf } from '../src/capabilities/bulk-transfers/record.js';
-import { provesArrival } from '../src/core/instructions/transition.js';
 import type { RecordRef } from '../src/core/instructions/workflow-contract.js';
 import type { BulkTransferChunk } from '../src/capabilities/bulk-transfers/workflow-contract.js';
 import { transferRateLimitKey } from '../src/platform/temporal/queues.js';
+import { applyOrAcknowledge } from './answer-writes.js';
 import { logIds } from './log-ids.js';
 import { countAnswer, isFactResult, notingAnswer, toFact } from './provider-result.js';
 import {
@@ -42,30 +42,18 @@ export function createBulkTransferActivities(deps: Deps) {
     /**
      * Submits the transfers of a chunk that were not submitted yet, and applies final answers. The next check of every
      * other open transfer is set to now, so the dispatcher starts its own workflow. Repeatable: nothing is submitted
-     * twice. Returns the transfers that the bank has acknowledged and whose records do not say so: `acknowledgeTransfers` is for
-     * them.
+     * twice.
      */
-    async submitBulkTransferChunk({
-      tenantId,
-      id,
-      from,
-      to,
-    }: BulkTransferChunk): Promise<RecordRef[] | undefined> {
+    async submitBulkTransferChunk({ tenantId, id, from, to }: BulkTransferChunk): Promise<void> {
       const stopHeartbeat = startHeartbeat();
       try {
         const { ids, provider } = await bulkTransfers.chunk(tenantId, id, from, to);
         const unsent = await transfers.unsent(tenantId, ids);
-        const unrecorded: RecordRef[] = [];
-        await mapWithConcurrency(SUBMISSIONS_AT_ONCE, unsent, async (one) => {
-          const ref = { tenantId, id: one };
-          const isRecorded = await submitOne({ ...deps, submitTransfer }, ref, provider);
-          if (!isRecorded) unrecorded.push(ref);
-        });
-        // A write that fails would fail the chunk, and its repeat would not know them. The end of the bulk transfer schedules too.
-        if (unrecorded.length > 0) return unrecorded;
+        await mapWithConcurrency(SUBMISSIONS_AT_ONCE, unsent, (one) =>
+          submitOne({ ...deps, submitTransfer }, { tenantId, id: one }, provider),
+        );
         await transfers.scheduleOwnWorkflows(tenantId, ids);
         await bulkTransfers.progressed(tenantId, id);
-        return undefined;
       } finally {
         stopHeartbeat();
       }
@@ -81,10 +69,7 @@ export function createBulkTransferActivities(deps: Deps) {
   };
 }
 
-/**
- * Submits one transfer and applies a final answer. Submits again only if the provider has throttled it. False if the bank has
- * acknowledged it and its record does not say so.
- */
+/** Submits one transfer and applies a final answer. Submits again only if the provider has throttled it. */
 async function submitOne(
   {
     transfers: { store: transfers },
@@ -94,25 +79,28 @@ async function submitOne(
   }: Deps & Pick<TransferActivities, 'submitTransfer'>,
   ref: RecordRef,
   provider: string,
-): Promise<boolean> {
+): Promise<void> {
   const signal = Context.current().cancellationSignal;
   const rateLimit = transferRateLimitKey(provider);
-  let isRecorded = true;
   try {
     for (let submissions = 0, postponed = 0; ; postponed += 1) {
-      if (!(await callRates.takeWithin(rateLimit, 'bulk', TURN_WITHIN_MS, signal))) return true;
-      const input = { ...ref, submissions, suppressTimeline: postponed > 0 };
+      if (!(await callRates.takeWithin(rateLimit, 'bulk', TURN_WITHIN_MS, signal))) return;
+      const suppressTimeline = postponed > 0;
+      const input = { ...ref, submissions, suppressTimeline, untilStored: true } as const;
       const count = countAnswer(callRates, rateLimit);
       const result = await notingAnswer(() => submitTransfer(input), count);
       if (isFactResult(result)) {
-        isRecorded = !provesArrival(result.kind);
         const { via, providerRequestId } = result;
         const origin = { via, actor: provider, providerRequestId, note: null };
-        await transfers.applyFact(ref.tenantId, ref.id, toFact(result, origin));
-        return true;
+        const fact = toFact(result, origin);
+        await applyOrAcknowledge(
+          result,
+          () => transfers.applyFact(ref.tenantId, ref.id, fact),
+          () => transfers.acknowledge(ref.tenantId, ref.id),
+        );
+        return;
       }
-      if (result.kind === 'pending') return result.unrecorded !== true;
-      if (result.kind !== 'throttled' || postponed === MAX_POSTPONED) return true;
+      if (result.kind !== 'throttled' || postponed === MAX_POSTPONED) return;
       submissions = result.submissions;
       const pauseMs = Math.min(result.retryAfterMs, MAX_PAUSE_MS);
       // The pause may exceed the stall timeout; without this the dispatcher would start a second workflow meanwhile.
@@ -122,7 +110,6 @@ async function submitOne(
   } catch (error) {
     // A failure concerns this transfer alone: its own workflow takes over, and the chunk goes on.
     log.warn({ err: error, ...logIds(ref) }, 'instruction handed to its own workflow');
-    return isRecorded;
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
 import type { OperatorActs } from '../src/core/approvals/operator-acts.js';
 import { describeActor } from '../src/core/audit/entry.js';
@@ -21,6 +20,7 @@ import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
 import { logAttention } from '../src/core/supervision/attention-log.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
+import { createAnswerWriter } from './answer-writes.js';
 import { createAttestation } from './attestations.js';
 import { noSuch } from './errors.js';
 import {
@@ -54,12 +54,6 @@ const SUBMIT_WITHIN_MS = 5_000;
  * outcome is unknown, and the workflow verifies.
  */
 const LOCAL_WITHIN_MS = 2_000;
-
-/**
- * Limit of the wait for a write about an answer. While our own database is away, the answer must reach the workflow before the time
- * of the activity is over: it may be all that keeps the instruction from another submission.
- */
-const RECORD_WITHIN_MS = 3_000;
 
 /** A line for the timeline; with `operator`, a command and its outcome. */
 type OperatorNote = InstructionRef & { actor: string; detail: string; operator?: OperatorMessage };
@@ -134,6 +128,7 @@ async function submit<R extends InstructionRecord, Own>(
 ): Promise<ProviderCallResult> {
   const { records } = handler;
   const { tenantId, id, suppressTimeline = false } = input;
+  const write = createAnswerWriter(handler.log, input);
   const ready = await makeReady(handler, input, startSignal);
   if ('kind' in ready) return ready;
   // Taken before the permit: the time in the request must not be later than the decision to submit.
@@ -153,26 +148,24 @@ async function submit<R extends InstructionRecord, Own>(
   const said = await answerOf(handler, record, calls.submit(requestedAt, startSignal()));
   if (!said) return unsent(handler, record, { resendSafety, isOver });
   failpoint('submit.answered');
-  await isRecorded(handler, record, noteFaultsOf(handler, calls.provider, said, record));
+  await write(record, () => noteFaultsOf(handler, calls.provider, said, record));
   const answer = await withoutVoidHandle(handler, record, said);
   const acknowledged = isFirstAcknowledgement(record, answer);
   if (answer.result) {
-    if (acknowledged) {
-      await isRecorded(handler, record, records.acknowledge(tenantId, id, partOf(record)));
-    }
+    const acknowledge = () => records.acknowledge(tenantId, id, partOf(record));
+    if (acknowledged) await write(record, acknowledge, true);
     return resultOf(handler, answer.result, record);
   }
   const refused = isRefusedRequest(record, answer);
   // Later questions, such as those of a comparison, need the id that a final answer names.
-  if (isFinal(answer) && answer.handle !== undefined)
-    await isRecorded(handler, record, records.learnHandle(record, answer.handle));
+  const { handle } = answer;
+  if (isFinal(answer) && handle !== undefined)
+    await write(record, () => records.learnHandle(record, handle));
   if (!isFinal(answer) || refused) {
     const wasRejected = isRejectedTemporarily(answer) || refused;
     const extra = { wasRejected, suppressTimeline, acknowledged };
-    const write = records.recordAnswer(record, calls.provider, answer, extra);
-    const recorded = await isRecorded(handler, record, write);
-    // The run remembers it, and stores it with its next poll. An activity for many transfers hands it on to its workflow.
-    if (acknowledged && !recorded) return { kind: 'pending', unrecorded: true };
+    const recordAnswer = () => records.recordAnswer(record, calls.provider, answer, extra);
+    await write(record, recordAnswer, acknowledged);
   }
   const counts = submissionCountsOf(record);
   if (refused && answer.kind === 'rejected') {
@@ -181,22 +174,6 @@ async function submit<R extends InstructionRecord, Own>(
     return { kind: 'refused', code: answer.code, resendSafety, ...counts, possibleSubmissions };
   }
   return toProviderCallResult(answer, 'provider_answer', calls.resendSafety, counts);
-}
-
-/** Awaits a write about an answer, for a while. False if it has failed or is still under way: the answer itself counts all the same. */
-function isRecorded<R extends InstructionRecord, Own>(
-  { log }: InstructionHandler<R, Own>,
-  { tenant_id: tenantId, _id: id }: R,
-  write: Promise<void>,
-): Promise<boolean> {
-  const written = write.then(
-    () => true,
-    (error: unknown) => {
-      log.warn({ err: error, ...logIds({ tenantId, id }) }, 'could not record provider answer');
-      return false;
-    },
-  );
-  return Promise.race([written, sleep(RECORD_WITHIN_MS, false, { ref: false })]);
 }
 
 /**
@@ -350,6 +327,7 @@ async function verify<R extends InstructionRecord, Own>(
   { tenantId, id, nextPollMs, acknowledged = false, evenIfClosed = false, attempt }: VerifyInput,
 ): Promise<ProviderCallResult> {
   const { records } = handler;
+  const write = createAnswerWriter(handler.log);
   const record = await load(handler, { tenantId, id });
   if (isSuperseded(handler, record)) return SUPERSEDED;
   if (attempt !== undefined) return verifyAttempt(handler, record, attempt);
@@ -367,19 +345,20 @@ async function verify<R extends InstructionRecord, Own>(
   // Only a submission proves that the provider asks for confirmations: what it asked for before stays open for a while.
   const { fault: _, ...rest } = found;
   const said = found.fault === 'otp_required' ? rest : found;
-  await isRecorded(handler, record, noteFaultsOf(handler, calls.provider, said, record));
+  await write(record, () => noteFaultsOf(handler, calls.provider, said, record));
   const answer = await cancelAbsent(calls, record, found);
   // A final answer changes nothing on a monitored record, and is progress of its workflow all the same.
   if (closed && !evenIfClosed && isFinal(answer)) await records.countPoll(record, nextPollMs);
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
     const arrived = isFirstAcknowledgement(record, answer);
     const knownToRun = acknowledged && record.acknowledged_at === null;
-    // A run that does not get an acknowledgement cannot remember it.
-    await isRecorded(handler, record, records.countPoll(record, nextPollMs, arrived || knownToRun));
+    const isArrival = arrived || knownToRun;
+    await write(record, () => records.countPoll(record, nextPollMs, isArrival), isArrival);
     // Only "not found" is added to the timeline, once: it may lead to another submission.
     const { detail, providerRequestId } = { detail: answer.kind, ...answer };
     if (detail === 'not_found' && record.timeline.at(-1)?.detail !== detail) {
-      await records.note(tenantId, id, 'poll', calls.provider, { detail, providerRequestId });
+      const extra = { detail, providerRequestId };
+      await write(record, () => records.note(tenantId, id, 'poll', calls.provider, extra));
     }
   }
   // A monitored record is never submitted again and never raises attention, so anything but an outcome is "pending".

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
 import { mapWithConcurrency } from '../src/shared/concurrency.js';
 import { needsWorkflow } from '../src/core/instructions/instruction.js';
-import { provesArrival } from '../src/core/instructions/transition.js';
 import type {
   ProviderCallResult,
   NotAttempted,
@@ -14,6 +13,7 @@ import {
   type TransferStarter,
 } from '../src/capabilities/transfers/workflow-starter.js';
 import type { TransferMicroBatchInput } from '../src/capabilities/transfers/workflow-contract.js';
+import { applyOrAcknowledge } from './answer-writes.js';
 import { logIds } from './log-ids.js';
 import { isFactResult } from './provider-result.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
@@ -32,8 +32,6 @@ const CAPACITY_WITHIN_MS = 1_000;
 const CHECK_EVERY_MS = 20;
 /** A run that holds the submit permit has applied its answer within this time, or has died. */
 const IN_FLIGHT_MS = 5_000;
-/** The workflow learns after this time at the latest what its bank has acknowledged: its wait for the activity ends soon after. */
-const HANDED_ON_WITHIN_MS = 25_000;
 
 /** The activities of micro-batches. Their names are in histories, so they never change. */
 export function createTransferMicroBatchActivities(deps: Deps) {
@@ -42,34 +40,18 @@ export function createTransferMicroBatchActivities(deps: Deps) {
   return {
     /**
      * Submits the transfers that were not submitted yet, and applies final answers. Starts the own workflow of every
-     * other open transfer. Repeatable: nothing is submitted twice. Returns the transfers that the bank has acknowledged and whose
-     * records do not say so: `acknowledgeTransfers` is for them.
+     * other open transfer. Repeatable: nothing is submitted twice.
      */
     async submitTransferMicroBatch({
       rateLimitKey: provider,
       transfers: refs,
-    }: TransferMicroBatchInput): Promise<RecordRef[] | undefined> {
+    }: TransferMicroBatchInput): Promise<void> {
       const batched = refs.length > 1;
-      const unrecorded = new Set<RecordRef>();
-      const ended = mapWithConcurrency(SUBMISSIONS_AT_ONCE, refs, async (ref) => {
-        const submission = { ...ref, rateLimitKey: provider, submissions: 0, batched };
-        const setRecorded = (yes: boolean) =>
-          void (yes ? unrecorded.delete(ref) : unrecorded.add(ref));
-        const open = await submitOne(deps, activities, submission, setRecorded);
-        if (open && !unrecorded.has(ref)) await startOwnWorkflow(deps, ref, open);
-      });
-      await Promise.race([ended, sleep(HANDED_ON_WITHIN_MS, undefined, { ref: false })]);
-      return unrecorded.size > 0 ? [...unrecorded] : undefined;
-    },
-
-    /**
-     * Stores that the bank has these transfers, so that "not found" permits no further submission of them. The dispatcher starts
-     * their own workflows.
-     */
-    async acknowledgeTransfers({ transfers: refs }: { transfers: RecordRef[] }): Promise<void> {
-      await mapWithConcurrency(SUBMISSIONS_AT_ONCE, refs, async ({ tenantId, id }) => {
-        await transfers.acknowledge(tenantId, id);
-        await transfers.scheduleOwnWorkflows(tenantId, [id]);
+      await mapWithConcurrency(SUBMISSIONS_AT_ONCE, refs, async (ref) => {
+        const once = { submissions: 0, batched, untilStored: true } as const;
+        const open = await submitOne(deps, activities, { ...ref, rateLimitKey: provider, ...once });
+        // An acknowledgement may not be stored yet when the time is over. The next check starts the workflow.
+        if (open && !cancellationSignal().aborted) await startOwnWorkflow(deps, ref, open);
       });
     },
 
@@ -85,31 +67,25 @@ export function createTransferMicroBatchActivities(deps: Deps) {
 /** A transfer that has not ended. `permitTaken`: another run has its submit permit and may be executing it. */
 type Open = { permitTaken: boolean };
 
-/**
- * Submits one transfer and applies a final answer. Null if no workflow is needed for it. `setRecorded` learns of an acknowledgement
- * that is not in the record, and that it is after all.
- */
+/** Submits one transfer and applies a final answer. Null if no workflow is needed for it. */
 async function submitOne(
-  { localSubmissions, log }: Deps,
+  { transfers: { store: transfers }, localSubmissions, log }: Deps,
   activities: Activities,
   submission: SubmitInput & { rateLimitKey: string },
-  setRecorded: (yes: boolean) => void,
 ): Promise<Open | null> {
   const { tenantId, id, rateLimitKey } = submission;
   const ref: RecordRef = { tenantId, id };
   try {
     const result = await submitWhenPossible();
     if (result.kind === 'not_attempted' || !isFactResult(result)) {
-      if (result.kind === 'pending' && result.unrecorded) setRecorded(false);
       const isTerminal = result.kind === 'closed' && result.attention === null;
       return isTerminal ? null : { permitTaken: result.kind === 'permit_denied' };
     }
-    if (provesArrival(result.kind)) setRecorded(false);
-    const { status, attention, monitored } = await activities.applyTransferOutcome({
-      ...ref,
-      fact: result,
-    });
-    setRecorded(true);
+    const { status, attention, monitored } = await applyOrAcknowledge(
+      result,
+      () => activities.applyTransferOutcome({ ...ref, fact: result }),
+      () => transfers.acknowledge(tenantId, id),
+    );
     const isTerminal = (status === 'completed' || status === 'failed') && attention === null;
     return isTerminal && !monitored ? null : { permitTaken: false };
   } catch (error) {

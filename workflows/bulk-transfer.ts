@@ -3,15 +3,9 @@ import type { Activities } from '../activities/index.js';
 import type { BulkTransferInput } from '../src/capabilities/bulk-transfers/workflow-contract.js';
 import { untilStored } from './instruction/blocked.js';
 import { localActivities } from './local-activities.js';
-import {
-  BOUNDS_OF_OLDER_RUNS,
-  bulkTransferChunk,
-  ownAcknowledgements,
-  ownStore,
-} from './policies.js';
+import { BOUNDS_OF_OLDER_RUNS, bulkTransferChunk, ownStore } from './policies.js';
 
 const store = localActivities(ownStore);
-const acknowledgements = localActivities(ownAcknowledgements);
 
 /**
  * Submits the transfers of a bulk transfer, a chunk per activity, and applies final answers. Every other transfer gets a
@@ -36,10 +30,9 @@ async function submitAll({
     for (let from = next; from < count; from = next) {
       next = Math.min(from + chunkSize, count);
       // If a chunk fails, `completeBulkTransfer` schedules its open transfers.
-      const unrecorded = await provider
+      await provider
         .submitBulkTransferChunk({ tenantId, id, from, to: next })
         .catch(() => undefined);
-      if (unrecorded) await acknowledgements.acknowledgeTransfers({ transfers: unrecorded });
     }
   };
   await Promise.all(Array.from({ length: chunksAtOnce }, runner));

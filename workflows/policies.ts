@@ -51,12 +51,6 @@ export const ownStore: LocalActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 4, maximumAttempts: 4 },
 };
 
-/** A write that must not be late, because it keeps transfers from another submission: retried until it succeeds. */
-export const ownAcknowledgements: LocalActivityOptions = {
-  ...ownReads,
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '20s' },
-};
-
 /** First and longest pause between two series of attempts at a write that our own database refuses. */
 export const BLOCKED_PAUSE_MS = { first: 5_000, longest: 600_000 };
 

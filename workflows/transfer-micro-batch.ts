@@ -1,11 +1,10 @@
 import { CancellationScope, setCurrentDetails } from '@temporalio/workflow';
 import type { TransferMicroBatchInput } from '../src/capabilities/transfers/workflow-contract.js';
 import { localActivities } from './local-activities.js';
-import { localMicroBatch, ownAcknowledgements, ownStore } from './policies.js';
+import { localMicroBatch, ownStore } from './policies.js';
 
 const local = localActivities(localMicroBatch);
 const store = localActivities(ownStore);
-const acknowledgements = localActivities(ownAcknowledgements);
 
 /**
  * Submits transfers that were accepted within moments, and applies final answers. Every other transfer gets a workflow of
@@ -13,13 +12,12 @@ const acknowledgements = localActivities(ownAcknowledgements);
  * Its id is `transfer-micro-batch/<id of the first transfer>`.
  */
 export async function transferMicroBatch(input: TransferMicroBatchInput): Promise<void> {
-  await CancellationScope.nonCancellable(async () => {
-    const unrecorded = await local
+  await CancellationScope.nonCancellable(() =>
+    local
       .submitTransferMicroBatch(input)
       .catch(() => store.scheduleTransferWorkflows(input))
       // Each open transfer has a next check, at which the dispatcher starts its own workflow.
-      .catch(() => undefined);
-    if (unrecorded) await acknowledgements.acknowledgeTransfers({ transfers: unrecorded });
-  });
+      .catch(() => undefined),
+  );
   setCurrentDetails('Done: every transfer has ended or has a workflow of its own.');
 }

@@ -153,7 +153,6 @@ describe('names in histories, saved queries and scripts', () => {
     // Only names are read, so every capability may be without parts.
     const activities = createActivities(withEmptyParts({}));
     expect(Object.keys(activities).toSorted()).toEqual([
-      'acknowledgeTransfers',
       'advanceTokenSetup',
       'applyBillPaymentOutcome',
       'applyCardDisputeOutcome',

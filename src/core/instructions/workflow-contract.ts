@@ -119,10 +119,9 @@ export type ProviderCallResult =
   | FactResult
   /**
    * `idle`: somebody else has to act first, for example a customer, so no answer is overdue. `untilMs`: poll again within
-   * this time. `monitored`: the record is closed, and its provider is monitored. `unrecorded`: the record does not say yet that
-   * the provider has acknowledged the submission.
+   * this time. `monitored`: the record is closed, and its provider is monitored.
    */
-  | { kind: 'pending'; idle?: boolean; untilMs?: number; monitored?: boolean; unrecorded?: true }
+  | { kind: 'pending'; idle?: boolean; untilMs?: number; monitored?: boolean }
   | ({ kind: 'throttled'; retryAfterMs: number; resendSafety?: ResendSafety } & SubmissionCounts)
   /** Explicitly not executed, for a temporary reason: submitted again until the provider accepts it. */
   | ({
@@ -230,6 +229,8 @@ export type SubmitInput = RecordRef & {
   suppressTimeline?: boolean;
   /** One of many submissions of one activity: they share its workflow task, and their permits share commits. */
   batched?: boolean;
+  /** An acknowledgement is not handed to a run that remembers it, so the activity ends when the record has it. */
+  untilStored?: true;
 };
 
 /** Input of a verification. `nextPollMs` sets the next check. */

@@ -1,3 +1,4 @@
+import { MongoNetworkError } from 'mongodb';
 import {
   createBillPaymentActivities,
   type BillPaymentActivityDeps,
@@ -56,6 +57,8 @@ const STALE: SubmitAnswer = {
   afterMs: 0,
   ...trace,
 };
+/** Time of an activity. */
+const LIMIT_MS = 5_000;
 const PENDING = { kind: 'pending', handle: 'payment_1', ...trace } as const;
 
 /**
@@ -69,6 +72,7 @@ async function transferOf({
   questionsPerSecond,
   verified = [],
   writes = {},
+  failures = 0,
 }: {
   prepared: string[];
   answers: SubmitAnswer[];
@@ -76,6 +80,8 @@ async function transferOf({
   questionsPerSecond?: number;
   verified?: VerifyAnswer[];
   writes?: Partial<Pick<Transfers, 'recordAnswer' | 'countPoll'>>;
+  /** Times that our own database is away when an answer is written. */
+  failures?: number;
 }) {
   const transfer = pendingTransfer({ tenant_id: newId('tenant'), polls: 3 });
   await database.db.collection<Transfer>('transfers').insertOne(transfer);
@@ -101,8 +107,13 @@ async function transferOf({
       return traced({ kind: 'cancelled' } as const);
     },
   });
-  const store = {
-    ...createTransfers(database, createGroupCommit(database), 1_000),
+  const served = createTransfers(database, createGroupCommit(database), 1_000);
+  const store: Transfers = {
+    ...served,
+    async recordAnswer(...written) {
+      if (failures-- > 0) throw new MongoNetworkError('the connection is closed');
+      await served.recordAnswer(...written);
+    },
     ...writes,
   };
   const { submissions, callsPerSecond } = provider.traits;
@@ -121,8 +132,8 @@ async function transferOf({
     id,
     asked,
     submit: (submissions: number) =>
-      asActivity(() => submitTransfer({ tenantId, id, submissions })),
-    verify: () => asActivity(() => verifyTransfer({ tenantId, id, nextPollMs: 1_000 })),
+      asActivity(() => submitTransfer({ tenantId, id, submissions }), LIMIT_MS),
+    verify: () => asActivity(() => verifyTransfer({ tenantId, id, nextPollMs: 1_000 }), LIMIT_MS),
     compare: async () => {
       const [compared] = await store.openBefore(
         { tenantId, status: 'processing', before: `${id}~`, after: undefined },
@@ -191,11 +202,14 @@ test('a submission whose preparation has no turn uses no permit, and is made onc
   expect(await having.submit(0)).toMatchObject({ kind: 'unknown', submissions: 1 });
 });
 
-test('an acknowledgement that cannot be stored reaches the run', async () => {
-  const away = () => Promise.reject(new Error('the database is away'));
-  const writes = { recordAnswer: away, countPoll: away };
+test.each([
+  ['is away', new MongoNetworkError('the connection is closed')],
+  ['refuses it', new Error('the document is not valid')],
+])('an acknowledgement reaches the run in time while our own database %s', async (_why, error) => {
+  const fails = () => Promise.reject(error);
+  const writes = { recordAnswer: fails, countPoll: fails };
   const lost = await transferOf({ prepared: [], answers: [PENDING], writes });
-  expect(await lost.submit(0)).toEqual({ kind: 'pending', unrecorded: true });
+  expect(await lost.submit(0)).toEqual({ kind: 'pending' });
 
   const { submit, verify } = await transferOf({
     prepared: [],
@@ -205,6 +219,12 @@ test('an acknowledgement that cannot be stored reaches the run', async () => {
   });
   await submit(0);
   expect(await verify()).toEqual({ kind: 'pending' });
+});
+
+test('an acknowledgement is written until our own database serves it', async () => {
+  const served = await transferOf({ prepared: [], answers: [PENDING], failures: 2 });
+  await served.submit(0);
+  expect(await served.verify()).toMatchObject({ kind: 'not_found', acknowledged: true });
 });
 
 test('a bill payment is looked up by the id of its acknowledgement', async () => {

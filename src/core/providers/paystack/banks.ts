@@ -6,7 +6,7 @@ import { plain } from './fields.js';
 import { PAGE_SIZE, query } from './lists.js';
 import { NIP_CODES } from './nip-codes.js';
 import { bankData, pageMeta, type BankData } from './transfer-wire.js';
-import { unlessAborted } from './unless-aborted.js';
+import { unlessAborted } from '../../../shared/unless-aborted.js';
 
 /** A bank as Paystack knows it. `code`: its code in requests. `id`: its number in a refund's account. */
 type PaystackBank = { name: string; code: string; nipCode: string | null; id: string | null };

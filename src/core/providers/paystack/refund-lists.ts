@@ -5,7 +5,7 @@ import type { FindRefundsRequest } from '../payment-provider.js';
 import { NOT_ASKED, type Trace, type Unknown } from '../port.js';
 import { unreadable, withoutAbsence, type Data, type PaystackClient } from './client.js';
 import { pageAfter, pageOf, refundList } from './lists.js';
-import { unlessAborted } from './unless-aborted.js';
+import { unlessAborted } from '../../../shared/unless-aborted.js';
 
 /** Bounds of the kept lists: each has the refunds of all charges since a day. */
 const KEPT = { max: 10, ttl: 60_000 };
