@@ -61,8 +61,7 @@ export function createAnswerWriter(
   log: Log,
   { untilStored = false }: { untilStored?: boolean } = {},
 ): AnswerWriter {
-  const { startToCloseTimeoutMs } = Context.current().info;
-  const endsAt = performance.now() + startToCloseTimeoutMs * SHARE_OF_ACTIVITY;
+  const began = performance.now();
   return async ({ tenant_id: tenantId, _id: id }, write, isArrival = false) => {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, cancellationSignal()]);
@@ -70,7 +69,9 @@ export function createAnswerWriter(
       log.warn({ err: error, ...logIds({ tenantId, id }) }, 'could not record provider answer'),
     );
     if (untilStored) return written;
-    const timer = setTimeout(() => over.abort(), Math.max(0, endsAt - performance.now()));
+    const { startToCloseTimeoutMs } = Context.current().info;
+    const leftMs = began + startToCloseTimeoutMs * SHARE_OF_ACTIVITY - performance.now();
+    const timer = setTimeout(() => over.abort(), Math.max(0, leftMs));
     await unlessAborted(written, over.signal).finally(() => clearTimeout(timer));
   };
 }
