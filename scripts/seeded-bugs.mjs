@@ -191,7 +191,7 @@ export const SEEDED_BUGS = {
     // The workflows of some transfers fail their tasks, so that there is something to notice.
     what: 'nobody notices a workflow that makes no progress',
     patches: [
-      ['worker/watchdog.js', 'await store.raiseStalled(attentionAfterMs)', '0'],
+      ['worker/watchdog.js', 'await store.raiseStalled(attentionAfterMs, now)', '0'],
       [
         'workflows/transfer.js',
         'export async function transfer(input) {',

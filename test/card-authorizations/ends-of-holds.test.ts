@@ -185,6 +185,7 @@ describe('the end of a hold that the issuer names', () => {
     const day = 86_400;
     const long = endOf(until('m1', 30 * day));
     expect([long.expires_at, long.verify_at]).toEqual([seconds(30 * day), seconds(day)]);
+    expect(endOf(until('m1', 3_000 * day)).expires_at).toEqual(seconds(90 * day));
     const past = endOf(until('m1', -10));
     expect([past.expires_at, past.verify_at]).toEqual([seconds(-10), seconds(day)]);
     expect(past).toMatchObject({ status: 'approved', held_minor: 1_000n });

@@ -148,15 +148,20 @@ describe('card events of the sandbox bank', () => {
   });
 
   test.each([
-    { cash_minor: 0.5 },
-    { cash_minor: -1 },
-    { merchant_amount: { amount_minor: '6300', currency: 'GHS' } },
-    { merchant_amount: { amount_minor: 6_300, currency: 'cedi' } },
-    { initiator: 'a bank' },
-    { hold_until: 'tomorrow' },
-    { answer_by: 1_500 },
-  ])('a request with %j is unreadable, and declined', (wrong) => {
-    expect(read({ ...asked, data: { ...asked.data, ...told, ...wrong } })).toMatchObject({
+    [{ cash_minor: 0.5 }, { cashMinor: null }],
+    [{ cash_minor: -1 }, { cashMinor: null }],
+    [{ merchant_amount: { amount_minor: '6300', currency: 'GHS' } }, { merchantAmount: null }],
+    [{ merchant_amount: { amount_minor: 6_300, currency: 'cedi' } }, { merchantAmount: null }],
+    [{ initiator: 'a bank' }, { initiator: null }],
+    [{ hold_until: 'tomorrow' }, { holdUntil: null }],
+  ])('a request with %j is decided without that detail', (wrong, without) => {
+    const answer = read({ ...asked, data: { ...asked.data, ...told, ...wrong } });
+    expect(answer).toMatchObject({ kind: 'authorization', request: without });
+  });
+
+  test('a request whose deadline cannot be read is unreadable, and declined', () => {
+    const wrong = { ...asked, data: { ...asked.data, ...told, answer_by: 1_500 } };
+    expect(read(wrong)).toMatchObject({
       kind: 'unreadable',
       reply: { body: { approved: false } },
     });

@@ -1,6 +1,7 @@
 import type { Posting } from '../../core/ledger/posting.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/instruction.js';
+import { DAY_MS } from '../../shared/durations.js';
 import type { Card } from '../cards/record.js';
 import {
   dayOf,
@@ -180,10 +181,15 @@ function approvalFields(
   };
 }
 
+/** An operator is called about a silent issuer after the end of the hold, so a named end is not later than this after its approval. */
+const NAMED_END_WITHIN_MS = 90 * DAY_MS;
+
 /** The latest end of the hold that the issuer has named; null if it has named none. */
 function namedEnd(facts: readonly AuthorizationFact[]): Date | null {
-  const ends = approvalsIn(facts).flatMap(({ hold_until: end }) => end ?? []);
-  return ends.reduce<Date | null>((latest, end) => (latest && latest > end ? latest : end), null);
+  const ends = approvalsIn(facts).flatMap(({ hold_until: end, at }) =>
+    end === undefined ? [] : Math.min(end.getTime(), at.getTime() + NAMED_END_WITHIN_MS),
+  );
+  return ends.length > 0 ? new Date(Math.max(...ends)) : null;
 }
 
 function cardAfter(

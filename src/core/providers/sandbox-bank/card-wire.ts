@@ -146,10 +146,11 @@ export const requestData = z.object({
   partial_approval: z.boolean().default(false),
   amount_minor: amount,
   currency,
-  cash_minor: amount.nullish(),
-  merchant_amount: z.object({ amount_minor: amount, currency }).nullish(),
-  initiator: z.enum(['cardholder', 'merchant']).nullish(),
-  hold_until: time.nullish(),
+  // These decide nothing about the payment, so one that cannot be read declines nothing.
+  cash_minor: amount.nullish().catch(null),
+  merchant_amount: z.object({ amount_minor: amount, currency }).nullish().catch(null),
+  initiator: z.enum(['cardholder', 'merchant']).nullish().catch(null),
+  hold_until: time.nullish().catch(null),
   answer_by: time.nullish(),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']),
   merchant: z.object({
