@@ -19,3 +19,9 @@ export function formatMajor(amountMinor: bigint): string {
   const cents = (amountMinor % 100n).toString().padStart(2, '0');
   return `${(amountMinor / 100n).toLocaleString('en')}.${cents}`;
 }
+
+/** The smaller of two amounts. */
+export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/** An amount, or zero in place of a negative one. */
+export const positive = (minor: bigint): bigint => (minor > 0n ? minor : 0n);

@@ -25,6 +25,7 @@ import {
 import { balanceAfter, historyOf, netOf, type AuthorizationFact } from './facts.js';
 import { paidBy, sumOf, type Payment } from './payers.js';
 import { stepsOfFacts } from './postings.js';
+import { least, positive } from '../../shared/money.js';
 
 /**
  * Audits authorizations: the balance of each one follows from its facts and equals its postings, its payers follow from its facts
@@ -257,9 +258,6 @@ export type PaidAuthorization = Pick<
 >;
 
 type StoredPosting = RecordWithPostings['postings'][number];
-
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
-const positive = (minor: bigint) => (minor > 0n ? minor : 0n);
 
 /** The movement of each fact of a payment, in the order of arrival, and the name of its posting. A fact may move nothing. */
 export function movementsOf(

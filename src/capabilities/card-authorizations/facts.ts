@@ -1,4 +1,5 @@
 import type { AuthorizationStatus } from './record.js';
+import { least } from '../../shared/money.js';
 
 /** A fact about an authorization. Amounts are in kobo. */
 export type AuthorizationFact = {
@@ -405,7 +406,6 @@ function reverse(balance: AuthorizationBalance, amount: bigint): AuthorizationBa
   };
 }
 
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
 const most = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The difference, or zero if it were negative. */

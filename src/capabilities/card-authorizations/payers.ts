@@ -1,4 +1,5 @@
 import { historyOf, netOf, type AuthorizationBalance, type AuthorizationFact } from './facts.js';
+import { least, positive } from '../../shared/money.js';
 
 /** The parts of a hold, by the balance that they were taken from. */
 export type Holds = { cardMinor: bigint; walletMinor: bigint };
@@ -184,6 +185,3 @@ function joined(payments: readonly Payment[]): Payment[] {
   }
   return all;
 }
-
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
-const positive = (minor: bigint) => (minor > 0n ? minor : 0n);

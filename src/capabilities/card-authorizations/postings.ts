@@ -4,6 +4,7 @@ import type { AuthorizationFact, FactKind } from './facts.js';
 import { paidBy, partOf, sumOf, type Division } from './payers.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
 import { payFromAvailable, payReceivable } from '../../core/ledger/receivable.js';
+import { least, positive } from '../../shared/money.js';
 
 /** The change of each balance that takes part (negative: it decreases). */
 type Settlement = {
@@ -49,9 +50,6 @@ export function settle(
     shortfallMinor: owedMinor,
   };
 }
-
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
-const positive = (minor: bigint) => (minor > 0n ? minor : 0n);
 
 const STEPS: Record<FactKind, string> = {
   approved: 'hold',
